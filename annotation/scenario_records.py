@@ -1,6 +1,6 @@
 """Records of a scenario: points, probes, keys, secrets, common ground, and an agent's decisions at points.
 
-Plain immutable data that imports nothing of the project (`group_chat.md`, sections 1 to 6).
+Plain immutable data that imports nothing of the project.
 """
 
 from __future__ import annotations

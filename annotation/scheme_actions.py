@@ -213,7 +213,7 @@ def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
     """
     if key in SCHEMES:
         raise _refused(
-            "key", f"{quoted(key)} comes with Concord and stays as it is: copy it under another key."
+            "key", f"{quoted(key)} comes with Concord and cannot change: copy it under another key."
         )
     scheme = Scheme.objects.select_for_update().filter(key=key).first()
     versions = SchemeVersion.objects.select_for_update(of=("self",)).filter(scheme=scheme)
@@ -221,7 +221,7 @@ def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
     if scheme is None or newest is None:
         raise _refused("key", f"There is no scheme {quoted(key)}: create it first.")
     if not scheme.own:
-        message = f"{quoted(key)} was not made here and stays as it is: copy it under another key."
+        message = f"{quoted(key)} was not made here and cannot change: copy it under another key."
         raise _refused("key", message)
     newest.scheme = scheme
     return scheme, newest

@@ -1,7 +1,7 @@
 """Records of a script: dated sessions and their listeners, facts stated in them, questions and their uses.
 
-Plain immutable data that imports nothing of the project (`dialsim.md`, section 1). Sessions are numbered from
-1 in order; a turn names its session by id.
+Plain immutable data that imports nothing of the project. After DialSim (Kim et al. 2024). Sessions are
+numbered from 1 in order; a turn names its session by id.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Date:
-    """A date that may be partial: the days that it can mean. Raises ValueError where there is no such day."""
+    """A date that may be partial: a range of days. Raises ValueError for a day that does not exist."""
 
     year: int
     month: int | None = None
@@ -93,15 +93,15 @@ class Date:
         return self.last < other.first
 
     def overlaps(self, other: Date) -> bool:
-        """Whether neither is before the other although they are not equal in value and precision."""
+        """Whether neither date is before the other, unless both are equal in value and precision."""
         return self != other and not self.before(other) and not other.before(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session of a script. `present` are participants who attend without speaking in it.
+    """A session of a script. `present` are participants who attend without speaking.
 
-    `season`, where it is named, is the unit of resampling instead of the session.
+    `season`, if named, is the unit of resampling instead of the session.
     """
 
     id: str
@@ -115,10 +115,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class NameMap:
-    """A version of replacement names: each replaced full word, or run of words, and its replacement.
+    """A version of replacement names: each replaced word, or run of words, and its replacement.
 
-    `kept` are spellings that stay although they look like a mapped name: other people of the same first name,
-    titles of works.
+    `kept` are spellings that stay although they look like a mapped name: other people with the same first
+    name, titles of works.
     """
 
     kind: str
@@ -131,7 +131,7 @@ class NameMap:
 class Script:
     """Data specific to a script: its main character, its sessions in order, and its name maps.
 
-    `collective` are speakers that are no person, such as `all`: nobody asks in their name.
+    `collective` are speakers that are no single person, such as `all`; questions are never put in their name.
     """
 
     main: str
@@ -144,8 +144,8 @@ class Script:
 class Fact:
     """Head, relation and tail, stated in a session; `turns` are positions of own turns where known.
 
-    People in it are given by name. Only accepted facts count. `superseded_by` is the id of the fact that
-    replaces it, '' for a current one.
+    People are given by name. Only accepted facts count. `superseded_by` is the id of the fact that replaces
+    this one, '' for a current fact.
     """
 
     id: str
@@ -160,13 +160,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with an answer, its four choices (the answer among them), and the sessions that give it.
+    """A question with an answer, its four choices (the answer among them), and the sessions of its evidence.
 
     With `evidence_all`, all of them are needed. `evidence_turns` are positions of own turns, where known. For
     a question about facts, `facts` and `relations` are those of its hops in order, and `forms` the wording of
     each. `answers` are all correct texts, `base` the question of which it is the dated variant. `styles` are
-    its wordings by speaker and `default`. `origin` names the question set that created it, '' for one of its
-    own. `superseded_by` is the id of the question that replaces it, '' for a current one.
+    its wordings by speaker and `default`. `origin` names the question set that created it, '' for a question
+    of the script itself. `superseded_by` is the id of the question that replaces it, '' for a current
+    question.
     """
 
     id: str
@@ -192,11 +193,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A question asked in a session: whether it is answerable there, the letter of its key, and the reason.
+    """A question in a session: whether it is answerable there, the letter of its key, and the reason.
 
-    `order` maps choices to A to D, such as `2031`. `since` is the position of the last own turn that has to
-    be heard before it is asked, None where nothing of its own session counts. `sessions` and `rule` are the
-    reason: the deciding sessions, and the rule's name.
+    `order` maps choices to A to D, such as `2031`. `since` is the position of the last own turn that must be
+    heard before the question, None if nothing of its own session counts. `sessions` and `rule` are the
+    reason: the deciding sessions, and the name of the rule.
     """
 
     question: str
@@ -212,7 +213,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Uses by name, and their origin; `imported` ones came with a file, whose keys are kept."""
+    """Uses by name, and their origin; `imported` sets came with a file, and their keys are kept."""
 
     name: str
     seed: int = 0
@@ -222,7 +223,7 @@ class QuestionSet:
     uses: tuple[Use, ...] = ()
 
 
-# Scripts, facts, questions and uses as JSON: one form for the native format and for the columns.
+# Scripts, facts, questions and uses as JSON, for both the native format and the database columns.
 
 # Versions of question sets: NAME:2 in conditions and answers, NAME@2 in files; both are accepted everywhere.
 
@@ -247,7 +248,7 @@ OWN_FIELDS = ("main", "sessions", "collective", "names", "facts", "questions", "
 """Fields of a script in addition to those of every dialogue."""
 
 ALWAYS = ("hops", "choices", "answer", "evidence")
-"""Fields of a question that are written even where they are empty."""
+"""Fields of a question that are written even when empty."""
 
 Json = dict[str, Any]
 
@@ -285,7 +286,7 @@ def script_record(stored: Mapping[str, Any] | None) -> Script | None:
 
 
 def fact_json(fact: Fact) -> Json:
-    """Return a fact's content; its id and status are stored beside it."""
+    """Return a fact's content; its id and status are stored separately."""
     content = {"head": fact.head, "relation": fact.relation, "tail": fact.tail, "session": fact.session}
     return content | ({"turns": list(fact.turns)} if fact.turns else {})
 
@@ -304,7 +305,7 @@ def fact_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> F
 
 
 def question_json(question: Question) -> Json:
-    """Return a question's content, without empty fields; its id and status are stored beside it."""
+    """Return a question's content, without empty fields; its id and status are stored separately."""
     content = {
         "source": question.source,
         "hops": question.hops,
@@ -404,7 +405,7 @@ def date_json(date: Date) -> Json:
 
 
 def date_record(stored: Mapping[str, Any]) -> Date:
-    """Parse the form of `date_json` into a date; raise ValueError where there is no such day."""
+    """Parse the form of `date_json` into a date; raise ValueError for a day that does not exist."""
     return Date(stored["year"], stored.get("month"), stored.get("day"))
 
 

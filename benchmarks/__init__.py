@@ -1,1 +1,1 @@
-"""Benchmarks, each a module with `run(argv) -> dict`: `python -m benchmarks NAME --json`."""
+"""Benchmarks: each module has `run(argv) -> dict`; run one with `python -m benchmarks NAME --json`."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks NAME [--json]` runs one benchmark; its figures come last, as JSON on one line."""
+"""Command line: `python -m benchmarks NAME [--json]` prints a benchmark's figures as a last line of JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def main(argv: list[str]) -> int:
-    """Run the named benchmark; a mistake in the name is one line on stderr."""
+    """Run the named benchmark; an unknown name gives one line on stderr."""
     names = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name[0] != "_")
     if not argv or argv[0] not in names:
         print(f"name a benchmark: {', '.join(names)}", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""One of two checkouts whose annotators work in turns (see `annotate --against`); it is the working folder.
+"""Annotators of one of two checkouts measured in turns (see `annotate --against`): the working folder's.
 
-Reads lines of (annotators, seconds) and answers each with one JSON object. It uses nothing of `annotate` that
-was not there in older versions.
+Reads lines of (annotators, seconds) and answers each with one JSON object. Uses nothing of `annotate` that
+older versions lack.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 
 def main(tasks: int, turns: int) -> None:
-    """Make a campaign, say `ready`, and measure as often as asked until the input ends."""
-    sys.path[0] = str(Path.cwd())  # instead of this file's folder, which has a module named statistics
+    """Create a campaign, print `ready`, and run one measurement per input line until the input ends."""
+    sys.path[0] = str(Path.cwd())  # not this file's folder, which has a module named statistics
     from benchmarks import _home, annotate
 
     with _home.home():

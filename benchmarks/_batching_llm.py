@@ -1,4 +1,4 @@
-"""The fake model as an endpoint that takes batches; run as a process of its own."""
+"""Fake model as an endpoint with a batch API, run in its own process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks._ports import free_port
 from benchmarks._slow_llm import _wait
 
 MOST = 20
-"""Requests of a batch: a run has many."""
+"""Maximum requests per batch; a run has many more."""
 
 
 @contextmanager
@@ -36,20 +36,20 @@ def running(delay: float) -> Iterator[str]:
 
 
 def declare() -> None:
-    """Say of the benchmark's endpoint that it takes batches."""
+    """Record on the benchmark's endpoint that it accepts batches."""
     from jobs.models import Endpoint
 
     Endpoint.objects.update(model="fake-1", batch_share="0.5", batch_most=MOST)
 
 
 def requests(url: str) -> int:
-    """How often something was done with a batch there: made or looked at."""
+    """Return the number of batches created plus the number of status checks."""
     counts = _counts(url)
     return counts["batches"] + counts["looked"]
 
 
 def paid(url: str) -> int:
-    """How many lines of batches were answered."""
+    """Return the number of batch lines answered."""
     return _counts(url)["paid"]
 
 

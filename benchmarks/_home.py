@@ -1,4 +1,4 @@
-"""A database and a web server of a benchmark's own, as `make up` would start them, gone afterwards."""
+"""Temporary database and web server for a benchmark, started as `make up` does and removed afterwards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START_SECONDS = 60.0
 
 @contextlib.contextmanager
 def home() -> Iterator[Path]:
-    """A folder with an embedded PostgreSQL and all tables, Django set up on it; removed at the end."""
+    """Set up an embedded PostgreSQL with all tables and Django in a folder, which is removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix="concord-bench-"))
     os.environ["CONCORD_HOME"] = str(folder)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
@@ -45,7 +45,7 @@ def home() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def web() -> Iterator[int]:
-    """The web server on a free port, with the processes of `make up`; yields the port."""
+    """Run the web server with the processes of `make up` on a free port; yield the port."""
     from config.embedded import supervisor
 
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:

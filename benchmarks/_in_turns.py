@@ -1,4 +1,4 @@
-"""Two checkouts measured in turns, so that a machine that is slow for a while is slow for both."""
+"""Measures two checkouts in turns, so that a machine that is slow for a while is slow for both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MANY = ("1", "20")
 
 
 class Side:
-    """The annotators of one checkout, in a process of their own."""
+    """Annotators of one checkout, in their own process."""
 
     def __init__(self, folder: Path, tasks: int, turns: int) -> None:
         own = folder / ".venv" / "bin" / "python"
@@ -30,7 +30,7 @@ class Side:
                 raise RuntimeError(f"{folder}: its annotators did not start")
 
     def measure(self, many: str) -> dict[str, float]:
-        """Let so many annotators work for a moment, and return their figures."""
+        """Let `many` annotators work for a moment and return their figures."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{many} {WINDOW}\n")
         self.process.stdin.flush()
@@ -38,7 +38,7 @@ class Side:
         return found
 
     def end(self) -> None:
-        """Let it take down its server and database."""
+        """Shut down the process with its server and database."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait(60)
@@ -49,7 +49,7 @@ class Side:
 
 
 def compare(folder: Path, *, tasks: int, turns: int, rounds: int) -> dict[str, Any]:
-    """Return medians of both checkouts and of the ratios within each round, this one's over the other's."""
+    """Return medians of both checkouts and of the ratios within each round (this checkout over the other)."""
     sides = {"other": Side(folder, tasks, turns), "this": Side(_home.PROJECT, tasks, turns)}
     found: dict[tuple[str, str], list[dict[str, float]]] = {(s, many): [] for s in sides for many in MANY}
     for number in range(rounds):

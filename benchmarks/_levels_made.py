@@ -1,7 +1,7 @@
-"""Simulated studies in the shape of ComperDial's: systems answer the same dialogues, turn by turn.
+"""Simulated studies shaped like ComperDial: systems answer the same dialogues, turn by turn.
 
-A score is the sum of effects of the system, the dialogue, the system in the dialogue and the turn, each
-normal. The two sides' effects of one kind correlate as planted. The reference is the mean of six people.
+A score is the sum of normal effects of the system, the dialogue, the system in the dialogue and the turn. The
+effects of one kind on the two sides have the planted correlation. The reference is the mean of six people.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ VARIANCES = {"system": 0.3, "dialogue": 0.1, "both": 0.1, "turn": 0.5}
 
 @dataclass(frozen=True)
 class Planted:
-    """How the two sides correlate in each kind of effect."""
+    """Planted correlation between the two sides for each kind of effect."""
 
     system: float = 0.9
     dialogue: float = 0.5
@@ -31,7 +31,7 @@ SOMETHING_ACROSS_SYSTEMS = Planted(system=0.4, dialogue=0.5, both=0.0, turn=0.0)
 
 
 def study(seed: int, systems: int, dialogues: int, planted: Planted, rows: int = 1) -> Scored:
-    """Return a study of people's turn scores and so many metrics, each as planted."""
+    """Return a study with people's turn scores and `rows` metrics, each as planted."""
     rng = np.random.default_rng([seed, systems, dialogues])
     n = systems * dialogues
     units = Units(
@@ -64,10 +64,11 @@ def study(seed: int, systems: int, dialogues: int, planted: Planted, rows: int =
 
 
 def true_correlations(planted: Planted, dialogues: int) -> dict[tuple[str, str], float]:
-    """Return the model's own correlation by level and coefficient.
+    """Return the model's true correlation by level and coefficient.
 
-    At turn and dialogue level over all systems and dialogues there could be; at system level over all
-    systems, scored on so many dialogues. Of normal scores rho is 6/pi asin(r/2), tau 2/pi asin(r).
+    Turn and dialogue level: over all possible systems and dialogues. System level: over all systems, each
+    scored on `dialogues` dialogues. For normal scores with correlation r, rho is 6/pi asin(r/2) and tau 2/pi
+    asin(r).
     """
     found = {}
     for level, parts in {

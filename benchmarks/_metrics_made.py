@@ -1,4 +1,4 @@
-"""Made-up conversations and vectors, so that a metric's own cost shows."""
+"""Synthetic conversations and embeddings, which isolate the cost of the metrics themselves."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ TABLE = np.random.default_rng(0).normal(size=(1024, 384)).astype(np.float32)
 
 
 class Hashed(Embedder):
-    """Vectors drawn from a text's hash: growth is that of the metrics, not of the model."""
+    """Vectors drawn from a hash of the text, so that growth is that of the metrics, not of the model."""
 
     def _compute(self, texts: list[str]) -> Iterator[tuple[str, Vectors]]:
         for text in texts:
             yield text, np.random.default_rng(crc32(text.encode())).normal(size=384).astype(np.float32)
 
     def encode(self, texts: Sequence[str], batch: int) -> Vectors:
-        """Return unit vectors, as sc_gini@reference asks for them."""
+        """Return unit vectors, as sc_gini@reference requires."""
         rows = self(texts)
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 class Cheap(Embedder):
-    """Vectors from a small table, by a text's hash: for very many texts."""
+    """Vectors from a small table, looked up by the hash of the text, for very many texts."""
 
     def _compute(self, texts: list[str]) -> Iterator[tuple[str, Vectors]]:
         for text in texts:
@@ -36,7 +36,7 @@ class Cheap(Embedder):
 
 
 def made(size: int, name: str = "made") -> Dialogue:
-    """Return a conversation of `size` turns by five speakers, some of them repeated."""
+    """Return a conversation of `size` turns by five speakers, with some repeated turns."""
     rng = np.random.default_rng([size, crc32(name.encode())])
     turns: list[Turn] = []
     for number in range(size):

@@ -1,4 +1,4 @@
-"""Memory of metrics: in a long conversation, each in a process of its own, and over many short ones.
+"""Memory of the metrics: on one long conversation, in a process per metric, and over many short ones.
 
 `python -m benchmarks._metrics_memory long KEY TURNS` and `... many KEYS CONVERSATIONS` print one JSON object.
 Figures are in MB (10^6 bytes).
@@ -50,7 +50,7 @@ STREAMED = "dnr,lnr,m_sns_avg,daf,hmp"
 
 
 def long(key: str, turns: int) -> dict[str, float]:
-    """Return what scoring all items of one conversation takes beyond what its texts and vectors take."""
+    """Measure memory and CPU time of scoring all items of one conversation, beyond its texts and vectors."""
     dialogue = made(turns)
     tools = Tools(embed=Hashed("hashed"))
     warm = [made(30)]
@@ -67,7 +67,7 @@ def long(key: str, turns: int) -> dict[str, float]:
 
 
 def many(keys: str, marks: Sequence[int]) -> dict[str, Any]:
-    """Return the resident memory after each number of conversations that are made, scored and forgotten."""
+    """Return the resident memory after each number of conversations created, scored and discarded."""
     tools = Tools(embed=Cheap("cheap"))
     corpus = [made(SHORT, f"fit {number}") for number in range(50)]
     instruments = [instrument_for(key).fit(corpus, tools) for key in keys.split(",")]
@@ -90,7 +90,7 @@ def many(keys: str, marks: Sequence[int]) -> dict[str, Any]:
 
 
 def _status(field: str) -> float:
-    """Return a size of this process in MB, from Linux's own account of it."""
+    """Return a memory figure of this process from /proc/self/status, in MB."""
     rows = (line.split() for line in Path("/proc/self/status").read_text().splitlines())
     return next(int(row[1]) * 1024 / 1e6 for row in rows if row[0] == f"{field}:")
 

@@ -1,4 +1,4 @@
-"""Ports of this machine, for endpoints that run as processes of their own."""
+"""Free local ports for endpoints that run as separate processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark `scale` works on: a large corpus, its labels, an endpoint, and an account."""
+"""Fixtures of the benchmark `scale`: a large corpus, its labels, an endpoint and an account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ WORDS = ("ladder", "drill", "saw", "lawnmower", "trailer", "tent", "projector", 
 def write(path: Path, *, turns: int, labels: int) -> None:
     """Write a corpus as JSON lines: talks of 20 turns, two of them rated by three of twelve people each.
 
-    So the labels of 300,000 on 1,000,000 turns are spread over all 50,000 talks; fewer labels come first.
+    The 300,000 labels on 1,000,000 turns are thus spread over all 50,000 talks; with fewer labels, the first
+    talks have them.
     """
     rng = random.Random(1)
     with path.open("w") as file:
@@ -55,14 +56,14 @@ def _labels(rng: random.Random, number: int, count: int) -> Iterator[dict[str, A
 
 
 def account() -> Any:
-    """Return an administrator, who may see and do everything."""
+    """Return an administrator, who has every permission."""
     from django.contrib.auth.models import User
 
     return User.objects.create_superuser("administrator", password="benchmark")
 
 
 def endpoint() -> int:
-    """Make an endpoint that is never asked, because no worker for calls is running; return its id."""
+    """Create an endpoint that is never called, because no call worker is running; return its id."""
     from jobs.models import Endpoint
 
     return Endpoint.objects.create(name="nobody", base_url="http://127.0.0.1:9/v1", model="model-x").pk

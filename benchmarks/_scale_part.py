@@ -1,7 +1,7 @@
-"""One heavy step of the benchmark `scale` in a process of its own, so that its memory is its own.
+"""Runs one heavy step of the benchmark `scale` in its own process, so that its memory can be measured.
 
 `python -m benchmarks._scale_part import PATH`, `... jobs` and `... export` each print one JSON object with
-the seconds, the CPU seconds of the process, and its memory above what Django itself takes (MB).
+the seconds, the CPU seconds of the process, and its memory above that of Django alone (MB).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def main(step: str, about: str) -> dict[str, Any]:
-    """Do one step and return its figures. The environment names the home and the settings."""
+    """Run one step and return its figures. The environment names the home folder and the settings."""
     import django
 
     django.setup()
@@ -42,7 +42,7 @@ def _import(path: str, *, prepare: bool) -> dict[str, Any]:
 
 
 def _jobs(_about: str, *, prepare: bool) -> dict[str, Any]:
-    """Do all waiting jobs, as a worker does; what became of each is told."""
+    """Run all queued jobs, as a worker does, and return their outcomes."""
     from calibration.statistics import analyse
     from jobs.kinds import KINDS, kind_of
     from jobs.models import Job

@@ -1,4 +1,4 @@
-"""A local endpoint that answers every prompt after a fixed time; run as a process of its own."""
+"""Local endpoint that answers every prompt after a fixed delay, run in its own process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _START_SECONDS = 30.0
 
 
 def application(delay: float) -> web.Application:
-    """Return the server: any POST is answered after `delay` seconds; a GET says how many there were."""
+    """Return the server: any POST is answered after `delay` seconds; a GET returns the number of POSTs."""
     message = {"role": "assistant", "content": REPLY}
     answer = {
         "id": "x",
@@ -65,13 +65,13 @@ def running(delay: float) -> Iterator[str]:
 
 
 def requests(url: str) -> int:
-    """How many requests the endpoint at `url` has been sent."""
+    """Return the number of requests sent to the endpoint at `url`."""
     with urllib.request.urlopen(f"{url}/requests") as answer:
         return int(json.load(answer))
 
 
 paid = requests
-"""Every request is paid for."""
+"""Every request counts as paid."""
 
 
 def _wait(port: int) -> None:

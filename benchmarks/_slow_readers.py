@@ -1,4 +1,4 @@
-"""Readers that ask for much and take next to nothing, and signing in beside them."""
+"""Clients that request much and read almost nothing, and a sign-in measured beside them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import time
 import urllib.parse
 
 STATIC = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
-"""A large file that nobody has to sign in for."""
+"""Large file that is served without signing in."""
 STATIC_READERS, DOWNLOADS, PIPELINED = 75, 120, 8
-"""Readers of that file, readers of an export, and how often each of the former asks in one go."""
+"""Number of readers of that file, number of readers of an export, and requests that a file reader
+pipelines.
+"""
 
 
 def sign_in(port: int, name: str, password: str) -> float:
-    """Sign in as a browser does; return how many seconds that took. RuntimeError where it is refused."""
+    """Sign in as a browser does and return the seconds taken; raise RuntimeError if it is refused."""
     began = time.perf_counter()
     with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
         connection.request("GET", "/sign-in/")
@@ -34,7 +36,7 @@ def sign_in(port: int, name: str, password: str) -> float:
 
 
 def slow_reader(port: int, path: str, *, requests: int = 1, headers: str = "") -> socket.socket:
-    """Ask, and read nothing yet, through a small buffer."""
+    """Send the requests through a small receive buffer and read nothing yet."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.settimeout(120)

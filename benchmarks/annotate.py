@@ -1,8 +1,8 @@
-"""Annotating over HTTP: a real server and a real PostgreSQL, 10,000 tasks, annotators without think time.
+"""Annotation over HTTP against a real server and PostgreSQL: 10,000 tasks, annotators without think time.
 
-One cycle is one request: the submit of a task, whose response carries the next one. The clients share the
-machine with the server and the database. With several sizes of a campaign, what a cycle takes should not
-depend on the size.
+One cycle is one request: a task's submit, whose response carries the next task. The clients share the machine
+with the server and the database. With several campaign sizes, the time of a cycle should not depend on the
+size.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MANY = 100
 
 @dataclass
 class Annotator:
-    """One simulated annotator with a session and a connection of their own."""
+    """Simulated annotator with its own session and connection."""
 
     port: int
     campaign: int
@@ -56,7 +56,7 @@ class Annotator:
         return found
 
     def work(self, until: float) -> None:
-        """Submit one task after the other until the time is over or nothing is left."""
+        """Submit task after task until the time is over or no task is left."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         task = self.post(connection, "next/", {})["task"]
         while task and time.perf_counter() < until:
@@ -113,9 +113,9 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _of_size(options: argparse.Namespace, tasks: int) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return the figures of a campaign with so many tasks: of one annotator, of 20 and of 100.
+    """Return the figures of a campaign with this many tasks, for 1, 20 and 100 annotators.
 
-    A small campaign is measured for a shorter time, because nobody may run out of tasks.
+    A small campaign is measured for a shorter time, so that nobody runs out of tasks.
     """
     seconds = min(options.seconds, tasks / 500)
     campaign = _campaign(tasks, options.turns, options.order)
@@ -168,7 +168,7 @@ def _measure(people: list[Annotator], seconds: float) -> dict[str, float]:
 
 
 def _campaign(tasks: int, turns: int, order: str = "drawn") -> int:
-    """Import a corpus with as many turns as tasks, and open a campaign that rates each of them."""
+    """Import a corpus with as many turns as tasks and open a campaign that rates each turn."""
     from django.contrib.auth.models import User
 
     from annotation.campaigns import campaign_actions as campaigns
@@ -204,7 +204,7 @@ def _campaign(tasks: int, turns: int, order: str = "drawn") -> int:
 
 
 def _people(campaign: int, count: int) -> list[tuple[str, str]]:
-    """Make members of the campaign, signed in; return (session, CSRF token) of each."""
+    """Create members of the campaign, signed in; return (session, CSRF token) of each."""
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.auth.models import User
@@ -230,7 +230,7 @@ def _people(campaign: int, count: int) -> list[tuple[str, str]]:
 
 
 def _check(campaign: int) -> dict[str, int]:
-    """Count what would be wrong: tasks with too many submits, people twice in a task, labels not matching."""
+    """Count errors: tasks with too many submits, people twice in a task, labels that do not match."""
     from django.db.models import Count
 
     from annotation.models import Assignment, Label

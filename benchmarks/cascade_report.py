@@ -1,10 +1,10 @@
-"""A Cascade report of 36 scenarios, 8 trials and 5 systems: the seconds from asking to its tables.
+"""Cascade report of 36 scenarios, 8 trials and 5 systems: seconds from the request to its tables.
 
-Scenarios of the shape of the public set (twelve families of three, twelve turns, four people and the agent)
-are scripted here; five systems decide at every point, a share of the time as the key says and else as an
-agent would that always speaks. They are imported into a PostgreSQL of the benchmark's own. What is timed is
-the whole report: reading, the cascade at every point, the baselines, all tables with 2,000 resamples of
-families, and the JSON.
+The scenarios, scripted here, have the shape of the public set (twelve families of three, twelve turns, four
+people and the agent). At every point each of five systems decides as the key does with a given probability,
+and otherwise as an agent that always speaks. All is imported into the benchmark's own PostgreSQL. The timed
+part is the whole report: reading, the cascade at every point, the baselines, all tables with 2,000 resamples
+of families, and the JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks import _home
 GOAL_SECONDS = 10.0
 FAMILIES, VARIANTS, TRIALS = 12, 3, 8
 SYSTEMS = {"careful": 0.95, "steady": 0.85, "quick": 0.7, "loud": 0.5, "lost": 0.3}
-"""Systems, and how often each does what the key says."""
+"""Systems, and the probability that each decides as the key does."""
 EXCHANGES = 4
 PEOPLE = (("ana", "Ana"), ("bo", "Bo"), ("cy", "Cy"), ("dee", "Dee"))
 SPEAK = {"attend": 1, "speak": {"message": 1}, "addressed": ["kit"], "ground": ["answer"]}
@@ -83,7 +83,7 @@ def _timed(resamples: int) -> dict[str, Any]:
 
 
 def _scripts(families: int) -> Iterator[dict[str, Any]]:
-    """Yield three scenarios a family: side talk with overheard exchanges, and calls on the agent."""
+    """Yield three scenarios per family: side talk with overheard exchanges, and calls on the agent."""
     for family in range(families):
         for variant in range(VARIANTS):
             yield _script(family, variant)
@@ -119,7 +119,7 @@ def _turn(speaker: tuple[str, str], text: str, to: str) -> dict[str, Any]:
 
 
 def _played(raw: dict[str, Any], trials: int) -> Iterator[dict[str, Any]]:
-    """Yield the systems' decisions: the oracle's, or those of one that always speaks."""
+    """Yield the systems' decisions: the oracle's, or those of an agent that always speaks."""
     from annotation.formats.jsonl import dialogue
     from suites.group_chat.scenarios.agents import AGENTS, decide
 

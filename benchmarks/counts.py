@@ -1,9 +1,9 @@
-"""Counts of behaviours by system: how often their intervals hold the truth, and whether corrections do.
+"""Behaviour counts by system: how often intervals, corrected and uncorrected, contain the truth.
 
-Simulated corpora in the shape of CoCoEval's: six sources of 50 dialogues, each continued by seven systems,
-people the first of them, in 30 turns. Behaviours have planted rates per continuation; how often a dialogue
-shows one varies between dialogues and is shared by the systems that continue it. A judge finds a share of
-the marked turns and marks some of the others. People rate a random sample of each system's continuations.
+Simulated corpora shaped like CoCoEval's: six sources of 50 dialogues, each continued by seven systems (people
+are the first) in 30 turns. Behaviours have planted rates per continuation; a dialogue's own rate of a
+behaviour varies between dialogues and is shared by the systems that continue it. A judge finds a share of the
+marked turns and marks some of the others. People rate a random sample of each system's continuations.
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ from calibration.statistics.counts import Counted, Rated, Table, columns_of, cou
 SOURCES, DIALOGUES, SYSTEMS, TURNS = 6, 50, 7, 30
 SENSITIVITY, SPECIFICITY = 0.8, 0.97
 RATES = ((2.0, 1.0), (0.2, 1.0), (6.0, 1.0), (0.5, 0.2), (1.0, 3.0), (3.0, 0.5), (4.0, 2.0))
-"""Planted turns per continuation: one row a system, people first, one number a behaviour."""
+"""Planted turns per continuation: one row per system, people first, one number per behaviour."""
 SPREAD = 4.0
-"""The shape of the gamma distribution of a dialogue's own rate: the smaller, the more dialogues differ."""
+"""Shape of the gamma distribution of a dialogue's own rate: the smaller, the more dialogues differ."""
 Errors = list[tuple[float, bool | None]]
-"""A study's errors of one kind, each with whether its interval held the truth; None without an interval."""
+"""Errors of one kind in a study, each with whether its interval contained the truth; None without an
+interval.
+"""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A simulated study: what the judge counted, whose row each continuation is, and what people said."""
+    """Simulated study: the judge's counts, each continuation's row, people's ratings and planted rates."""
 
     counted: Counted
     rows: np.ndarray
@@ -89,7 +91,7 @@ def study(
 
 
 def _sampled(rng: np.random.Generator, source: np.ndarray, system: np.ndarray, rated: int) -> np.ndarray:
-    """Return which continuations people rate: as many of each system in each source."""
+    """Sample the continuations that people rate: the same number per system and source."""
     chosen = np.zeros(len(source), dtype=bool)
     each = rated // len(np.unique(source))
     for one in np.unique(source):
@@ -100,14 +102,14 @@ def _sampled(rng: np.random.Generator, source: np.ndarray, system: np.ndarray, r
 
 
 def seen_rate(rate: float | np.ndarray, sensitivity: float, specificity: float) -> float | np.ndarray:
-    """Return how many turns of a continuation a judge marks where so many show the behaviour."""
+    """Return the expected number of turns that a judge marks, given the turns that show the behaviour."""
     return rate * sensitivity + (TURNS - rate) * (1 - specificity)
 
 
 def figures(made: Table, one: Study) -> dict[str, Errors]:
-    """Return errors and whether intervals held the truth, by what was estimated.
+    """Return errors and whether intervals contained the truth, by estimate.
 
-    A rate is cut where a turn would show a behaviour surely, which at these rates hardly ever happens.
+    A rate is capped where every turn would show the behaviour, which hardly ever happens at these rates.
     """
     found: dict[str, Errors] = {
         "cell": [],
@@ -135,7 +137,7 @@ def _error(result: Result, truth: float) -> tuple[float, bool | None]:
 
 
 def simulated(studies: range, plan: Plan, **shape: Any) -> dict[str, list[Errors]]:
-    """Return the figures of many studies, corrected by both estimators: by name a list for each study."""
+    """Return figures of many studies, corrected by both estimators: by name, a list with one per study."""
     found: dict[str, list[Errors]] = {}
     for seed in studies:
         one = study(seed, **shape)
@@ -150,7 +152,7 @@ def simulated(studies: range, plan: Plan, **shape: Any) -> dict[str, list[Errors
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Run the simulation; the docs' table is that of the default options."""
+    """Run the simulation; the default options give the table in the docs."""
     parser = argparse.ArgumentParser(prog="benchmarks counts", description=__doc__)
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies (1000)")
     parser.add_argument("--resamples", type=int, default=1000, help="resamples per study (1000)")
@@ -175,13 +177,13 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def bias(kept: list[Errors]) -> tuple[float, float]:
-    """Return the mean error and its standard error over studies: a study's own errors hang together."""
+    """Return the mean error and its standard error over studies; errors within a study are correlated."""
     means = np.array([np.nanmean([error for error, _ in one]) for one in kept])
     return float(means.mean()), float(means.std(ddof=1) / len(means) ** 0.5)
 
 
 def coverage(kept: list[Errors]) -> float:
-    """Return how often the intervals that there are hold the truth."""
+    """Return the share of available intervals that contain the truth."""
     return float(np.mean([held for one in kept for _, held in one if held is not None]))
 
 

@@ -1,9 +1,9 @@
-"""How often the 95% intervals hold the truth: simulated raters with dialogue effects.
+"""Coverage of the 95% intervals, with simulated raters and dialogue effects.
 
 A behaviour has a mean prevalence; each dialogue has its own, from a beta distribution with a correlation of
-.15 within dialogues. Raters see a turn's truth and err with a rate that also varies by dialogue. The truth
-of each statistic is its value in the model itself. Ordered ratings come from a latent
-quality with a dialogue effect, cut at fixed points.
+.15 within dialogues. Raters see a turn's truth and err with a rate that also varies by dialogue. The truth of
+each statistic is its value in the model itself. Ordered ratings come from a latent quality with a dialogue
+effect, cut at fixed points.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ORDINAL_PAIR = ("cohen_kappa_linear", "cohen_kappa_quadratic", "spearman", "kend
 FAMILIES = ("binary", "ordered", "prevalence", "people", "equal", "rare")
 PEOPLE, PEOPLE_PREVALENCE, PEOPLE_TURNS, PEOPLE_DIALOGUES = (1, 3), 0.02, (5, 20), (20, 50, 150)
 PEOPLE_MARK = (0.8, 0.004)
-"""How often one of several people marks an item that has the behaviour, and one that has not."""
+"""Probability that one of several people marks an item with the behaviour, and an item without."""
 RARE_PREVALENCES, RARE_TURNS, RARE_DIALOGUES = (0.01, 0.02, 0.05, 0.1, 0.2), (1, 5, 20), (20, 50, 150, 400)
 RARE_PAIR, RARE_PANEL = ("cohen_kappa", "mcc", "precision", "recall", "f1"), ("krippendorff_alpha",)
 TRUTHS: dict[float | None, dict[str, float]] = {}
@@ -43,7 +43,7 @@ ORDINAL_PANEL = ("krippendorff_alpha", "gwet_ac2_quadratic", "icc_1_1", "icc_2_1
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Run the simulation; the docs' table is that of the default options."""
+    """Run the simulation; the default options give the table in the docs."""
     parser = argparse.ArgumentParser(prog="benchmarks coverage", description=__doc__)
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies per cell (1000)")
     parser.add_argument("--resamples", type=int, default=1000, help="resamples per study (1000)")
@@ -59,7 +59,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     studies = range(options.first, options.first + options.studies)
     own = (studies, Plan(options.resamples, interval=options.interval))
     wanted = [tuple(map(float, cell.split(":"))) for cell in options.only.split(",") if cell]
-    sizes = sorted(DIALOGUES, reverse=True)  # the longest first, so that no process ends alone
+    sizes = sorted(DIALOGUES, reverse=True)  # longest first, so that no process ends alone
     families = options.families.split(",")
     rates = [(p, n) for n in sizes for p in PREVALENCES if not wanted or (p, n) in wanted]
     with ProcessPoolExecutor(options.processes) as pool:
@@ -152,7 +152,7 @@ def graded(rng: np.random.Generator, dialogues: int, raters: int = 3) -> np.ndar
 
 
 def ratings_of(block: np.ndarray, level: str, turns: int = TURNS) -> Ratings:
-    """Return ratings whose clusters are the dialogues."""
+    """Return ratings with the dialogues as clusters."""
     scale = (0, 1) if level == "binary" else (1, 2, 3, 4, 5)
     return Ratings.from_matrix(block, level=level, scale=scale, clusters=np.arange(len(block)) // turns)
 
@@ -171,7 +171,7 @@ def evaluated(
 
 
 def binary_cells(prevalence: float, dialogues: int, studies: range, plan: Plan) -> list[Cell]:
-    """Return coverage of the binary statistics at a prevalence and number of dialogues."""
+    """Return the coverage of the binary statistics at a prevalence and number of dialogues."""
 
     def draw(rng: np.random.Generator, n: int) -> Ratings:
         return ratings_of(rated(rng, behaviour(rng, prevalence, n), 3), "binary")
@@ -180,7 +180,7 @@ def binary_cells(prevalence: float, dialogues: int, studies: range, plan: Plan) 
 
 
 def rare_cells(prevalence: float, turns: int, dialogues: int, studies: range, plan: Plan) -> list[Cell]:
-    """Return coverage where answers are rare and dialogues short: two raters, so many turns a dialogue."""
+    """Return the coverage for rare answers in short dialogues: two raters, `turns` turns per dialogue."""
 
     def draw(rng: np.random.Generator, n: int) -> Ratings:
         return ratings_of(rated(rng, behaviour(rng, prevalence, n, turns), 2), "binary", turns)
@@ -190,7 +190,7 @@ def rare_cells(prevalence: float, turns: int, dialogues: int, studies: range, pl
 
 
 def ordinal_cells(dialogues: int, studies: range, plan: Plan) -> list[Cell]:
-    """Return coverage of the statistics of ordered ratings."""
+    """Return the coverage of the statistics of ordered ratings."""
 
     def draw(rng: np.random.Generator, n: int) -> Ratings:
         return ratings_of(graded(rng, n), "ordinal")
@@ -207,7 +207,7 @@ def covered(
     studies: range,
     plan: Plan,
 ) -> list[Cell]:
-    """Return a cell per statistic from simulated studies."""
+    """Return one cell per statistic from simulated studies."""
     truths = TRUTHS.setdefault(prevalence, {})
     if not {*pair, *panel} <= set(truths):
         truths |= true_values(draw, pair, panel, prevalence)
@@ -250,7 +250,8 @@ def true_values(
 ) -> dict[str, float]:
     """Return the statistics of the model itself: exact for marks, from 40,000 dialogues for grades.
 
-    Raters of marks are alike and independent given the truth, so the joint table of any two says it all.
+    Raters of marks are alike and independent given the truth, so the joint table of any two determines them
+    all.
     """
     if prevalence is None:
         large = evaluated(draw(np.random.default_rng(999), 40_000), pair, panel, Plan(resamples=0))
@@ -266,13 +267,14 @@ def true_values(
 def prevalence_cells(
     prevalence: float, dialogues: int, studies: range, plan: Plan, *, turns: int = TURNS, people: int = 1
 ) -> list[Cell]:
-    """Return coverage and bias of the prevalence estimates: half the dialogues are labelled by people.
+    """Return coverage and bias of the prevalence estimates, with half the dialogues labelled by people.
 
-    One person marks what is so; of several, each errs at times, and the share of them who mark is estimated.
+    A single person marks the truth; several people each make errors, and the estimand is the share of them
+    who mark.
     """
     tried: dict[str, list[tuple[float, bool | None]]] = {"prediction_powered": []}
     if people == 1:
-        tried["rogan_gladen"] = []  # defined for yes and no alone
+        tried["rogan_gladen"] = []  # defined for binary answers only
     for study in studies:
         rng = np.random.default_rng([study, dialogues, 7])
         truth = behaviour(rng, prevalence, dialogues, turns)
@@ -298,7 +300,7 @@ def prevalence_cells(
 
 
 def marked(rng: np.random.Generator, truth: np.ndarray, people: int) -> np.ndarray:
-    """Return marks (items x people) of several people, each of whom errs at times."""
+    """Return marks (items x people) of several people who each make errors."""
     often, seldom = PEOPLE_MARK
     return (rng.random((truth.size, people)) < np.where(truth == 1, often, seldom)[:, None]).astype(float)
 
@@ -322,7 +324,7 @@ def _prevalence_cell(
 
 
 def equal_judges(prevalence: float, dialogues: int, studies: range, plan: Plan) -> dict[str, Any]:
-    """Return how often two judges of equal quality are called different in kappa with a person."""
+    """Return how often two judges of equal quality get significantly different kappas with a person."""
     called = decided = 0
     for study in studies:
         rng = np.random.default_rng([study, dialogues, 11])

@@ -1,7 +1,7 @@
-"""Embedding throughput against sentence-transformers called bare on the same texts, one thread, batch 32.
+"""Embedding throughput against plain sentence-transformers on the same texts, one thread, batch 32.
 
-The texts are the distinct turns of the 40 meetings, or of the demo corpora where those are absent. Both take
-turns, so that a busy machine slows both; rates are texts per CPU second.
+The texts are the distinct turns of the 40 meetings, or of the demo corpora where those are absent. The two
+sides run in turns, so that a busy machine slows both; rates are texts per CPU second.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEMO = PROJECT / "demo/corpora/meetings.jsonl"
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Run the benchmark; `--texts` and `--rounds` choose its size."""
+    """Run the benchmark; `--texts` and `--rounds` set its size."""
     parser = argparse.ArgumentParser(prog="benchmarks embeddings", description=__doc__)
     parser.add_argument("--texts", type=int, default=1000, help="how many distinct texts (1000)")
     parser.add_argument("--rounds", type=int, default=3, help="how often each side embeds them (3)")
@@ -52,7 +52,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def texts(count: int) -> list[str]:
-    """Return distinct turns, evenly taken from the sorted texts so that every length is there."""
+    """Return distinct turns, evenly spaced in the sorted texts, so that every length occurs."""
     path = MEETINGS if MEETINGS.is_dir() else DEMO
     found = sorted(
         {
@@ -67,7 +67,7 @@ def texts(count: int) -> list[str]:
 
 
 def rates(found: list[str], model: Any, rounds: int) -> tuple[list[float], list[float]]:
-    """Return the rates of both sides, round by round, in texts per CPU second."""
+    """Return the rates of both sides per round, in texts per CPU second."""
     import torch
 
     torch.set_num_threads(1)

@@ -1,8 +1,8 @@
-"""Exporting labels: how many a second, as CSV, JSONL and Parquet, with the hash of what was written.
+"""Label export: labels per second as CSV, JSONL and Parquet, including the hash of the output.
 
-100,000 labels of ten raters on the turns of 1,000 dialogues, in a PostgreSQL on the same machine. Beside it
-stands a bare COPY of the label table's own columns, and how long the report of those labels takes. With
-`--rollouts` the turns are those of a continuation that goes on from a history of twenty.
+100,000 labels of ten raters on the turns of 1,000 dialogues, in a PostgreSQL on the same machine. For
+comparison: a plain COPY of the label table's own columns, and the time of the report of those labels. With
+`--rollouts` the turns belong to a continuation of a history of twenty turns.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ GOAL = 100_000
 
 
 class Counted(io.RawIOBase):
-    """A file that keeps nothing and counts its bytes."""
+    """Output file that counts its bytes and discards them."""
 
     size = 0
 
     def write(self, block: Any) -> int:
-        """Count a block."""
+        """Count the bytes of a block."""
         self.size += len(block)
         return len(block)
 
@@ -64,7 +64,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _filled(folder: Path, labels: int, *, rollouts: bool = False) -> int:
-    """Import a corpus with so many labels; return their number."""
+    """Import a corpus with `labels` labels; return their number."""
     from annotation.corpora.import_file import import_path
     from annotation.models import Label
 
@@ -102,7 +102,7 @@ def _dialogues(count: int, rollouts: bool) -> Iterator[dict[str, Any]]:
 
 
 def _rate(form: str, labels: int, repeats: int) -> tuple[float, int]:
-    """Return labels a second and bytes of a format."""
+    """Return labels per second and bytes of a format."""
     from annotation.models import Corpus
     from calibration.exports.labels import labels as query
     from calibration.exports.writing import write
@@ -137,7 +137,7 @@ def _report() -> None:
 
 
 def _best(act: Callable[[], None], repeats: int) -> float:
-    """Return the least seconds that an act took."""
+    """Return the shortest of several runs, in seconds."""
     seconds = []
     for _ in range(max(1, repeats)):
         began = time.perf_counter()

@@ -1,11 +1,12 @@
-"""Importing a corpus: 10,000 dialogues of ten turns, its rate as a share of a bare COPY of the same rows.
+"""Corpus import: 10,000 dialogues of ten turns; its rate as a share of a plain COPY of the same rows.
 
-The bare COPY writes the rows that the import made (dialogues, continuations, turns, items, labels) back into
-the same tables, with their indexes, foreign keys and triggers: what PostgreSQL itself needs to keep them. The
-import also reads, checks and hashes the file. A COPY into tables without any constraint stands beside it.
+The plain COPY writes the imported rows (dialogues, continuations, turns, items, labels) back into the same
+tables, with their indexes, foreign keys and triggers: the minimum that PostgreSQL needs to store them. The
+import also reads, checks and hashes the file. A COPY into tables without any constraint is measured beside
+it.
 
-The same is done with labels, three a dialogue, into an empty database and into one that has as many dialogues
-and labels already: the share of the second is to be that of the first.
+The same is measured with labels, three per dialogue, into an empty database and into a database that already
+has as many dialogues and labels: the share of the second should equal that of the first.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _with_labels(folder: Path, dialogues: int, repeats: int) -> dict[str, Any]:
-    """Measure imports with labels, into an empty database and into one that is as large already."""
+    """Measure imports with labels, into an empty database and into a database that already has as much."""
     path = folder / "labelled.jsonl"
     _write(path, dialogues, labels=LABELS)
     _empty()
@@ -113,7 +114,7 @@ def _import(path: Path) -> None:
 
 
 def _empty() -> None:
-    """Take all dialogues out, and the import that brought them; the corpus and its system stay."""
+    """Delete all dialogues and release the import that brought them; the corpus and its system stay."""
     _execute(f"TRUNCATE {', '.join(TABLES)} CASCADE", "UPDATE annotation_import SET content_hash = id::text")
     _execute("UPDATE annotation_corpus SET name = 'earlier ' || id WHERE name = 'benchmark'")
 
@@ -140,7 +141,7 @@ def _last_id(table: str) -> int:
 
 
 def _copied_out(table: str, *, after: int = 0) -> list[bytes]:
-    """Return the rows of a table as COPY has them, those with a greater id."""
+    """Return a table's rows with an id above `after`, in COPY format."""
     from django.db import connection
 
     statement = f"COPY (SELECT * FROM {table} WHERE id > {after}) TO STDOUT (FORMAT BINARY)"
@@ -149,11 +150,11 @@ def _copied_out(table: str, *, after: int = 0) -> list[bytes]:
 
 
 def _copy_in(rows: Rows, prefix: str = "") -> None:
-    """Write rows back, all tables in one transaction."""
+    """Write the rows back, all tables in one transaction."""
     from django.db import connection, transaction
 
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # as the import does: keys are checked as rows come
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # as in the import: keys are checked per row
         for table, blocks in rows.items():
             with cursor.cursor.copy(f"COPY {prefix}{table} FROM STDIN (FORMAT BINARY)") as copy:
                 for block in blocks:
@@ -161,7 +162,7 @@ def _copy_in(rows: Rows, prefix: str = "") -> None:
 
 
 def _best(act: Callable[[], None], repeats: int, *, before: Callable[[], None]) -> float:
-    """Return the least seconds that an act took, each time after the same preparation."""
+    """Return the shortest of several runs, in seconds, each after the same preparation."""
     seconds = []
     for _ in range(max(1, repeats)):
         before()

@@ -1,10 +1,10 @@
-"""How the files and rooms of each app import each other: circles, arrows and floors.
+"""Import graph of each app's files and rooms: cycles, arrows and floors.
 
-A file imports what its statements name, at whatever depth; imports for type checkers only are left out.
-`from a import b` means the file `a/b.py` where there is one, else `a/__init__.py`. A circle is a group of
-files each of which reaches every other. A room is what lies directly in a folder, a file or a folder. An
-arrow is a pair of rooms of which the first imports the second. Floors are the rooms on the longest way down,
-a circle of rooms being one.
+An import counts whatever file its statement names, at any depth; imports for type checkers only are left out.
+`from a import b` means the file `a/b.py` where it exists, else `a/__init__.py`. A circle is a group of files
+each of which reaches every other. A room is a direct child of a folder, a file or a folder. An arrow is a
+pair of rooms of which the first imports the second. Floors are the rooms on the longest path down, with a
+circle of rooms counted as one.
 
     python -m benchmarks imports [--root FOLDER]
 """
@@ -29,7 +29,7 @@ Graph = dict[str, set[str]]
 
 
 def imports(app: str, root: Path = ROOT, *, deferred: bool = True) -> Graph:
-    """Return what each module of an app imports of the app; `deferred` adds imports inside functions."""
+    """Return each module's imports from its own app; `deferred` adds imports inside functions."""
     files = {
         _module(path, root): path
         for path in sorted((root / app).rglob("*.py"))
@@ -76,7 +76,7 @@ def _named(
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Return the groups of nodes that reach each other, of two or more."""
+    """Return the groups of two or more nodes that reach each other."""
     groups: dict[int, list[str]] = {}
     for name, number in _components(graph).items():
         groups.setdefault(number, []).append(name)
@@ -84,7 +84,7 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def rooms(graph: Graph, folder: str) -> Graph:
-    """Return the graph of what lies directly in a folder, its own `__init__` included."""
+    """Return the graph of a folder's direct children, its own `__init__` included."""
     inside = f"{folder}."
     room = {
         name: name[len(inside) :].split(".")[0] or "__init__"
@@ -99,7 +99,7 @@ def rooms(graph: Graph, folder: str) -> Graph:
 
 
 def floors(graph: Graph) -> int:
-    """Return the number of nodes on the longest way down, each circle counted as one."""
+    """Return the number of nodes on the longest path down, each circle counted as one."""
     group = _components(graph)
     below: dict[int, set[int]] = {}
     for name, known in graph.items():
@@ -126,7 +126,7 @@ def _components(graph: Graph) -> dict[str, int]:
 
 
 def run(argv: list[str]) -> dict[str, object]:
-    """Print a line per folder; return the figures."""
+    """Print one line per folder and return the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks imports")
     parser.add_argument("--root", type=Path, default=ROOT)
     root = parser.parse_args(argv).root

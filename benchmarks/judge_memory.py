@@ -1,6 +1,6 @@
-"""Memory of a worker of calls in one long run: what it holds after 2,000 calls and after 50,000.
+"""Memory of a call worker in one long run, after 2,000 calls and after 50,000.
 
-The worker is a process of `make up`. Sizes are resident, in MB (10^6 bytes), from Linux's account of it.
+The worker is a process of `make up`. Sizes are resident memory in MB (10^6 bytes), from /proc.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _run(home: Path, early: int) -> tuple[list[tuple[int, float]], float]:
-    """Do the run; return (calls done, MB) as it went on, and its seconds."""
+    """Run the judge; return (calls done, MB) over time, and the seconds of the run."""
     from annotation.models import Corpus
     from config.embedded import supervisor
     from config.embedded.layout import layout

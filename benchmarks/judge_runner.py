@@ -1,8 +1,8 @@
-"""The judge runner beside the bare client: calls a second at 64 connections against a 200 ms endpoint.
+"""Judge runner against the plain client: calls per second at 64 connections to a 200 ms endpoint.
 
-The bare client only sends and receives. The runner also claims, renders prompts, parses replies and writes
-six labels, the call and their links for each call in durable transactions. The same run at four times as many
-connections must be no slower; CPU is that of the runner's process, without the database's.
+The plain client only sends and receives. The runner also claims calls, renders prompts, parses replies and
+writes six labels, the call and their links for each call in durable transactions. The same run with four
+times as many connections must be no slower. CPU is that of the runner's process, without the database's.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def prepare(url: str, calls: int, connections: int) -> list[list[dict[str, str]]]:
-    """Make a corpus with that many turns and an endpoint; return the prompts that its judge sends."""
+    """Create a corpus with `calls` turns and an endpoint; return the prompts that its judge sends."""
     from annotation.models import Continuation, Corpus, Dialogue, Item, System, Turn
     from jobs.models import Endpoint
     from judges.protocols import PROTOCOLS, Case
@@ -91,7 +91,7 @@ def prepare(url: str, calls: int, connections: int) -> list[list[dict[str, str]]
 
 
 def _bare(url: str, prompts: list[list[dict[str, str]]], connections: int) -> float:
-    """Return the calls a second of the openai client alone."""
+    """Return the calls per second of the openai client alone."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
     async def ask_all() -> None:
@@ -111,7 +111,7 @@ def _bare(url: str, prompts: list[list[dict[str, str]]], connections: int) -> fl
 
 
 def _ours(number: int, connections: int) -> tuple[float, float]:
-    """Return the calls a second of a whole run, from the first claim to the last label, and CPU ms a call."""
+    """Return calls per second of a whole run, from first claim to last label, and CPU ms per call."""
     from annotation.models import Corpus
     from jobs.calls.queue import work_slice as work
     from jobs.models import Endpoint, Run

@@ -1,10 +1,10 @@
-"""Do comparisons of two judges hold what they say? Simulated studies of two judges of known sensitivities.
+"""Accuracy of comparisons of two judges: simulated studies of two judges with known sensitivities.
 
 Each study has 300 dialogues of five turns. A behaviour is more frequent in some dialogues than in others (a
 beta distribution, mean 0.2, correlation 0.15 within dialogues). A person finds it with sensitivity 0.8 and
-both judges with those given; all have specificity 0.95, err apart from each other, and each more in some
-dialogues than in others. The truth of kappa and MCC (with the person) and of accuracy (against the key, which
-knows the truth) is their value in the model itself.
+the judges with the given sensitivities; all have specificity 0.95, err independently, and each errs more in
+some dialogues than in others. The truth of kappa and MCC (with the person) and of accuracy (against the key,
+which knows the truth) is their value in the model itself.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def true_difference(statistic: str, sensitivities: tuple[float, float]) -> float
 
 
 def tried(numbers: Sequence[int], sensitivities: tuple[float, float], draws: int) -> dict[str, list[int]]:
-    """Return, per statistic, in how many studies the interval holds the truth, and p is 0.05 or less."""
+    """Count, per statistic, the studies whose interval contains the truth, and those with p at most 0.05."""
     found = {statistic: [0, 0] for statistic in STATISTICS}
     for number in numbers:
         ratings = study(number, sensitivities)
@@ -84,7 +84,7 @@ def tried(numbers: Sequence[int], sensitivities: tuple[float, float], draws: int
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Simulate; the docs' table is that of the default options."""
+    """Run the simulation; the default options give the table in the docs."""
     parser = argparse.ArgumentParser(prog="benchmarks judges_compared", description=__doc__)
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies (1000)")
     parser.add_argument("--draws", type=int, default=1000, help="resamples and permutations a study (1000)")

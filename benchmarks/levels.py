@@ -1,7 +1,7 @@
-"""Correlations by level: how often intervals hold the truth, how often tests are wrong, and the time.
+"""Correlations by level: coverage of intervals, false positives of tests, and computing time.
 
 Studies are simulated (`_levels_made`): 99 systems answer 15 or 150 dialogues of seven turns. The headline is
-a ratio: the time of a table against that of SciPy in a loop over as many resamples and permutations.
+a ratio: the time of SciPy in a loop over as many resamples and permutations, over the time of a table.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from calibration.statistics.level_correlations import COEFFICIENTS, LevelTable, 
 from calibration.statistics.level_scores import LEVELS, Scored
 
 SYSTEMS = 99
-LOOPED = 2  # resamples and permutations that the loop over SciPy does of each figure
+LOOPED = 2  # resamples and permutations of each figure that the loop over SciPy does
 FUNCTIONS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}
 FAST = ("pearson", "spearman")
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Run the parts asked for; the docs' figures are those of the default options."""
+    """Run the selected parts; the default options give the figures in the docs."""
     parser = argparse.ArgumentParser(prog="benchmarks levels", description=__doc__)
     parser.add_argument("--tests", type=int, default=1000, help="studies of 15 dialogues for p-values (1000)")
     parser.add_argument("--small", type=int, default=400, help="studies of 15 dialogues for intervals (400)")
@@ -78,7 +78,7 @@ def covered(
     wanted: Sequence[str],
     levels: Sequence[str],
 ) -> dict[str, Any]:
-    """Return how often intervals hold the model's own correlation, by level and coefficient."""
+    """Return the share of intervals that contain the model's true correlation, by level and coefficient."""
     started = time.perf_counter()
     one = partial(held, dialogues=dialogues, resamples=resamples, wanted=tuple(wanted), levels=tuple(levels))
     holding: dict[tuple[str, str], list[bool]] = {}
@@ -101,7 +101,7 @@ def covered(
 def held(
     seed: int, dialogues: int, resamples: int, wanted: tuple[str, ...], levels: tuple[str, ...]
 ) -> tuple[dict[tuple[str, str], bool], set[str]]:
-    """Return which intervals of one study hold the truth, by level and coefficient, and all flags."""
+    """Return whether each interval of a study contains the truth, by level and coefficient; all flags."""
     truth = true_correlations(Planted(), dialogues)
     scored = study(seed, SYSTEMS, dialogues, Planted())
     table = level_table(
@@ -132,7 +132,7 @@ def rejected(pool: ProcessPoolExecutor, said: str, planted: Planted, studies: in
 
 
 def below(seed: int, planted: Planted) -> dict[str, bool]:
-    """Return which p-values of one study are below 0.05, by test, level and coefficient."""
+    """Return whether each p-value of one study is below 0.05, by test, level and coefficient."""
     scored = study(seed, SYSTEMS, 15, planted)
     found = {}
     for test in ("clustered", "item"):
@@ -145,7 +145,7 @@ def below(seed: int, planted: Planted) -> dict[str, bool]:
 
 
 def timed(rows: int) -> dict[str, Any]:
-    """Return the seconds of a table with 2,000 resamples and permutations, and how many times a loop takes.
+    """Time a table with 2,000 resamples and permutations, and compare it with a loop over SciPy.
 
     A tenth of the scores is missing in every other row; correlations range from none to strong.
     """
@@ -171,7 +171,7 @@ def timed(rows: int) -> dict[str, Any]:
 
 
 def _looped(scored: Scored, table: LevelTable) -> float:
-    """Return the seconds of SciPy over every row's resamples and permutations, from a few of one row."""
+    """Estimate the seconds of SciPy over every row's resamples and permutations from a few of one row."""
     rng = np.random.default_rng(0)
     row = scored.rows[0]
     turns = scored.turns

@@ -1,9 +1,10 @@
-"""The memory of an agent at a script of 25,000 turns: CPU seconds to index it and retrieve for 800 questions.
+"""Memory of an agent at a script of 25,000 turns: CPU seconds to index it and to retrieve for 800 questions.
 
-A script of Friends' size is made from a seed: 788 sessions of 32 turns, 14 words each by Zipf's law, four in
-five with the main character. For each memory with a retriever, its entries are indexed once and searched by
-BM25 at 800 points spread over what is heard, with the statistics of each moment. A whole trial is a question
-in every session: its prompts, and what is recorded of the answers. `peak_mb` is the most that it held.
+A script of Friends' size is generated from a seed: 788 sessions of 32 turns, 14 words each by Zipf's law,
+four in five with the main character. For each memory with a retriever, its entries are indexed once and
+searched by BM25 at 800 points spread over the turns heard, with the statistics of each moment. A whole trial
+asks one question in every session and includes its prompts and the records of its answers. `peak_mb` is the
+peak memory of the process.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def material(sessions: int) -> Material:
-    """Return a script with a question for each session, which an earlier one answers."""
+    """Return a script with one question per session, which an earlier session answers."""
     draws = np.random.default_rng(0)
     words = np.minimum(draws.zipf(1.2, size=(sessions * TURNS, WORDS)), VOCABULARY)
     turns = tuple(
@@ -78,14 +79,14 @@ def material(sessions: int) -> Material:
 
 
 def _speaker(place: int) -> str:
-    """Return who speaks: every fifth session is without the main character."""
+    """Return the speaker at a place; every fifth session is without the main character."""
     session = place // TURNS
     there = (CAST[0], *CAST[1 + session % 3 : 4 + session % 3]) if session % 5 else CAST[1:5]
     return there[place % len(there)]
 
 
 def _searched(made: Material, memory: str, questions: int) -> float:
-    """Return the CPU seconds of making a memory with its index, and of searching it."""
+    """Return the CPU seconds of building a memory with its index and searching it."""
     began = time.process_time()
     world = World(made, None)
     search = world.search(memory, "bm25")
@@ -99,7 +100,7 @@ def _searched(made: Material, memory: str, questions: int) -> float:
 
 
 def _trial(made: Material) -> dict[str, Any]:
-    """Return what a whole trial of turns as memory takes: one question in each session with an asker."""
+    """Measure a whole trial with turns as memory: one question in each session with an asker."""
     began = time.process_time()
     agent = DialsimAgent().bound(made)
     state = agent.begin(made.dialogue, agent.resolved({"memory": UTTERANCE, "context": 8000}))
@@ -116,6 +117,6 @@ def _trial(made: Material) -> dict[str, Any]:
 
 
 def _peak_mb() -> float:
-    """Return the most memory that the process has held, in MiB, without what is swapped."""
+    """Return the peak memory of the process in MiB, without swapped pages."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return round(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024, 1)

@@ -1,8 +1,8 @@
-"""CPU seconds of the metrics on the 40 meetings and 100 chats of MPCEval's inputs, their growth and memory.
+"""CPU seconds of the metrics on MPCEval's 40 meetings and 100 chats, their growth and their memory.
 
-Cold: from the start of the process, with nothing embedded and the model not loaded. Warm: all texts
-embedded. MPCEval's published code needs 226, 225 and 234 CPU seconds for its three global commands on the
-same meetings; the goal is a tenth of all three.
+Cold: from the start of the process, with nothing embedded and the model not loaded. Warm: all texts embedded.
+MPCEval's published code needs 226, 225 and 234 CPU seconds for its three global commands on the same
+meetings; the goal is a tenth of all three.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIZES = (100, 300, 1000, 3000)
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Run the benchmark; `--quick` leaves the whole suite out and grows to 1,000 turns."""
+    """Run the benchmark; `--quick` skips the whole suite and measures growth up to 1,000 turns."""
     parser = argparse.ArgumentParser(prog="benchmarks metrics", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only the six global metrics, growth to 1,000")
     began = time.monotonic()
@@ -58,7 +58,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def six_global(tools: Tools) -> tuple[dict[str, Any], float]:
-    """Return the CPU seconds of the six, embedding and rest apart, and those since the process began."""
+    """Return the CPU seconds of the six, embedding and the rest apart, and those since the process began."""
     meetings = list(read(INPUTS / "qmsum40_global"))
     start = time.process_time()
     tools.embed.prepare(turn.text for one in meetings for turn in one.continuations[0].turns)
@@ -79,7 +79,8 @@ def six_global(tools: Tools) -> tuple[dict[str, Any], float]:
 def suite(name: str, tools: Tools) -> dict[str, Any]:
     """Return the CPU seconds of every local and global metric on a data set, cold and warm.
 
-    `warm` has all metrics of a group together, sharing what they share; `by_metric` each by itself.
+    `warm` runs all metrics of a group together, so that they share intermediate results; `by_metric` runs
+    each alone.
     """
     found: dict[str, Any] = {}
     for group, path in (("global", f"{name}_global"), ("local", f"{name}_pairs_full.jsonl")):
@@ -111,7 +112,7 @@ def suite(name: str, tools: Tools) -> dict[str, Any]:
 
 
 def _children() -> float:
-    """Return the CPU seconds of the processes that this one started."""
+    """Return the CPU seconds of this process's children."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
@@ -125,10 +126,9 @@ def _seconds(keys: Sequence[Any], dialogues: Sequence[Dialogue], tools: Tools) -
 
 
 def growth(sizes: Sequence[int]) -> dict[str, Any]:
-    """Return, by metric, the CPU seconds for one conversation of each size, all its items, and the exponent.
+    """Return, by metric, the CPU seconds for all items of a conversation of each size, and the exponent.
 
-    The exponent is the slope between the last two sizes on a log-log scale; below a millisecond there is
-    none.
+    The exponent is the slope between the last two sizes on a log-log scale, None below a millisecond.
     """
     found: dict[str, Any] = {}
     for key in [*members("global"), *members("local"), "sc_gini@reference", "gscc_dc_avg_multi@reference"]:
@@ -140,7 +140,7 @@ def growth(sizes: Sequence[int]) -> dict[str, Any]:
 
 
 def memory() -> dict[str, Any]:
-    """Return the memory for one long conversation by metric, and over many short ones, each in a process."""
+    """Return memory per metric on a long conversation, and over many short ones, each in its own process."""
     turns, marks = str(_metrics_memory.TURNS), map(str, _metrics_memory.CONVERSATIONS)
     return {
         f"peak_of_{turns}_turns": {key: apart("long", key, turns) for key in _metrics_memory.FAMILIES},
@@ -149,7 +149,7 @@ def memory() -> dict[str, Any]:
 
 
 def _grown(key: str, size: int) -> float:
-    """Return the CPU seconds of all of a metric's scores of one conversation, its texts embedded before."""
+    """Return the CPU seconds of all of a metric's scores of one conversation with its texts embedded."""
     dialogue = made(size)
     tools = Tools(embed=Hashed("hashed"))
     instrument = instrument_for(key).fit([dialogue, made(100, "other")], tools)

@@ -1,6 +1,6 @@
-"""How well plans foresee widths: pilots of few dialogues, and how often their range holds the true width.
+"""Planned interval widths from pilots of few dialogues, and how often their range holds the true width.
 
-Two people mark eight turns of each dialogue; how often a behaviour occurs varies by dialogue (beta 1.2, 2.8),
+Two people mark eight turns of each dialogue; the frequency of a behaviour varies by dialogue (beta 1.2, 2.8),
 and in three dialogues of ten the second person errs far more often. The true width of the interval of kappa
 with 200 dialogues is that of 4,000 studies of 200 dialogues drawn afresh.
 """
@@ -23,7 +23,7 @@ GOAL = 0.8
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Run the simulation; the docs' table is that of the default options."""
+    """Run the simulation; the default options give the table in the docs."""
     parser = argparse.ArgumentParser(prog="benchmarks planning", description=__doc__)
     parser.add_argument("--plans", type=int, default=100, help="pilots of each size (100)")
     parser.add_argument("--resamples", type=int, default=300, help="studies of each size per plan (300)")
@@ -68,7 +68,7 @@ def _kappa(pairs: Floats) -> float:
 
 
 def cell(pilot: int, truth: float, plans: int, plan: Plan) -> dict[str, Any]:
-    """Return how often the range of plans from pilots of one size holds the truth, and how far they lie."""
+    """Return how often the range planned from pilots of one size holds the true width, and its errors."""
     widths, held, refused = [], [], 0
     for number in range(plans):
         pairs = marks(np.random.default_rng([pilot, number]), pilot).reshape(-1, 2)

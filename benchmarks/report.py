@@ -1,7 +1,8 @@
-"""The report of 300,000 labels as a researcher meets it: the first answer, the wait, the memory, the page.
+"""Report of 300,000 labels as a researcher experiences it: first response, wait, memory and page.
 
 Three people and two judges mark ten behaviours and rate each turn, in a PostgreSQL, a web server and a worker
-as `make up` starts them. The report is asked for over HTTP; whoever asks is shown its progress, and then it.
+started as `make up` starts them. The report is requested over HTTP; the client sees its progress and then the
+report.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 def _asked(
     client: http.client.HTTPConnection, headers: dict[str, str], study: int, worker: _Worker
 ) -> dict[str, Any]:
-    """Ask for a report, follow its progress until the page goes on to it, and read it."""
+    """Request a report, follow its progress until the page redirects to the report, and read it."""
     began = time.perf_counter()
     page = _get(client, f"/studies/{study}/report/", headers)[1]
     answered = time.perf_counter() - began
@@ -121,7 +122,7 @@ class _Worker:
         self.child.stop(time.monotonic() + 10)
 
     def peak_mb(self) -> float:
-        """Return the most memory that the worker and what it started held, in MB."""
+        """Return the peak memory of the worker and its children, in MB."""
         assert self.child.process is not None
         process = psutil.Process(self.child.process.pid)
         return sum(_peak(one.pid) for one in (process, *process.children(recursive=True)))
@@ -133,7 +134,7 @@ def _peak(pid: int) -> float:
 
 
 def _filled(folder: Path, labels: int) -> tuple[int, int]:
-    """Import a corpus with so many labels; return their number and the automatic study."""
+    """Import a corpus with `labels` labels; return their number and the automatic study."""
     from annotation.corpora.import_file import import_path
     from annotation.models import Corpus, Label
     from annotation.schemes import SCHEMES
@@ -173,7 +174,7 @@ def _dialogues(count: int, tags: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def _session() -> str:
-    """Make a researcher who is signed in; return the session."""
+    """Create a researcher who is signed in; return the session."""
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
@@ -191,7 +192,7 @@ def _session() -> str:
 
 
 def _kept() -> dict[str, Any]:
-    """Return how much the report holds."""
+    """Return the size of the stored report."""
     from calibration.models import Report
     from calibration.reports.snapshot import snapshot_of
     from calibration.reports.view import SECTIONS

@@ -1,9 +1,10 @@
-"""A corpus of a million turns with 300,000 labels: every step, every page, and what it takes of memory.
+"""Corpus of a million turns with 300,000 labels: time and memory of every step and page.
 
-A second corpus of a tenth of that is imported into the same database, in a tenth of the time at most.
+A second corpus of a tenth of that size is imported into the same database, in at most a tenth of the time.
 
-Pages and requests are asked of the application in this process, with PostgreSQL on the same machine; heavy
-steps run in processes of their own. Requests that start background work are timed alone; then the work is.
+Pages and requests are served by the application in this process, with PostgreSQL on the same machine; heavy
+steps run in their own processes. A request that starts background work is timed alone, and its work
+afterwards.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from benchmarks import _home, _scale_made
 GOAL_MS = 500.0
 REPEATS = 3
 FIGURES = ("profile", "counts", "turns-and-whole", "preferences")
-"""Pages of a corpus that read its labels; the first answer is timed before a worker has computed anything."""
+"""Pages of a corpus that read its labels; the first response is timed before a worker has computed
+anything.
+"""
 PART = 10
-"""The second corpus has so many times fewer turns and labels than the first."""
+"""Factor by which the second corpus has fewer turns and labels than the first."""
 GOALS = {"import": (60.0, 100.0), "second import": (6.0, 100.0), "report": (60.0, 1000.0)}
 """Per step: seconds, and MB over the base."""
 
@@ -69,7 +72,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 class Bench:
-    """What is measured: `steps` in processes of their own, `requests` once, `pages` several times."""
+    """Measurements: `steps` in their own processes, `requests` once, `pages` several times."""
 
     def __init__(self, told: bool) -> None:
         self.told = told
@@ -78,7 +81,7 @@ class Bench:
         self.pages: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Sign an administrator in."""
+        """Sign in as an administrator."""
         from django.conf import settings
         from django.test import Client
 
@@ -92,7 +95,7 @@ class Bench:
         self.endpoint = _scale_made.endpoint()
 
     def work(self) -> None:
-        """Do once what people do: a campaign, its tasks, runs, a report, gold, an export."""
+        """Do once the work of a project: a campaign, its tasks, runs, a report, gold, an export."""
         from annotation.models import Campaign
         from calibration.models import Gold, Study
         from jobs.models import Job, Run
@@ -140,7 +143,7 @@ class Bench:
         self.dialogue = corpus.dialogues.order_by("pk")[corpus.dialogues.count() // 2].pk
 
     def look(self) -> None:
-        """Ask for every page that shows a part of the corpus."""
+        """Request every page that shows a part of the corpus."""
         corpus, campaign = f"/corpora/{self.corpus.name}/", f"/campaigns/{self.campaign}/"
         last = max(1, self.corpus.dialogues.count() // 50)
         addresses = {
@@ -190,7 +193,7 @@ class Bench:
             self.page(name, address)
 
     def stop_and_go_on(self) -> None:
-        """Cancel the judge's run over all turns, and resume it."""
+        """Cancel the judge's run over all turns, then resume it."""
         run = self.runs[0]
         for name, verb in (("cancel a run", "cancel"), ("resume a run", "retry")):
             self.post(name, f"/runs/{run}/{verb}/", {})
@@ -203,7 +206,7 @@ class Bench:
         self.jobs("deletion")
 
     def step(self, name: str, *arguments: str) -> None:
-        """Run a heavy step in a process of its own."""
+        """Run a heavy step in its own process."""
         command = [sys.executable, "-m", "benchmarks._scale_part", *arguments]
         done = subprocess.run(command, cwd=_home.PROJECT, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -212,14 +215,14 @@ class Bench:
         self.tell(name, self.steps[name])
 
     def jobs(self, name: str) -> None:
-        """Do the jobs that wait, where some do."""
+        """Run the queued jobs, if any."""
         from jobs.models import Job
 
         if Job.objects.filter(state="queued").exists():
             self.step(name, "jobs")
 
     def post(self, name: str, address: str, fields: dict[str, Any] | None, *, as_json: bool = False) -> Any:
-        """Send one request and time it; a refusal is an error. Without fields it is a GET."""
+        """Send one request (a GET without fields) and time it; raise RuntimeError for an error status."""
         began = time.perf_counter()
         if fields is None:
             answer = self.client.get(address, follow=True)
@@ -237,7 +240,7 @@ class Bench:
         return answer
 
     def page(self, name: str, address: str) -> None:
-        """Ask for a page several times; the quickest counts."""
+        """Request a page several times and keep the fastest."""
         from django.db import connection
         from django.test.utils import CaptureQueriesContext
 
@@ -261,6 +264,6 @@ class Bench:
         self.tell(name, self.pages[name] | {"slowest": told})
 
     def tell(self, name: str, figures: dict[str, Any]) -> None:
-        """Print a figure as it comes, where asked."""
+        """Print a figure as soon as it is measured, where requested."""
         if self.told:
             print(name, json.dumps(figures), file=sys.stderr, flush=True)

@@ -1,8 +1,7 @@
-"""Annotating beside 200 slow connections: half of them never finish their headers, half never finish a body.
+"""Annotating beside 200 slow connections: half never finish their headers, half never finish a body.
 
-A slow connection that the server closes is opened again, so that 200 of them are there all the time. Then
-signing in beside slow readers: 75 that each ask for a public static file eight times in one go, and 120 that
-download an export.
+A slow connection that the server closes is reopened, so that there are always 200. Then signing in beside
+slow readers: 75 that each pipeline eight requests for a public static file, and 120 that download an export.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _measure(people: list[annotate.Annotator], port: int, seconds: float) -> dict[str, float]:
-    """Annotate for a while, and ask the health check all the time."""
+    """Annotate for a while, and request the health check continuously."""
     health: list[float] = []
     over = threading.Event()
     asking = threading.Thread(target=_ask_health, args=(port, over, health))
@@ -85,7 +84,7 @@ def _ask_health(port: int, over: threading.Event, seconds: list[float]) -> None:
 
 
 def _sign_in_beside_readers(port: int, folder: Path, seconds: float) -> dict[str, Any]:
-    """Sign in again and again beside slow readers; the worst is what counts."""
+    """Sign in repeatedly beside slow readers; the slowest sign-in counts."""
     path, token = _export(folder)
     alone = [sign_in(port, NAME, PASSWORD) for _ in range(3)]
     headers = f"Authorization: Token {token}\r\n"
@@ -109,7 +108,7 @@ def _sign_in_beside_readers(port: int, folder: Path, seconds: float) -> dict[str
 
 
 def _export(folder: Path) -> tuple[str, str]:
-    """Import labels of 4 MB, and return the address of their export and a token for it."""
+    """Import 4 MB of labels; return the address of their export and a token for it."""
     from django.contrib.auth.models import User
     from django.core.management import call_command
 
@@ -133,7 +132,7 @@ def _export(folder: Path) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def _slow(port: int, count: int) -> Iterator[list[int]]:
-    """Keep `count` unfinished requests open; yields a list with how many were opened so far."""
+    """Keep `count` unfinished requests open; yield a list with the number opened so far."""
     opened, over = [0], threading.Event()
     worker = threading.Thread(target=_keep_open, args=(port, count, opened, over))
     worker.start()
@@ -154,7 +153,7 @@ def _keep_open(port: int, count: int, opened: list[int], over: threading.Event) 
             connection.sendall(UNFINISHED[opened[0] % 2])
             watched.register(connection, selectors.EVENT_READ)
             opened[0] += 1
-        for key, _ in watched.select(0.2):  # it was answered or closed
+        for key, _ in watched.select(0.2):  # answered or closed by the server
             watched.unregister(key.fileobj)
             key.fileobj.close()  # type: ignore[union-attr]
     for key in list(watched.get_map().values()):

@@ -1,10 +1,10 @@
 """How often a judge that is just one more person is said to agree with people more, or less, than they do.
 
-300 items in clusters of three, three people an item out of a crowd of 3 to 60, and a judge drawn like one of
-them. Marks: people find and leave alone with a sensitivity and a specificity of their own. Grades 1 to 5:
-people see a latent quality with a severity and a noise of their own. `differ` says how much people differ: at
-0 they are alike; at 1 two thirds of them have a sensitivity between .52 and .89 and a severity within half a
-standard deviation of their noise. The rule: "more" or "less" in at most 5% of studies, whatever the crowd.
+300 items in clusters of three, three people per item from a crowd of 3 to 60, and a judge drawn from the same
+population. Marks: each person has a sensitivity and a specificity. Grades 1 to 5: each person sees a latent
+quality with a severity and a noise. `differ` is how much people differ: at 0 they are alike; at 1 two thirds
+of them have a sensitivity between .52 and .89 and a severity within half a standard deviation of their noise.
+The rule: "more" or "less" in at most 5% of studies, whatever the crowd.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GOAL = 0.05
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Run the simulation; the docs' table is that of the default options."""
+    """Run the simulation; the default options give the table in the docs."""
     parser = argparse.ArgumentParser(prog="benchmarks sparse_raters", description=__doc__)
     parser.add_argument("--studies", type=int, default=400, help="simulated studies per cell (400)")
     parser.add_argument("--resamples", type=int, default=300, help="resamples per study (300)")
@@ -130,7 +130,7 @@ def cell(kind: str, differ: float, people: int, studies: int, plan: Plan, seed: 
 
 
 def by_means(people: int, studies: int, plan: Plan, seed: int = 0) -> dict[str, Any]:
-    """Return how often the gap of means over pairs lies above 0, for people who are alike and mark."""
+    """Return how often the gap of means over pairs lies above 0, for marks by people who are alike."""
     above = 0
     for number in range(studies):
         ratings = study(np.random.default_rng([number, people, 0, seed]), "marks", people, 0.0)

@@ -1,8 +1,8 @@
 """Statistics against loops over the libraries on the same resamples, at ComperDial's size.
 
-10,395 ratings-items in 1,485 clusters (and in 15 dialogues by 99 systems), 2 and 6 raters, with and without
-20% missing, 2,000 resamples. The loops are timed on `--loops` of the same resamples and scaled to all of
-them; on those, values must equal the libraries' to 1e-12.
+10,395 rated items in 1,485 clusters (and in 15 dialogues by 99 systems), 2 and 6 raters, with and without 20%
+missing, 2,000 resamples. The loops are timed on `--loops` of the same resamples and scaled to all of them; on
+those, values must equal the libraries' to 1e-12.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ GOALS = {"categorical": 0.2, "alpha_six": 0.25, "cocoeval": 0.5, "spearman": 1.5
 
 
 def run(argv: Sequence[str]) -> dict[str, Any]:
-    """Run the benchmark; `--quick` leaves the growth table out and uses fewer loops."""
+    """Run the benchmark; `--quick` skips the growth table and uses fewer loops."""
     parser = argparse.ArgumentParser(prog="benchmarks statistics", description=__doc__)
     parser.add_argument(
         "--loops", type=int, default=40, help="resamples on which the libraries are timed (40)"
@@ -94,7 +94,7 @@ def made(
 
 
 def timed(work: Callable[[], Any], times: int = 3) -> float:
-    """Return the best of a few runs, in seconds."""
+    """Return the shortest of a few runs, in seconds."""
     spent = []
     for _ in range(times):
         start = time.perf_counter()
@@ -120,7 +120,7 @@ def seconds_of(
 
 
 def libraries() -> dict[str, tuple[str, int, Callable[[np.ndarray], float]]]:
-    """Per statistic: level, raters, and the library's value of a block of ratings."""
+    """Return per statistic its level, number of raters, and the library's function of a block of ratings."""
     import krippendorff
     from scipy import stats
     from sklearn import metrics
@@ -153,7 +153,7 @@ def libraries() -> dict[str, tuple[str, int, Callable[[np.ndarray], float]]]:
 
 
 def against_libraries(loops: int) -> tuple[dict[str, dict[str, float]], float]:
-    """Return, per statistic and share missing, seconds of both and the ratio; and the largest difference."""
+    """Return seconds of both sides and their ratio per statistic and share missing; largest difference."""
     out: dict[str, dict[str, float]] = {}
     worst = 0.0
     for key, (level, raters, library) in libraries().items():
@@ -177,7 +177,7 @@ def against_libraries(loops: int) -> tuple[dict[str, dict[str, float]], float]:
 def looped(
     ratings: Ratings, library: Callable[[np.ndarray], float], raters: int, loops: int
 ) -> tuple[float, np.ndarray]:
-    """Return the seconds and values of the library on the first of the product's resamples."""
+    """Return the seconds and values of the library on the first of Concord's resamples."""
     weights = np.concatenate(list(resampling_of(ratings, Plan(RESAMPLES)).chunks()))[:loops]
     members = np.argsort(ratings.clusters, kind="stable")
     start = time.perf_counter()
@@ -207,7 +207,7 @@ def goals() -> dict[str, float]:
 
 
 def shapes() -> list[dict[str, Any]]:
-    """Return seconds by shape, raters and share missing."""
+    """Return the seconds by shape, raters and share missing."""
     out = []
     for clusters in (DIALOGUES, ITEMS // TURNS):
         for raters in (2, 6):
@@ -240,7 +240,7 @@ def shapes() -> list[dict[str, Any]]:
 
 
 def growth() -> list[dict[str, Any]]:
-    """Return seconds as items, raters and resamples grow, the rest kept."""
+    """Return the seconds as items, raters and resamples grow, one at a time."""
     out = []
     for items in (ITEMS // 4, ITEMS, ITEMS * 4):
         ratings = made(2, items=items, clusters=items // TURNS)

@@ -1,11 +1,11 @@
-"""Killing the worker of a judge's run again and again: what is paid twice, and how much longer the run takes.
+"""Killing the call worker of a judge's run repeatedly: requests paid twice, and the extra time of the run.
 
-The worker is a process of `make up`, started again as the supervisor does, killed with SIGKILL at random
-moments once it asks. Everything that was asked and not stored is lost with it: as many requests as run at
-once, and the replies of the last moments that were about to be stored.
+The worker is a process of `make up`, restarted as the supervisor does, killed with SIGKILL at random moments
+once it sends requests. All requests whose replies are not stored are lost with it: as many as run
+concurrently, and the replies of the last moments that were about to be stored.
 
-With `--mode batch` the run asks in batches of the fake model, which counts what it was paid for; there the
-worker starts again at once, so that kills come in the midst of making, submitting and collecting.
+With `--mode batch` the run uses batches of the fake model, which counts what it was paid for; there the
+worker restarts at once, so that kills fall into creating, submitting and collecting batches.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from config.embedded.supervisor import Child
 
 GOAL = 1.1
 PAUSES = {"at_once": (1.0, 5.0), "batch": (0.1, 2.0)}
-"""Seconds from the first request of a worker to its kill."""
+"""Seconds from a worker's first request to its kill."""
 SETTLED = SETTLED_SECONDS + 0.5
-"""A worker that ended sooner would be started again by the supervisor only after a while."""
+"""A worker that ended sooner would be restarted by the supervisor only after a delay."""
 LOOK_EVERY = 0.1
 
 
@@ -69,7 +69,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def _headline(repeated: int, under_way: int) -> dict[str, Any]:
-    """Return what was paid twice, of what ran at once at the kills; of batches nothing may be."""
+    """Return the requests paid twice as a share of those in flight at the kills; with batches none may be."""
     if not under_way:
         return {"name": "requests paid twice", "value": repeated, "goal": 0, "better": "lower"}
     name = f"requests paid twice, of the {under_way} that ran at once at a kill"
@@ -77,7 +77,7 @@ def _headline(repeated: int, under_way: int) -> dict[str, Any]:
 
 
 def _run(home: Path, url: str, temperature: float, pauses: list[float], server: Any) -> tuple[float, int]:
-    """Do a whole run, with a kill after each pause; return its seconds and its requests."""
+    """Run the judge, with a kill after each pause; return the seconds and the requests paid."""
     from annotation.models import Corpus
     from config.embedded import supervisor
     from config.embedded.layout import layout
@@ -104,7 +104,7 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float], server: 
 
 
 def _watch(pk: int, worker: Child, url: str, pauses: list[float], server: Any) -> None:
-    """Return when the run is done; RuntimeError where it ends otherwise, or before the last kill."""
+    """Return when the run is done; raise RuntimeError if it ends otherwise or before the last kill."""
     from jobs.models import Run
 
     left, due, asked = list(pauses), 0.0, server.requests(url)

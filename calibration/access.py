@@ -1,4 +1,4 @@
-"""One loader for each object, used by pages and API alike: what an address names, or 404. For researchers."""
+"""Loaders of objects for pages and the API: one per object, 404 if it does not exist. For researchers."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from config.permissions import Viewer, is_researcher
 from jobs.models import Job
 from judges.models import Bench, Draft
 
-# Who may use what is made of one campaign's labels: researchers, and those who look after that campaign.
+# Access to results of one campaign's labels: researchers, and users who manage the campaign.
 #
-# A study, a gold or an export that speaks of a whole corpus is for researchers alone. Whoever may not gets
-# 403, whether or not there is such a one.
+# Studies, golds and exports about a whole corpus are for researchers only. Other users get 403, whether or
+# not the object exists.
 
 Answer = HttpResponse | StreamingHttpResponse
 View = Callable[..., Any]
@@ -49,24 +49,24 @@ Row = TypeVar("Row", bound=Model)
 
 
 def visible_to(user: Viewer, rows: QuerySet[Row]) -> QuerySet[Row]:
-    """Return of studies, golds or exports what a viewer may see: all, or those of campaigns looked after."""
+    """Return the studies, golds or exports that a viewer may see: all, or those of managed campaigns."""
     return rows if is_researcher(user) else rows.filter(campaign__in=access.managed(user))
 
 
 def must_manage(user: Viewer, campaign: Campaign | int | None) -> None:
-    """Raise PermissionDenied for who may not manage a campaign, or, where there is none, whole corpora."""
+    """Raise PermissionDenied for users who may not manage a campaign or, without one, whole corpora."""
     if not (is_researcher(user) if campaign is None else access.may_manage(user, campaign)):
         raise PermissionDenied
 
 
 def must_manage_any(user: Viewer) -> None:
-    """Raise PermissionDenied for who is neither a researcher nor looks after any campaign."""
+    """Raise PermissionDenied for users who are no researchers and manage no campaign."""
     if not is_researcher(user) and not access.managed(user).exists():
         raise PermissionDenied
 
 
 def within_campaign(user: Viewer, campaign: Campaign | None, continuations: list[int]) -> None:
-    """Raise PermissionDenied where someone who looks after a campaign names continuations outside it."""
+    """Raise PermissionDenied if a campaign's manager names continuations outside the campaign."""
     if not continuations or is_researcher(user):
         return
     campaign_tasks = Task.objects.filter(campaign=campaign, continuation__in=continuations)
@@ -75,7 +75,7 @@ def within_campaign(user: Viewer, campaign: Campaign | None, continuations: list
 
 
 def may_see(user: Viewer, rows: QuerySet[Any], pk: int) -> bool:
-    """Whether someone may see a study, gold or export; for researchers one query at most."""
+    """Whether a user may see a study, gold or export; at most one query for researchers."""
     return is_researcher(user) or visible_to(user, rows.filter(pk=pk)).exists()
 
 
@@ -104,7 +104,7 @@ export_researcher_only = _only(Export.objects.all())
 
 
 def place_researcher_only(view: View) -> View:
-    """Decorate a page view about the corpus or campaign that the address names as a parameter."""
+    """Decorate a page view about the corpus or campaign named in the URL's query."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Answer:
@@ -119,14 +119,14 @@ def place_researcher_only(view: View) -> View:
 
 
 class IsStudyResearcher(BasePermission):
-    """API permission: researchers, and those who look after the campaign of the study `pk`."""
+    """API permission: researchers, and users who manage the campaign of the study `pk`."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return may_see(request.user, Study.objects.all(), view.kwargs["pk"])
 
 
 class IsGoldResearcher(BasePermission):
-    """API permission: researchers, and those who look after the campaign of the gold `pk`, and of `other`."""
+    """API permission: researchers, and managers of the campaign of the gold `pk` (and of `other`)."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         gold_ids = [view.kwargs[name] for name in ("pk", "other") if name in view.kwargs]
@@ -144,23 +144,23 @@ def snapshot(study: Study, pk: int) -> Report:
 
 
 def gold(pk: int) -> Gold:
-    """Return a gold derivation with what it is about. Researchers see every derivation."""
+    """Return a gold derivation with its related rows. Researchers see every derivation."""
     related = ("corpus", "campaign__corpus", "scheme_version__scheme", "created_by")
     return get_object_or_404(Gold.objects.select_related(*related), pk=pk)
 
 
 def export(pk: int) -> Export:
-    """Return what was downloaded, with what it is about. Researchers see every export."""
+    """Return an export with its corpus and campaign. Researchers see every export."""
     return get_object_or_404(Export.objects.select_related("corpus", "campaign"), pk=pk)
 
 
 def export_job_of(pk: int, user: User) -> Job:
-    """Return the job that writes a large download, for whoever asked for it alone."""
+    """Return the job that writes a large download, only for the user who requested it."""
     return get_object_or_404(Job, pk=pk, kind=downloads.KIND, created_by=user)
 
 
 def bench(pk: int) -> Bench:
-    """Return a bench of the workbench with what it is about. Researchers see every bench."""
+    """Return a bench with its related rows. Researchers see every bench."""
     related = ("corpus", "campaign__scheme_version__scheme", "split", "scheme_version__scheme")
     return get_object_or_404(Bench.objects.select_related(*related), pk=pk)
 
@@ -172,12 +172,12 @@ def draft(bench: Bench, number: int) -> Draft:
 
 
 def for_adjudication(pk: int) -> ForAdjudication:
-    """Return what waits, or waited, for adjudication."""
+    """Return an entry of the adjudication list, waiting or not."""
     return get_object_or_404(ForAdjudication, pk=pk)
 
 
 def adjudication_round(pk: int) -> AdjudicationRound:
-    """Return a round of adjudication with what it is about. Researchers see every round."""
+    """Return a round of adjudication with its related rows. Researchers see every round."""
     related = ("corpus", "campaign__corpus", "scheme_version__scheme", "created_by")
     return get_object_or_404(AdjudicationRound.objects.select_related(*related), pk=pk)
 
@@ -200,7 +200,7 @@ def adjudication_case(adjudication_round: AdjudicationRound, pk: int) -> Adjudic
 
 
 def adjudication_decision(pk: int) -> AdjudicationDecision:
-    """Return somebody's decision on a case. Researchers see everybody's."""
+    """Return a decision on a case. Researchers see everybody's."""
     related = ("round__corpus", "round__campaign", "label", "adjudicator", "case")
     return get_object_or_404(AdjudicationDecision.objects.select_related(*related), pk=pk)
 
@@ -212,31 +212,31 @@ def search(bench: Bench, pk: int) -> Search:
 
 
 def search_text(search: Search, number: str) -> SearchText:
-    """Return a text of a search by its number as an address or a form names it."""
+    """Return a text of a search by its number, given as text in a URL or form."""
     rows = search.texts.select_related("version__prompt")
     return get_object_or_404(rows, number=row_id(number) or 0)
 
 
-# What the parameters of an address name: a place, a part, an earlier report.
+# Objects named in a URL's query: a place, a part, an earlier report.
 
 SCOPE_HELP = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
 
 
 def asked_report(study: Study, request: HttpRequest) -> Report | None:
-    """Return the earlier report that a request names, None where it names none."""
+    """Return the earlier report named in a request; None if there is none."""
     number = row_id(request.GET.get("snapshot", ""))
     return None if number is None else snapshot(study, number)
 
 
 def part_of(request: HttpRequest, study: Study) -> str | None:
-    """Return the part of the split that a request asks for; None for a test part that was not yet shown."""
+    """Return the requested part of the split; None for a test part without a report."""
     if request.GET.get("part") != "test":
         return studies.default_part(study)
     return "test" if studies.latest(study, "test") else None
 
 
 def place_of(request: HttpRequest) -> tuple[Corpus | None, Campaign | None]:
-    """Return the corpus and campaign that a request's parameters name."""
+    """Return the corpus and campaign named in a request."""
     campaign_id, corpus_id = row_id(request.GET.get("campaign", "")), row_id(request.GET.get("corpus", ""))
     if campaign_id is not None:
         campaign = loading.campaign(campaign_id)

@@ -7,7 +7,7 @@ class CalibrationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the room of people which reports and gold were made of a person's answers."""
+        """Register the search for reports and gold made from a person's answers."""
         from annotation.people import deletion  # models load first
         from calibration.uses import uses_of
 

@@ -1,4 +1,4 @@
-"""Training, tests, checks and repeats of a campaign: where the key comes from, and the annotators' scores."""
+"""Training, tests, checks and repeats of a campaign: sources of keys, and annotators' scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from calibration.models import Gold, GoldLabel
 from calibration.statistics import Plan, Record, Result, analyse, ratings_from_records
 from config.permissions import is_researcher
 
-# Where a key may come from: a rater's answers, what was adjudicated, or gold labels.
+# Sources of keys: a rater's answers, adjudicated answers, or gold labels.
 
 RATER, GOLD, ADJUDICATED = "rater:", "gold:", "adjudicated"
 MOST_GOLDS = 50
@@ -37,7 +37,7 @@ HOW = "Say `rater:NAME`, `gold:NUMBER` or `adjudicated`."
 def add(
     *, by: User, campaign: Campaign, occasion: str, source: str, most: int, tolerance: float = 0.0
 ) -> int:
-    """Key up to `most` tasks of a campaign by a source; return how many. Raises CampaignRefused."""
+    """Key up to `most` tasks of a campaign from a source; return how many. Raises CampaignRefused."""
     _must_be_open(campaign, source, by)
     rows, source_label = _rows(campaign, source)
     return check_actions.add_keys(
@@ -52,7 +52,7 @@ def add(
 
 
 def _must_be_open(campaign: Campaign, source: str, by: User) -> None:
-    """Refuse a source beyond the campaign to who only looks after it: answers given elsewhere."""
+    """Refuse sources outside the campaign, that is answers given elsewhere, to non-researchers."""
     if not is_researcher(by) and source not in dict(_golds(campaign, by)):
         refuse("source", "Take keys from gold labels of this campaign: other answers are for researchers.")
 
@@ -93,9 +93,9 @@ def _golds(campaign: Campaign, by: User) -> list[tuple[str, str]]:
 
 
 def offered(campaign: Campaign, viewer: User) -> list[tuple[str, str]]:
-    """Return the sources that somebody may take keys of a campaign from, with their names for people.
+    """Return the sources of keys that a user may choose for a campaign, with display names.
 
-    Who looks after the campaign without being a researcher sees its gold labels alone.
+    A manager of the campaign who is no researcher sees only its gold labels.
     """
     if not is_researcher(viewer):
         return _golds(campaign, viewer)
@@ -111,7 +111,7 @@ def offered(campaign: Campaign, viewer: User) -> list[tuple[str, str]]:
     return sources
 
 
-# Scores against the key and agreement of annotators with themselves, each with its interval and n.
+# Scores against keys, and annotators' agreement with themselves, each with interval and n.
 
 PLAN = Plan(resamples=1000)
 STATISTICS = {
@@ -121,20 +121,20 @@ STATISTICS = {
     "interval": ("percent_agreement", "icc_2_1"),
     "ratio": ("percent_agreement", "icc_2_1"),
 }
-"""What is said of answers given twice, by the level of their question."""
+"""Statistics of repeated answers, by level of the question."""
 STATES = ("new", "training", "test", "failed", "working", "paused")
-"""Where an annotator of a campaign may stand."""
+"""Possible states of an annotator in a campaign."""
 NO_CHECKS = Result("share_right", status="insufficient", reason="no checks yet")
 NO_REPEATS = Result("percent_agreement", status="insufficient", reason="no repeats yet")
 
 
 @dataclass(frozen=True)
 class Person:
-    """An annotator of a campaign: where they stand, and how they do.
+    """An annotator of a campaign with state and scores.
 
-    `state` is one of STATES. `score` is the share of right answers in
-    all their checks, `recent` that of the last `n_recent` that the rule looks at. `same` is the share of
-    answers that they gave again in `n_repeats` repeats.
+    `state` is one of STATES. `score` is the proportion of correct answers in all their checks, `recent` that
+    of the last `n_recent`, to which the rule applies. `same` is the proportion of answers that they gave
+    again in `n_repeats` repeats.
     """
 
     user: int
@@ -153,11 +153,11 @@ class Person:
 
     @property
     def left_out_since(self) -> datetime | None:
-        """Since when gold leaves their labels out."""
+        """Time since which gold leaves out their labels."""
         return self.standing.left_out_at if self.standing else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data, for programs."""
+        """Return JSON data."""
         standing, last = self.standing, self.tries[-1] if self.tries else None
         return {
             "annotator": self.name,
@@ -190,7 +190,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Consistency:
-    """How alike answers given twice are: of one annotator, or of all ('' as the name), to one question."""
+    """Agreement of repeated answers to a question: of one annotator, or of all (name '')."""
 
     annotator: str
     question: str
@@ -199,14 +199,14 @@ class Consistency:
     figures: tuple[Result, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data, for programs."""
+        """Return JSON data."""
         figures = [figure.as_dict() for figure in self.figures]
         return {"annotator": self.annotator, "question": self.question, "statistics": figures}
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedAnswer:
-    """Both answers that an annotator, by user id, gave to a question about an item."""
+    """Both answers of an annotator, by user id, to a question on an item."""
 
     user: int
     item: str
@@ -217,7 +217,7 @@ class RepeatedAnswer:
 
 
 def people(campaign: Campaign) -> list[Person]:
-    """Return a campaign's annotators, and those who left it after being tested or checked, by pseudonym."""
+    """Return a campaign's annotators, and former ones who were tested or checked, by pseudonym."""
     plan = CheckPlan.objects.filter(campaign=campaign).first()
     standings = {s.user_id: s for s in Standing.objects.filter(campaign=campaign)}
     names = of_people({*standings, *campaign.members.values_list("user_id", flat=True)}, campaign.corpus_id)
@@ -296,7 +296,7 @@ def _state(
 
 
 def share_right(checks: Iterable[tuple[int, int, int]]) -> Result:
-    """Return the share of right answers of (right, asked, dialogue) checks; dialogues are resampled."""
+    """Return the proportion of right answers in (right, asked, dialogue) checks; resamples dialogues."""
     marked = [
         (f"{number}/{answer}", answer < right, cluster)
         for number, (right, total, cluster) in enumerate(checks)
@@ -314,7 +314,7 @@ def _same(twice: Sequence[RepeatedAnswer]) -> Result:
 
 
 def _share(marked: Sequence[tuple[str, bool, object]]) -> Result | None:
-    """Return the agreement of what is true with a rater who finds all of it true; clusters are resampled."""
+    """Return the proportion of true entries, as agreement with an all-true rater; clusters are resampled."""
     records = [
         record
         for item, is_true, cluster in marked
@@ -331,7 +331,7 @@ def _share(marked: Sequence[tuple[str, bool, object]]) -> Result | None:
 
 
 def answered_twice(campaign: Campaign) -> list[RepeatedAnswer]:
-    """Return the answers that annotators gave to a task and to its repeat, question by question."""
+    """Return annotators' answers to tasks and to their repeats, by question."""
     again = Assignment.objects.filter(campaign=campaign, occasion=Occasion.REPEAT, state="submitted")
     pairs = set(again.values_list("user", "task"))
     labels = Label.objects.filter(
@@ -367,7 +367,7 @@ def answered_twice(campaign: Campaign) -> list[RepeatedAnswer]:
 
 
 def consistency(campaign: Campaign) -> list[Consistency]:
-    """Return how alike annotators answer when asked again: all of them first, then each, by question."""
+    """Return annotators' agreement with themselves by question: first of all together, then of each."""
     twice = answered_twice(campaign)
     users = {answer.user for answer in twice}
     names = of_people(users, campaign.corpus_id)
@@ -399,13 +399,13 @@ def _figures(question: ScreenQuestion, twice: Sequence[RepeatedAnswer]) -> tuple
     return tuple(by_name[name] for name in statistic_names if name in by_name)
 
 
-# The results of a campaign's annotators as CSV and JSON.
+# Results of a campaign's annotators as CSV and JSON.
 
 FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 def collect_results(campaign: Campaign) -> dict[str, Any]:
-    """Return all results as plain data: `people`, and `consistency` by annotator and question."""
+    """Return all results as JSON data: `people`, and `consistency` by annotator and question."""
     return {
         "campaign": campaign.name,
         "people": [person.as_json() for person in people(campaign)],
@@ -414,7 +414,7 @@ def collect_results(campaign: Campaign) -> dict[str, Any]:
 
 
 def render_results(campaign: Campaign, form: str) -> str:
-    """Return the results as a file's text; as CSV, a line for each annotator."""
+    """Return the results as a file's text; in CSV one line per annotator."""
     results = collect_results(campaign)
     if form == "json":
         return json.dumps(results, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"

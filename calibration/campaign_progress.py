@@ -1,4 +1,4 @@
-"""Progress of an open campaign: pace and workload of its annotators, and how far they agree so far."""
+"""Progress of an open campaign: pace and workload of its annotators, and their agreement so far."""
 
 from __future__ import annotations
 
@@ -31,33 +31,32 @@ from calibration.statistics.core.samples import Sample
 from calibration.statistics.rater_panel import RaterRow, rater_panel
 from calibration.studies.disagreements import comparison, distances
 
-# All that is watched of a campaign, kept for a moment: many who look cost little more than one.
+# Monitoring data of a campaign, cached briefly so that many viewers cost little more than one.
 
-# How far the people of a campaign agree so far, how severe each is, and which tasks divide them.
+# Agreement of a campaign's people so far, each rater's severity, and the most divisive items.
 #
-# People are called by their pseudonyms, as wherever answers are. Read from what is submitted at the moment:
-# with few answers the intervals are wide, and they say so. The test part of a corpus is left out for as
-# long as nobody has opened it.
+# People are shown by pseudonym, as everywhere. The figures use the labels submitted so far: with few answers
+# the intervals are wide. The test part of a corpus is left out while it is unopened.
 
 PLAN = Plan(resamples=500)
 OF_ALL = ("krippendorff_alpha", "percent_agreement")
 OF_A_RATER = ("rater_mean", "rater_severity", "rater_with_rest")
-"""What is told of all people of a question, and of each of them."""
+"""Statistics of all people per question (OF_ALL), and of each person (OF_A_RATER)."""
 MOST_LABELS = 200_000
-"""Labels above which agreement is left to the report, which is computed in the background."""
+"""Above this number of labels, agreement is left to the report, which is computed in the background."""
 MOST_DIVIDING = 10
 
 
 @dataclass(frozen=True)
 class Agreed:
-    """What is known of one question so far; `reason` says why there is nothing."""
+    """Agreement on a question so far; `reason` says why there is none."""
 
     question: QuestionInfo
     results: tuple[Result, ...] = ()
     reason: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return JSON data."""
         return {
             "question": self.question.ref,
             "statistics": [result.as_dict() for result in self.results],
@@ -67,8 +66,9 @@ class Agreed:
 
 @dataclass(frozen=True)
 class Dividing:
-    """An item whose raters are far `apart` (in units of the scale; for categories the share of pairs that
-    differ), and what each of them answered: (name, value in words).
+    """An item on which raters differ, with their answers as (name, value in words).
+
+    `apart` is in units of the scale; for categories the proportion of pairs that differ.
     """
 
     item: Item
@@ -76,16 +76,17 @@ class Dividing:
     answers: tuple[tuple[str, str], ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return JSON data."""
         answers = [{"rater": rater, "value": value} for rater, value in self.answers]
         return {"item": self.item.key, "apart": self.apart, "answers": answers}
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """All questions with their figures, and of one of them (`chosen`) the raters and the items that divide
-    them. `too_many` says that there are more labels than are read while somebody waits, `is_locked` that the
-    test part is left out.
+    """Agreement on all questions, with the raters and the most divisive items of one (`chosen`).
+
+    `too_many` means more labels than can be read within a request, `is_locked` that the test part is left
+    out.
     """
 
     agreed: tuple[Agreed, ...]
@@ -98,7 +99,7 @@ class Agreement:
     is_locked: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return JSON data."""
         return {
             "labels": self.labels,
             "too_many": self.too_many,
@@ -119,16 +120,16 @@ class Agreement:
 
 
 def questions_with_statistics(campaign: Campaign) -> list[Question]:
-    """Return the questions of a campaign that have statistics: all but free texts, in their order."""
+    """Return the questions of a campaign with statistics (all except free text), in order."""
     questions = campaign.scheme_version.questions.exclude(level=TEXT)
     return list(questions.select_related("version__scheme").order_by("position"))
 
 
 def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN) -> Agreement:
-    """Return how far the people in a campaign's scope agree.
+    """Return the agreement of the people in a campaign's scope.
 
-    `key` chooses the question whose raters and items are told.
-    Without one it is the first question that two people answered, else the first.
+    `key` selects the question for raters and items; the default is the first that two people answered, else
+    the first.
     """
     counted = _of_people(census(scope), campaign)
     if counted.n_labels > MOST_LABELS:
@@ -165,14 +166,14 @@ def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN
 
 
 def _places(scope: Scope, infos: Sequence[QuestionInfo]) -> tuple[dict[int, Place], bool]:
-    """Return where the items are, without those of a test part that is closed, and whether there is one."""
+    """Return the places of items, without those of an unopened test part, and whether there is one."""
     locked = set(splits.unopened(scope.corpus).values_list("cluster", flat=True))
     where = places(scope, {info.item_kind for info in infos}) if infos else {}
     return {pk: place for pk, place in where.items() if place.cluster not in locked}, bool(locked)
 
 
 def _of_people(counted: Census, campaign: Campaign) -> Census:
-    """Return the census of people alone: judges are measured in reports, not while people work."""
+    """Return the census of people only: judges are measured in reports, not while people work."""
     people = {pk: info for pk, info in counted.raters.items() if info.kind == Rater.Kind.HUMAN}
     pairs = {pair: n for pair, n in counted.counts.items() if pair[1] in people}
     asked_of = {question for question, _ in pairs}
@@ -192,7 +193,7 @@ def _agreed(info: QuestionInfo, ratings: Ratings, plan: Plan) -> Agreed:
 
 
 def _dividing(info: QuestionInfo, ratings: Ratings, ids: dict[str, int]) -> tuple[Dividing, ...]:
-    """Return the items on which people are furthest apart, the furthest first."""
+    """Return the items on which people differ most, largest distance first."""
     if len(ratings.of_kind("human")) < 2:
         return ()
     apart = distances(comparison(ratings, PEOPLE, PEOPLE))
@@ -208,7 +209,7 @@ def _dividing(info: QuestionInfo, ratings: Ratings, ids: dict[str, int]) -> tupl
 
 
 def _answers(info: QuestionInfo, ratings: Ratings, row: int) -> tuple[tuple[str, str], ...]:
-    """Return who answered what about an item; a tag as yes or no."""
+    """Return the answers to an item with their raters; a tag as yes or no."""
     by_rater = zip(ratings.raters, ratings.values[row], strict=True)
     is_tag = info.level == "binary" and info.group
     return tuple(
@@ -218,10 +219,10 @@ def _answers(info: QuestionInfo, ratings: Ratings, row: int) -> tuple[tuple[str,
     )
 
 
-# How far a campaign is: by annotator, by stratum and by day.
+# Progress of a campaign: by annotator, by stratum and by day.
 
 RECENT_DAYS = 7
-"""Days whose pace tells when a campaign is done."""
+"""Number of days whose pace is used for the forecast."""
 DAYS_SHOWN = 14
 MOST_STRATA = 50
 
@@ -270,14 +271,14 @@ STRATUM = {
     "batch": "(t.position / k.batch_size + 1)::text",
 }
 IN_ORDER = {"batch": "min(t.position) DESC"}
-"""What is not told from the largest to the smallest: the last batches come first."""
+"""Strata not ordered by size: the last batches come first."""
 BY = {
     "system": "System",
     "language": "Language",
     "stratum": "Stratum of the sample",
     "batch": "Batch",
 }
-"""By what progress is told, with its title."""
+"""Groupings of progress, with titles."""
 
 DAYS = """
 SELECT (a.submitted_at AT TIME ZONE 'UTC')::date, count(*) FROM annotation_assignment a
@@ -289,10 +290,10 @@ SELECT (a.submitted_at AT TIME ZONE 'UTC')::date, count(*) FROM annotation_assig
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """One annotator's part, by pseudonym. `submitted` counts the main work alone, as the campaign's do.
+    """An annotator's work, by pseudonym. `submitted` counts main work only, as in the campaign's counts.
 
-    `attended` and `taken` are median seconds a submitted task: in front of the page, and from being handed
-    out to being submitted; None where nothing tells. `last` is when they last acted.
+    `attended` and `taken` are median seconds per submitted task: on the page, and from assignment to
+    submission; None if unknown. `last` is the time of their last action.
     """
 
     name: str
@@ -311,7 +312,7 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """The tasks of one stratum, their slots, and how many of these are submitted, and submitted or held."""
+    """Tasks and slots of a stratum; `submitted` slots, and `taken` ones (submitted or held)."""
 
     name: str
     tasks: int
@@ -321,13 +322,13 @@ class Stratum:
 
     @property
     def held(self) -> int:
-        """Slots that somebody has before them, or that were handed back to somebody."""
+        """Slots that are held by an annotator or were returned to one."""
         return self.taken - self.submitted
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When all is in, at the mean pace of the last days: `a_day` submissions; None where there is no pace."""
+    """Forecast of completion at the mean pace of the last days, `a_day` submissions; None without a pace."""
 
     left: int
     a_day: float
@@ -336,7 +337,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is."""
+    """Progress of a campaign."""
 
     counts: Counts
     annotators: tuple[Annotator, ...]
@@ -346,7 +347,7 @@ class Progress:
     forecast: Forecast
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return JSON data."""
         return {
             "counts": asdict(self.counts),
             "annotators": [asdict(annotator) for annotator in self.annotators],
@@ -358,14 +359,14 @@ class Progress:
 
 
 def choices(campaign: Campaign) -> dict[str, str]:
-    """Return by what a campaign's progress can be told, with titles; by stratum of a sample, by batch."""
+    """Return the groupings of a campaign's progress, with titles; by stratum or batch only if it has any."""
     is_stratified = campaign.sample_dialogues is not None and campaign.sample_by
     without = {*(() if is_stratified else ("stratum",)), *(() if campaign.batch_size else ("batch",))}
     return {key: title for key, title in BY.items() if key not in without}
 
 
 def progress(campaign: Campaign, by: str = "system") -> Progress:
-    """Return how far a campaign is, in five queries. Raises KeyError where `by` is no stratum."""
+    """Return the progress of a campaign, in five queries. Raises KeyError for an unknown `by`."""
     counted = counts(campaign)
     days = _days(campaign)
     return Progress(
@@ -399,7 +400,7 @@ def _rows(query: str, campaign: Campaign, **values: Any) -> list[Any]:
 
 
 def _days(campaign: Campaign) -> tuple[tuple[date, int], ...]:
-    """Return the last days of UTC with what was submitted on each, those with nothing among them."""
+    """Return the submissions of each of the last days (UTC), including days without any."""
     today = timezone.now().date()
     first = today - timedelta(days=DAYS_SHOWN - 1)
     submitted = dict(_rows(DAYS, campaign, since=first))
@@ -409,7 +410,7 @@ def _days(campaign: Campaign) -> tuple[tuple[date, int], ...]:
 
 
 def _forecast(campaign: Campaign, remaining: int, days: tuple[tuple[date, int], ...]) -> Forecast:
-    """Reckon with the last days, or with those since the first submission where these are fewer."""
+    """Forecast from the last days, or from those since the first submission if these are fewer."""
     recent = days[-RECENT_DAYS:]
     worked = [n for n, (_, many) in enumerate(recent) if many]
     if not worked:
@@ -420,10 +421,10 @@ def _forecast(campaign: Campaign, remaining: int, days: tuple[tuple[date, int], 
     return Forecast(remaining, a_day, remaining / a_day)
 
 
-# What happened last in a campaign: what annotators and researchers did, in one list.
+# Activity of a campaign: actions of annotators and researchers in one list.
 
 MOST = 120
-"""So many acts are read; a page shows fewer lines, because acts in a row are one."""
+"""Maximum number of actions read; a page shows fewer lines, because it joins consecutive ones."""
 LINES = 30
 
 ACTS = """
@@ -443,9 +444,9 @@ MANY = {"submitted a task": "submitted {} tasks", "skipped a task": "skipped {} 
 
 
 class Act(NamedTuple):
-    """What somebody did: an annotator by pseudonym, who manages by user name.
+    """An action of a person: an annotator by pseudonym, a manager by user name.
 
-    `submission` leads to it where it is one, `reason` is what they said of it.
+    `submission` is the id for its link, if it has one; `reason` is the person's reason.
     """
 
     at: datetime
@@ -455,12 +456,12 @@ class Act(NamedTuple):
     reason: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return JSON data."""
         return self._asdict()
 
 
 class Line(NamedTuple):
-    """What one person did, once or several times in a row, from `since` until `at`."""
+    """One or several consecutive actions of a person, from `since` until `at`."""
 
     at: datetime
     since: datetime
@@ -470,9 +471,9 @@ class Line(NamedTuple):
 
 
 def in_a_row(acts: Sequence[Act]) -> list[Line]:
-    """Return acts as lines, the latest first: submissions of one person with nothing between are one line.
+    """Return actions as lines, latest first, joining consecutive submissions of a person.
 
-    So are tasks that were skipped for the same reason. At most LINES.
+    Consecutive skips with the same reason are joined, too. At most LINES lines.
     """
     lines = []
     for (actor, action, reason), group in groupby(acts, lambda act: (act.who, act.what, act.reason)):
@@ -485,7 +486,7 @@ def in_a_row(acts: Sequence[Act]) -> list[Line]:
 
 
 def latest(campaign: Campaign) -> tuple[Act, ...]:
-    """Return the last acts, the latest first."""
+    """Return the last actions, latest first."""
     with connection.cursor() as cursor:
         cursor.execute(ACTS, {"campaign": campaign.pk, "name": campaign.name, "most": MOST})
         rows = cursor.fetchall()
@@ -504,7 +505,7 @@ def latest(campaign: Campaign) -> tuple[Act, ...]:
 
 
 REST = 20
-"""What took a second to compute is kept for this many, so that watching takes a twentieth of a processor."""
+"""Cache seconds per second of computing, so that monitoring takes at most a twentieth of a processor."""
 LEAST_SECONDS = 1.0
 MOST_KEPT = 200
 
@@ -513,10 +514,11 @@ Cached = TypeVar("Cached")
 
 @dataclass(frozen=True)
 class Watch:
-    """A campaign at a moment: `at` is when its progress was read, `agreed_at` when agreement was computed.
+    """A snapshot of a campaign: `at` is the time of its progress, `agreed_at` that of its agreement.
 
-    `left_out` are those whom gold leaves out: agreement does, too, unless it is that of `everyone`. `checks`
-    say how annotators do in training, test, checks and repeats; nothing where a campaign has none of these.
+    `left_out` are the people left out of gold, whom agreement leaves out, too, unless `everyone` is set.
+    `checks` are the annotators' results in training, test, checks and repeats; empty if the campaign has none
+    of these.
     """
 
     campaign: Campaign
@@ -531,16 +533,16 @@ class Watch:
 
     @property
     def lines(self) -> list[Line]:
-        """What happened last, as a page tells it."""
+        """Latest activity as lines for the page."""
         return in_a_row(self.activity)
 
     @property
     def stamp(self) -> str:
-        """A text that changes with what is shown."""
+        """A text that changes with the content shown."""
         return f"{self.at.timestamp():.3f}-{self.agreed_at.timestamp():.3f}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return JSON data."""
         return {
             "campaign": self.campaign.name,
             "state": self.campaign.state,
@@ -568,7 +570,7 @@ class _Entry:
 
 
 class _Moments:
-    """What was computed last, by what it is about; each kept for as long as it is cheap not to look again."""
+    """Cache of computed values by subject; a value is kept longer the longer it took to compute."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[Any, ...], _Entry] = {}
@@ -577,7 +579,7 @@ class _Moments:
     def get(
         self, about: tuple[Any, ...], stamp: str, compute: Callable[[], Cached]
     ) -> tuple[Cached, datetime]:
-        """Return what is kept while it is fresh or its stamp has not changed, else what is computed now."""
+        """Return the cached value while it is fresh or its stamp is unchanged, else compute it."""
         now = time.monotonic()
         with self._lock:
             entry = self._entries.get(about)
@@ -593,7 +595,7 @@ class _Moments:
         return value, at
 
     def forget(self) -> None:
-        """Keep nothing."""
+        """Clear the cache."""
         with self._lock:
             self._entries.clear()
 
@@ -602,18 +604,18 @@ moments = _Moments()
 
 
 def watch(campaign: Campaign, *, by: str = "", question: str = "", everyone: bool = False) -> Watch:
-    """Return a campaign as it is now, or was a moment ago where that takes long to compute.
+    """Return the current state of a campaign, or a slightly older one if that is slow to compute.
 
-    `by` says by what progress is told (`progress.choices`; '' is the first), `question` is the key of the
-    question whose raters are told, `everyone` that agreement counts who is left out of gold, too. Raises
-    KeyError for a `by` that there is not.
+    `by` is the grouping of progress (`choices`; '' is the first), `question` the key of the question whose
+    raters are shown; `everyone` includes people left out of gold in the agreement. Raises KeyError for an
+    unknown `by`.
     """
     options = choices(campaign)
     by = by or next(iter(options))
     if by not in options:
         raise KeyError(by)
     far, at = moments.get(("progress", campaign.pk, by), "", lambda: progress(campaign, by))
-    closed = splits.unopened(campaign.corpus).count()  # opening test changes what is read, and no label
+    closed = splits.unopened(campaign.corpus).count()  # opening test changes the labels read, but no label
     scope = of_campaign(campaign) if everyone else without_left_out(of_campaign(campaign))
     stamp = f"{scope.stamp()} {closed} {[rater.name for rater in scope.without]}"
     agreed, agreed_at = moments.get(
@@ -633,7 +635,7 @@ def watch(campaign: Campaign, *, by: str = "", question: str = "", everyone: boo
 
 
 def checked(campaign: Campaign) -> tuple[Person, ...]:
-    """Return how annotators do in training, test, checks and repeats; nothing where there are none."""
+    """Return annotators' results in training, test, checks and repeats; empty if there are none."""
     if not CheckPlan.objects.filter(campaign=campaign).exists():
         return ()
     return moments.get(("checks", campaign.pk), "", lambda: tuple(people(campaign)))[0]

@@ -1,24 +1,24 @@
-"""What can be refused about studies, gold and exports, each with one clear line for whoever asked.
+"""Errors about studies, gold and exports, each with a one-line message for the user.
 
 CalibrationError
-├── DefinitionError  a study's definition does not make sense, or no longer fits the labels
-├── MapError         a map between two scales that is not one
-├── StudyError       a study cannot be made, computed or opened on test like this
-├── OlderFormat      a report was kept by a version too old to be read
+├── DefinitionError  a study's definition is invalid, or no longer fits the labels
+├── MapError         a map between two scales is invalid
+├── StudyError       a study cannot be created, computed or opened on test
+├── OlderFormat      a report was stored by a version too old to be read
 ├── ItemsRefused     the items behind a figure cannot be listed
-├── CountsRefused    counts by system and condition cannot be made like this
+├── CountsRefused    counts by system and condition cannot be computed
 ├── PreferencesRefused  there is no report of preferences
-├── LevelsRefused    turns and whole continuations cannot be put side by side
-├── CompareRefused   continuations cannot be put side by side
-├── PlanRefused      a study cannot be planned like this
-├── WorkbenchRefused  something cannot be done on the judge workbench
-├── AdjudicationRefused  a round, a case or a decision cannot be like this
-│   ├── NotYours         the case is not this person's to decide on
+├── LevelsRefused    turns and whole continuations cannot be compared
+├── CompareRefused   continuations cannot be compared
+├── PlanRefused      a study cannot be planned
+├── WorkbenchRefused  an action on the judge workbench is not possible
+├── AdjudicationRefused  a round, case or decision is not possible
+│   ├── NotYours         the case is not this person's to decide
 │   ├── CaseLost         the case went to somebody else; the draft is kept
-│   └── OtherDraft       another tab or device kept another draft: both are shown
-├── GoldRuleError    gold labels cannot be made like this
+│   └── OtherDraft       another tab or device saved another draft: both are shown
+├── GoldRuleError    gold labels cannot be made
 ├── GoldDifferenceRefused  two golds cannot be compared
-└── ExportRefused    a part of a corpus is not for download like this
+└── ExportRefused    a part of a corpus cannot be downloaded
 """
 
 from __future__ import annotations
@@ -28,80 +28,80 @@ from typing import Any
 
 
 class CalibrationError(ValueError):
-    """The base: the message is for people."""
+    """Base class: the message is meant for users."""
 
 
 class DefinitionError(CalibrationError):
-    """A definition that means nothing; the message is one clear line."""
+    """Invalid definition; the message is one line."""
 
 
 class MapError(CalibrationError):
-    """A map that cannot be read, or does not lead from one scale to the other."""
+    """Invalid map, or one that does not lead from one scale to the other."""
 
 
 class StudyError(CalibrationError):
-    """What a person asked of a study cannot be done."""
+    """A requested action on a study is not possible."""
 
 
 class OlderFormat(CalibrationError):
-    """A report of an older format; the message says what to do."""
+    """Report in an older format; the message says what to do."""
 
 
 class ItemsRefused(CalibrationError):
-    """The items that a person asked for cannot be listed."""
+    """The requested items cannot be listed."""
 
 
 class CountsRefused(CalibrationError):
-    """Why there is no table of counts."""
+    """There is no table of counts."""
 
 
 class PreferencesRefused(CalibrationError):
-    """Why there is no report of preferences."""
+    """There is no report of preferences."""
 
 
 class LevelsRefused(CalibrationError):
-    """Why labels of turns and of whole continuations cannot be compared."""
+    """Labels of turns and of whole continuations cannot be compared."""
 
 
 class CompareRefused(CalibrationError):
-    """Why continuations of a dialogue cannot be put side by side."""
+    """Continuations of a dialogue cannot be compared."""
 
 
 class PlanRefused(CalibrationError):
-    """Why there is no plan."""
+    """There is no plan."""
 
 
 class WorkbenchRefused(CalibrationError):
-    """Why something on the workbench cannot be shown or done."""
+    """Something on the workbench cannot be shown or done."""
 
 
 class AdjudicationRefused(CalibrationError):
-    """Why something in adjudication cannot be done; `code` is for programs, `status` for HTTP."""
+    """An action in adjudication is not possible; `code` is for API clients, `status` the HTTP status."""
 
     code = "adjudication_refused"
     status = 422
 
     def details(self) -> dict[str, Any]:
-        """Return what a program may want to know beyond code and message."""
+        """Return details for API clients, besides code and message."""
         return {}
 
 
 class NotYours(AdjudicationRefused):
-    """Not this person's to decide on."""
+    """The case is not this person's to decide."""
 
     code = "not_found"
     status = 404
 
 
 class CaseLost(AdjudicationRefused):
-    """Somebody else decides on the case now."""
+    """The case belongs to somebody else now."""
 
     code = "lease_lost"
     status = 409
 
 
 class OtherDraft(AdjudicationRefused):
-    """Another draft is stored than the sender has seen: `stored_draft`."""
+    """A draft is stored that the sender has not seen: `stored_draft`."""
 
     code = "draft_conflict"
     status = 409
@@ -111,17 +111,17 @@ class OtherDraft(AdjudicationRefused):
         self.stored_draft = stored_draft
 
     def details(self) -> dict[str, Any]:
-        """Return the draft that is kept."""
+        """Return the stored draft."""
         return {"kept": dict(self.stored_draft)}
 
 
 class GoldRuleError(CalibrationError):
-    """Gold that cannot be made."""
+    """Gold labels cannot be made."""
 
 
 class GoldDifferenceRefused(CalibrationError):
-    """Two golds that have nothing to compare."""
+    """The two golds have nothing to compare."""
 
 
 class ExportRefused(CalibrationError):
-    """Why a part is not for download."""
+    """The part cannot be downloaded."""

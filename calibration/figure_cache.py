@@ -1,4 +1,4 @@
-"""Figures that take long: a worker computes them, and they are shown until newer ones are there."""
+"""Cache of slow figures: computed by a worker, and shown until newer ones are ready."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from calibration.ratings.scope import Scope
 from jobs import job_actions
 from jobs.models import Call, CallCount, Job
 
-# Figures that take long: a worker computes them; they are shown with their time until newer ones are there.
+# Slow figures: computed by a worker, and shown with their time until newer ones are ready.
 #
-# What is small is computed while the page waits; `is_small` says which that is.
+# Small ones (`is_small`) are computed within the request.
 
 ENDED_CALLS = ", ended calls "
-"""In a stamp, between that of the labels and the numbers of calls."""
+"""Separates the stamp of the labels from the numbers of calls."""
 SMALL = 20_000
-"""Labels of a corpus or campaign up to which its figures are computed while the page waits."""
+"""Largest number of labels for which figures are computed within the request."""
 
 
 @dataclass(frozen=True)
 class CachedFigures:
-    """Figures as plain JSON, their time, and the job of newer ones.
+    """Figures as JSON data, their time, and the job of newer ones.
 
-    `labels_since` says whether labels have come since or no longer count, `calls_since` whether calls of
-    judges or metrics have ended: figures tell of them what failed and what is doubtful.
+    `labels_since` is whether labels have changed since, `calls_since` whether calls of judges or metrics have
+    ended: figures report failed and doubtful calls.
     """
 
     result: Mapping[str, Any]
@@ -41,7 +41,7 @@ class CachedFigures:
 
 
 def is_small(scope: Scope) -> bool:
-    """Whether figures of a scope are computed while the page waits."""
+    """Whether figures of a scope are computed within the request."""
     n = labels.total_labels(scope.counts()).n
     if scope.campaign is not None:
         n += labels.total_labels(scope.machine_counts()).n
@@ -49,7 +49,7 @@ def is_small(scope: Scope) -> bool:
 
 
 def stamp_of(scope: Scope) -> str:
-    """Return a short text that changes whenever labels of a scope do, or calls to rate its corpus end."""
+    """Return a short text that changes when a scope's labels do, or when a rating call in its corpus ends."""
     ended = (Call.State.DONE, Call.State.FAILED)
     calls = CallCount.objects.filter(run__corpus=scope.corpus, run__rater__isnull=False, state__in=ended)
     by_state = dict(calls.values_list("state").annotate(Sum("n")))
@@ -66,12 +66,12 @@ def kept_or_job(
     again: bool = False,
     follows: bool = True,
 ) -> CachedFigures | Job:
-    """Return the last figures of a subject, else the job that computes them: under way, or failed.
+    """Return the last figures of a subject, else the job that computes them: active, or failed.
 
-    `stamp` is of the labels of now, `subject` names none of them: while labels arrive, no figures would be of
-    all of them. Newer figures are computed where they are asked for `again`, and by themselves where labels
-    have come since and the kind `follows` them. What failed is not tried with the same labels otherwise. The
-    result of a job of the kind has the `stamp` of what it read.
+    `stamp` describes the current labels; `subject` does not, because while labels arrive no figures would
+    cover all of them. Newer figures are computed if `again` requests them, and automatically if labels have
+    changed and the kind `follows` them. A failed job is otherwise not retried with the same labels. The
+    result of each job holds the `stamp` of the labels that it read.
     """
     jobs = Job.objects.filter(kind=kind, subject=subject)
     done = jobs.filter(state=Job.State.DONE).first()

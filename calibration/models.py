@@ -8,17 +8,17 @@ from django.db.models import F, Q
 
 from annotation.models import Dialogue
 
-# Adjudication: rounds, what was drawn for them, and who decides on what.
+# Adjudication: rounds, draws, cases and decisions.
 
 
 class AdjudicationRound(models.Model):
-    """Questions about items on which somebody decides anew, picked by rules from what raters answered.
+    """A round of adjudication: questions on items to be decided anew, picked by rules from raters' answers.
 
-    `rules` are the rules with their bounds (`calibration.adjudication.cases`), which never change.
-    `adjudicators` is how many decide on each case: one, or two who must agree. With `own_items` somebody may
-    decide on an item that they rated themselves. `shows_names` shows who answered instead of pseudonyms,
-    `shows_systems` which system is rated. `takes_locked` takes items of a test part that nobody has opened,
-    too; judges neither pick nor are shown there. `pseudonyms` maps a rater's id to a letter and only grows.
+    `rules` holds the rules with their thresholds (`calibration.adjudication.cases`), which never change.
+    `adjudicators` is the number per case: one, or two who must agree. `own_items` lets adjudicators decide on
+    items that they rated. `shows_names` shows raters' names instead of pseudonyms, `shows_systems` the
+    system. `takes_locked` includes items of an unopened test part; there judges neither pick cases nor are
+    shown. `pseudonyms` maps rater ids to letters and only grows.
     """
 
     class State(models.TextChoices):
@@ -59,9 +59,9 @@ class AdjudicationRound(models.Model):
 
 
 class AdjudicationDraw(models.Model):
-    """One look for cases: when a round begins, and each time it is topped up.
+    """A draw of cases: at the start of a round, and at each top-up.
 
-    `inputs_hash` is the SHA-256 of the rules, the seed, the answers that were there and what was drawn.
+    `inputs_hash` is the SHA-256 of the rules, the seed, the answers at the time and the cases drawn.
     """
 
     round = models.ForeignKey(AdjudicationRound, on_delete=models.CASCADE, related_name="draws")
@@ -80,10 +80,10 @@ class AdjudicationDraw(models.Model):
 
 
 class AdjudicationCase(models.Model):
-    """A question about an item that waits for a decision, and the rules that picked it. Frozen (trigger).
+    """A question on an item that waits for a decision, with the rules that picked it. Frozen (trigger).
 
-    `places` is how many decide on it. Triggers keep `taken`, of them held or decided, and `decided`; and
-    `settled_at`, since when all of them say the same, is taken back with a decision.
+    `places` is the number of adjudicators. Triggers maintain `taken` (held or decided) and `decided`;
+    `settled_at` is the time since which all decisions agree, and is cleared when a decision is withdrawn.
     """
 
     round = models.ForeignKey(AdjudicationRound, on_delete=models.CASCADE, related_name="cases")
@@ -120,12 +120,12 @@ class AdjudicationCase(models.Model):
 
 
 class AdjudicationDecision(models.Model):
-    """An adjudicator's hold on a case, and the decision that came of it: a label of their own.
+    """An adjudicator's hold on a case, and the resulting decision: a label of their own.
 
-    A held case is leased; its draft stays whatever becomes of the lease. One row per adjudicator and case,
-    and one held case per adjudicator and round. `revision` grows with every draft kept and every decision;
-    `written_by` names the client whose draft is kept. A trigger sees to it that `label` is an adjudication of
-    this case by this person.
+    A held case is leased; its draft survives the lease. One row per adjudicator and case, and one held case
+    per adjudicator and round. `revision` grows with every saved draft and every decision; `written_by` is the
+    client that saved the draft. A trigger ensures that `label` is an adjudication of this case by this
+    person.
     """
 
     class State(models.TextChoices):
@@ -175,11 +175,11 @@ class AdjudicationDecision(models.Model):
         return f"{self.adjudicator_id} on {self.case_id}: {self.state}"
 
 
-# Exports that were made, with the hash of what was downloaded.
+# Exports, with the hash of the downloaded file.
 
 
 class Export(models.Model):
-    """One completed download: of what, in which format, how many rows, and the SHA-256 of its bytes.
+    """A completed download: its content, its format, its number of rows, and the SHA-256 of its bytes.
 
     `what` is labels, notes, gold, transcripts, sft (examples for fine-tuning), or a package for another tool.
     """
@@ -210,17 +210,16 @@ class Export(models.Model):
         return f"{self.format} of {self.rows} rows"
 
 
-# Gold labels: what is chosen from several raters, and how.
+# Gold labels: derivations and their labels.
 
 
 class Gold(models.Model):
-    """One derivation of gold labels: which labels, by which rule, from which inputs (their hash).
+    """A derivation of gold labels: its labels, its rule, and the hash of its inputs.
 
-    `n` and `without` count its labels and those without a value, `counts` does so by question id, as
-    [n, without]. `findings` holds, by question key, what a rule estimated about the raters ({name: {measure:
-    value}}), remarks, how an iterative estimate ended, and its basis: the items that they rest on, `dev` or
-    `all`. They are written once, with
-    the labels, which never change.
+    `n` and `without` count its labels and those without a value; `counts` has both by question id, as [n,
+    without]. `findings` holds, by question key, the rule's estimates of the raters ({name: {measure:
+    value}}), remarks, the end of an iterative estimation, and the basis: the items used, `dev` or `all`. They
+    are written once, with the labels, which never change.
     """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="golds")
@@ -246,20 +245,20 @@ class Gold(models.Model):
 
     @property
     def part(self) -> str:
-        """The part that it is of: training where that was named or its campaign's, else empty."""
+        """Part of the dialogues: training if named or the campaign's, else empty."""
         return str(self.options.get("part", "") or (self.campaign.part if self.campaign else ""))
 
     @property
     def is_of_training(self) -> bool:
-        """Whether it is of training dialogues alone."""
+        """Whether it covers training dialogues only."""
         return self.part == Dialogue.Part.TRAINING
 
 
 class GoldLabel(models.Model):
-    """The gold answer to one question on one item, or the reason why there is none (a tie, no labels).
+    """The gold answer to a question on an item, or the reason why there is none (a tie, no labels).
 
-    `source` is where it came from, where there are several sources: adjudication, or a rule's key.
-    `decisions` are those it was adjudicated by: the label's id, who decided, what, and the reason.
+    `source` is the origin if there are several: adjudication, or a rule's key. `decisions` are the
+    adjudicators' decisions: the label's id, the adjudicator, the value, and the reason.
     """
 
     gold = models.ForeignKey(Gold, on_delete=models.CASCADE, related_name="labels")
@@ -287,17 +286,17 @@ class GoldLabel(models.Model):
         return f"gold of item {self.item_id}"
 
 
-# Searches in which a model proposes texts for a judge, and what the improving model was asked in them.
+# Prompt searches, and their requests to the improving model.
 
 
 class Search(models.Model):
     """A search for a better text of a judge, on a bench's dev dialogues.
 
-    It begins with `text` and puts its proposals into `prompt`. `material` is what it works on, taken down
-    when it starts: per target of the bench its cluster, its part (learn, choose, held_back) and people's
-    answers, so that the same replies lead to the same proposals whatever people answer meanwhile. `rater`
-    stands in the improving model's calls alone. At most `rounds` proposals are asked for, from `few` cases
-    each; no call is begun that would pass `most_calls` or `most_cost` (in the endpoint's currency).
+    It starts with `text` and stores its proposals in `prompt`. `material` is its input, recorded at the
+    start: per target of the bench its cluster, its part (learn, choose, held_back) and people's answers, so
+    that the same replies lead to the same proposals whatever people answer meanwhile. `rater` is only used in
+    the improving model's calls. At most `rounds` proposals are requested, from `few` cases each; no call is
+    started that would exceed `most_calls` or `most_cost` (in the endpoint's currency).
     """
 
     class State(models.TextChoices):
@@ -346,15 +345,15 @@ class Search(models.Model):
 
     @property
     def active(self) -> bool:
-        """Whether it goes on."""
+        """Whether it is running."""
         return self.state in (self.State.SEARCHING, self.State.SCORING)
 
 
 class SearchText(models.Model):
-    """A text that a search came upon: the one it began with (no `parent`), or a proposal.
+    """A text of a search: the first one (without `parent`), or a proposal.
 
-    `draft` asks with it. `score` is its mean on the choosing fold, null where it was not tried there; `cases`
-    are the keys of the items whose disagreements it came from; `version` is where it is kept as a proposal.
+    `draft` runs the judge with it. `score` is its mean on the choosing fold, null if it was not run there;
+    `cases` are the keys of the items whose disagreements led to it; `version` is the stored proposal.
     """
 
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="texts")
@@ -381,8 +380,10 @@ class SearchText(models.Model):
 
 
 class SearchRequest(models.Model):
-    """What the improving model was asked in a search: once for the same words. Once it is `done`, `text` is
-    what was proposed, or `error` says why there is nothing to be used."""
+    """A request to the improving model in a search; the same words are sent only once.
+
+    Once it is `done`, `text` is the proposal, or `error` says why there is none.
+    """
 
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="requests")
     digest = models.CharField(max_length=64)
@@ -407,12 +408,12 @@ class SearchRequest(models.Model):
 
 
 class Study(models.Model):
-    """A saved question put to the labels of a corpus or campaign.
+    """A saved study of the labels of a corpus or campaign.
 
-    `definition` holds what differs from the defaults (see `calibration.ratings.definitions`); an empty one
-    means the automatic study: every question with two raters or more. A corpus and a campaign have one
-    automatic study each, behind their report pages, without the people who are left out of gold; and, once
-    somebody asked for it, a second one in which everyone counts.
+    `definition` holds the settings that differ from the defaults (see `calibration.ratings.definitions`); an
+    empty one is the automatic study: every question with two raters or more. A corpus and a campaign each
+    have one automatic study for their report pages, without people left out of gold, and on request a second
+    one that includes everyone.
     """
 
     name = models.CharField(max_length=160, unique=True)
@@ -442,10 +443,9 @@ class Study(models.Model):
 
 
 class Report(models.Model):
-    """A snapshot of a study's results with the hash of everything it was computed from.
+    """A snapshot of a study's results with the hash of all its inputs.
 
-    `part` says which clusters it shows: all (no split), dev or test. `stamp` is what tells cheaply whether
-    labels were added since.
+    `part` is the part shown: all (no split), dev or test. `stamp` is a cheap check for labels added since.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="reports")
@@ -467,14 +467,14 @@ class Report(models.Model):
         return f"report of {self.study_id}"
 
 
-# What people say of disagreements on the workbench, and what waits for adjudication.
+# Marks on disagreements in the workbench, and items waiting for adjudication.
 
 
 class Mark(models.Model):
-    """Whose answer is wrong where a judge and people disagree, and why somebody thinks so.
+    """A verdict on who is wrong where a judge and people disagree, with a note.
 
-    Append-only (trigger): the latest row of a place counts, and `withdrawn` takes back what stood there.
-    `judged` names the draft or judge on its bench as addresses do (`draft-3`, `judge-17`).
+    Append-only (trigger): the latest row of a place counts, and `withdrawn` withdraws the previous one.
+    `judged` names the draft or judge on its bench as in URLs (`draft-3`, `judge-17`).
     """
 
     class Verdict(models.TextChoices):
@@ -508,9 +508,10 @@ class Mark(models.Model):
 
 
 class ForAdjudication(models.Model):
-    """A question about an item whose labels somebody should decide on anew, and the reason.
+    """A question on an item whose labels should be decided anew, and the reason.
 
-    It waits until it is withdrawn (`withdrawn_at`) or settled (`settled_at`); of one place at most one waits.
+    It waits until it is withdrawn (`withdrawn_at`) or settled (`settled_at`); at most one row waits per
+    place.
     """
 
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
@@ -538,7 +539,7 @@ class ForAdjudication(models.Model):
         return f"{self.item_id} for adjudication"
 
 
-# The tables of studies, gold labels, exports, adjudication and the workbench.
+# Public names: the tables of studies, gold labels, exports, adjudication and the workbench.
 
 __all__ = [
     "AdjudicationCase",

@@ -1,4 +1,4 @@
-"""Agreement of one annotator with the others of a campaign, as that annotator is told."""
+"""Agreement of one annotator with the others of a campaign, as shown to that annotator."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from annotation.models import Campaign
 from calibration.statistics.core.engine import Counts, Result, cluster_codes, finished, resampled
 from calibration.statistics.core.resampling import Plan
 
-# How far one annotator agrees with the others of a campaign, told to that annotator.
+# Agreement of an annotator with the others of a campaign, shown to that annotator.
 #
-# Nobody may learn a single answer of another from it. So only tasks count that all their raters have
-# finished; they count in steps of STEP in the order in which they were finished, LEAST of them at least;
-# and of one's own answers the first ones count, so that revising an answer and looking again tells nothing.
+# It must not reveal any single answer of another person. So only tasks count that all their raters have
+# finished, in steps of STEP in the order of finishing, and at least LEAST of them; and of one's own answers
+# the first ones count, so that revising an answer and looking again reveals nothing.
 
 LEAST = 20
-"""Tasks finished by all their raters, and answers on them, below which nothing is told."""
+"""Minimum number of tasks finished by all their raters, and of answers on them."""
 STEP = 10
 RESAMPLES = 1_000
 
@@ -51,7 +51,7 @@ SELECT q.id, q.wording, coalesce(i.cluster, d.cluster), m.item_id, o.rater_id,
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How far a person's answers to one question are the others' answers, too: the share of pairs."""
+    """Agreement of a person's answers to a question with the others': the proportion of equal pairs."""
 
     question: str
     result: Result
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What an annotator is told: `tasks` that count, `finished` by all, and a row a question."""
+    """An annotator's own agreement: `tasks` that count, tasks `finished` by all, and a row per question."""
 
     tasks: int
     finished: int
@@ -67,13 +67,13 @@ class Own:
 
     @property
     def missing(self) -> int:
-        """How many more finished tasks it takes until something is told."""
+        """Number of further finished tasks needed before agreement is shown."""
         return max(0, LEAST - self.finished)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One own answer beside the answer of another rater, by id, to the same question about the same item."""
+    """An own answer and another rater's (by id) answer to the same question on the same item."""
 
     cluster: str
     item: int
@@ -82,7 +82,7 @@ class Pair:
 
 
 def own_agreement(user: User, campaign: Campaign) -> Own:
-    """Return how far a person agrees with the others of a campaign, question by question."""
+    """Return a person's agreement with the others of a campaign, by question."""
     place: dict[str, Any] = {"user": user.pk, "campaign": campaign.pk}
     with connection.cursor() as cursor:
         cursor.execute(FINISHED, place)
@@ -100,9 +100,9 @@ def own_agreement(user: User, campaign: Campaign) -> Own:
 
 
 def share(pairs: Sequence[Pair]) -> Result:
-    """Return the share of pairs that are the same, with its interval; it is not corrected for chance.
+    """Return the proportion of equal pairs, with its interval, not corrected for chance.
 
-    Below LEAST items nothing is told.
+    Below LEAST items there is no value.
     """
     items = len({pair.item for pair in pairs})
     units = cluster_codes([pair.cluster for pair in pairs], len(pairs))

@@ -1,4 +1,4 @@
-"""Forms to download tables in: how each is declared, CSV, Markdown, LaTeX, and columns for a terminal."""
+"""Download formats of tables: their declaration, CSV, Markdown, LaTeX, and columns for a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 
 from annotation.text.table_cells import guarded
 
-# What a form to download something in is: the tables of forms of reports and of counts are made of these.
+# Declaration of a download format; the tables of formats of reports and counts consist of these.
 
 Source = TypeVar("Source")
 Output = TypeVar("Output", bound=str | bytes)
@@ -19,7 +19,7 @@ Output = TypeVar("Output", bound=str | bytes)
 
 @dataclass(frozen=True, slots=True)
 class Rendering(Generic[Source, Output]):
-    """One form: its key in commands and addresses, its name, its file suffix and type, and its writer."""
+    """A format: its key in commands and URLs, its name, file suffix and media type, and its writer."""
 
     key: str
     name: str
@@ -28,7 +28,7 @@ class Rendering(Generic[Source, Output]):
     write: Callable[[Source], Output]
 
 
-# CSV, and Markdown that shows texts as they are.
+# CSV, and escaped Markdown.
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
@@ -41,11 +41,11 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 
 
 class Markdown(str):
-    """Markdown that stands as it is."""
+    """Markdown, not to be escaped."""
 
 
 def markdown(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
+    """Escape text for Markdown, on one line."""
     if isinstance(text, Markdown):
         return text
     return " ".join("".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text).split())
@@ -54,7 +54,7 @@ def markdown(text: str) -> str:
 def markdown_table(
     head: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = (0,)
 ) -> list[str]:
-    """Return a table whose columns are aligned to the right, except those numbered ``left``."""
+    """Return a Markdown table with right-aligned columns, except those numbered ``left``."""
     at_left = frozenset(left)
     ruler = ["---" if at in at_left else "---:" for at in range(len(head))]
     return [_line(head), f"| {' | '.join(ruler)} |", *map(_line, rows)]
@@ -64,7 +64,7 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(map(markdown, cells))} |"
 
 
-# Text that LaTeX prints as it is, and tables that fit its line.
+# LaTeX: escaped text, and tables that fit the line.
 
 NEEDS = r"% needs \usepackage{booktabs,graphicx}"
 
@@ -75,7 +75,7 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # at the beginning of a row it would be an argument of the line break before
+    "[": "{[}",  # at the start of a row it would be an argument of the preceding line break
     "*": "{*}",
     "α": r"$\alpha$",
     "ε": r"$\varepsilon$",
@@ -95,7 +95,7 @@ SPECIAL = {
 
 
 def escaped(text: str) -> str:
-    """Return a text for a table's cell: nothing in it is a command, and it stays on one line.
+    """Escape text for a LaTeX table cell, on one line.
 
     Letters of other scripts are kept; they need XeLaTeX or LuaLaTeX with a font that has them.
     """
@@ -103,7 +103,7 @@ def escaped(text: str) -> str:
 
 
 def fitted(tabular: Sequence[str], note: str = "") -> list[str]:
-    """Return a tabular in small type, made narrower where the line is too short for it, with a note below."""
+    """Return a tabular in small type, scaled down if the line is too short, with a note below."""
     return [
         r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}",
         r"\noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
@@ -114,13 +114,13 @@ def fitted(tabular: Sequence[str], note: str = "") -> list[str]:
     ]
 
 
-# Tables for the terminal: columns aligned, and nothing in them that a terminal would act on.
+# Tables for a terminal: aligned columns, without control characters.
 
 GAP = "  "
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of one length as lines: the first column at its left, the others at their right."""
+    """Return rows of equal length as lines: the first column left-aligned, the others right-aligned."""
     cells = [[printable(text) for text in row] for row in rows]
     widths = [max(_width(row[at]) for row in cells) for at in range(len(cells[0]))]
     lines = []
@@ -132,10 +132,10 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """Return how many places a text takes: a wide character, such as a Chinese one, takes two."""
+    """Return the display width of a text: a wide character, such as a Chinese one, takes two places."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def printable(text: str) -> str:
-    """Return text without characters that a terminal would act on."""
+    """Replace characters that a terminal would interpret by spaces."""
     return "".join(character if character.isprintable() else " " for character in text)

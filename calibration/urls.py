@@ -1,4 +1,4 @@
-"""Pages of calibration: studies and their reports, gold labels, exports."""
+"""URLs of calibration: studies and their reports, gold labels, exports, workbench and adjudication."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Which reports and gold were made of a person's answers."""
+"""Reports and gold made from a person's answers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from calibration.models import Gold, Report
 
 
 def uses_of(person: User) -> list[str]:
-    """Return one line for each study with a report, and each gold, that names the person among its raters."""
+    """Return one line per study with a report, and per gold, that names the person among its raters."""
     raters = list(Rater.objects.filter(user=person))
     corpora = Label.objects.filter(rater__user=person).values("item__corpus").distinct()
     if not raters:
         return []
 
     def names(corpus: int) -> set[str]:
-        """Their pseudonyms, and the names that were written before there were any."""
+        """Return their pseudonyms, and the names stored before there were pseudonyms."""
         return {name for rater in raters for name in (rater.name, name_of(rater, corpus))}
 
     reports = (
@@ -47,5 +47,5 @@ def _in_report(report: Report, names: set[str]) -> bool:
 
 
 def _has_any_name(raters: list[str], names: set[str]) -> bool:
-    """Whether one of the names is among raters; where two share one, the kind stands behind it."""
+    """Whether a name is among raters; a name shared by two raters is followed by the kind."""
     return any(rater == name or rater.startswith(f"{name} (human") for rater in raters for name in names)

@@ -19,10 +19,10 @@ NOT_BLANK = r"\S"
 REFUSED = {"$ref": "#/components/schemas/Refusal"}
 """`config.refusals.SCHEMA`: a sentence in `detail`, a `code`, and per field what is wrong with it."""
 REASONS = {
-    "400": "What was sent is not as described; each field with what is wrong about it.",
+    "400": "The input is invalid; each field with its errors.",
     "401": "Not signed in: send a token.",
     "403": "Not for this account.",
-    "404": "There is nothing of that id or name, or not for this account.",
+    "404": "There is no such object, or this account may not see it.",
     "405": "Not with this method.",
     "406": "Not in the form that `Accept` asks for.",
     "409": "Not in the present state.",

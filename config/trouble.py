@@ -67,11 +67,9 @@ def wants_json(path: str, accept: str, content_type: str, requested_with: str = 
     )
 
 
-AWAY = (
-    "The database is away for a moment. Nothing that was confirmed is lost; what was not is to be sent again."
-)
+AWAY = "The database is unavailable for a moment. What was confirmed is kept; send everything else again."
 FULL = "There is no room left on the server's disk, so nothing can be saved now. What was confirmed is kept."
-BUSY = "Too much is going on at once. What was not confirmed is to be sent again."
+BUSY = "Concord is busy. What was confirmed is kept; send everything else again."
 SENTENCES = {"53100": FULL, "53300": BUSY, "53200": BUSY, "40001": BUSY, "40P01": BUSY, "55P03": BUSY}
 """By PostgreSQL's error codes (appendix A of its manual)."""
 SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EMFILE: BUSY, errno.ENFILE: BUSY}

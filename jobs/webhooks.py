@@ -231,9 +231,7 @@ def _put(by: User, webhook: Webhook, fields: Mapping[str, Any], verb: str) -> We
         with transaction.atomic():
             webhook.save()
     except IntegrityError:
-        raise WebhookRefused(
-            "This address is told already: change the webhook that there is.", "url"
-        ) from None
+        raise WebhookRefused("This address already has a webhook: change that one.", "url") from None
     _log(by, webhook, verb)
     return webhook
 

@@ -1,4 +1,4 @@
-"""Reports of the suites: reading their queries, the gate of the test part, and their tables in every form.
+"""Reports of the suites: the gate of the test part, and their tables in every form.
 
 A report is tables of figures, counts and words; the page, the answer of the API and every file show the same.
 """
@@ -24,61 +24,15 @@ from annotation.text.table_cells import guarded
 from calibration.comparisons.tables import latex_comment, latex_line, latex_small, latex_table
 from calibration.errors import CalibrationError
 from calibration.management.options import list_existing, refuse_purpose, write_output
-from calibration.ratings.scope import PARTS
 from calibration.renderings import NEEDS, Rendering, aligned, escaped, markdown, markdown_table, printable
 from calibration.reports import charts, kinds
-from calibration.reports.kinds import MOST_RESAMPLES, CorpusQuery, fix_part, part_of
-from calibration.statistics import Plan, Result
+from calibration.reports.kinds import CorpusQuery, fix_part, part_of
+from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS
 
 
 class ReportRefused(CalibrationError):
     """Why there is no report of a suite, in one line."""
-
-
-# What a report is asked for, in the same words by page, command and API.
-
-
-def read_texts(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return what an address, a form or a command asks for as plain texts."""
-    return {key: str(value).strip() for key, value in values.items() if value is not None}
-
-
-def read_list(text: str) -> tuple[str, ...]:
-    """Return the parts between commas, each once."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-
-
-def read_integer(name: str, text: str, least: int, most: int) -> int:
-    """Return a whole number; raise ReportRefused for anything else."""
-    if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
-        raise ReportRefused(f"{name}: a whole number from {least} to {most:,}, not {text!r}")
-    return int(text)
-
-
-def read_number(name: str, text: str, least: float, most: float) -> float:
-    """Return a number; raise ReportRefused for anything else."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = least - 1
-    if not least <= value <= most:
-        raise ReportRefused(f"{name}: a number from {least} to {most}, not {text!r}")
-    return value
-
-
-def read_part(text: Mapping[str, str]) -> str:
-    """Return the part that is asked for, '' for none; raise ReportRefused for one that there is not."""
-    part = text.get("part", "")
-    if part not in PARTS:
-        raise ReportRefused(f"a part is dev, test, all or training, not {part!r}")
-    return part
-
-
-def read_plan(text: Mapping[str, str], level: float = 0.95) -> Plan:
-    """Return how intervals are drawn; raise ReportRefused for what cannot be."""
-    resamples = read_integer("resamples", text.get("resamples") or "2000", 0, MOST_RESAMPLES)
-    return Plan(resamples, read_integer("seed", text.get("seed") or "0", 0, 2**31), level)
 
 
 # The gate of the test part: that of all reports, with the judges whose answers a report reads.

@@ -1,4 +1,4 @@
-"""`manage.py api` in tests: a request as the command makes it, and its answer as plain data."""
+"""`manage.py api` in tests: sends a request as the command does, and returns the response as plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import close_old_connections
 
 
 def api(*words: str, account: str) -> Any:
-    """Call a route as an account; return what is printed. A refusal raises CommandError."""
+    """Call a route as an account and return the printed response. A refusal raises CommandError."""
     out = io.StringIO()
     request_finished.disconnect(close_old_connections)  # the test's transaction goes on
     try:

@@ -1,7 +1,7 @@
-"""Every test run has a home and a PostgreSQL server of its own, started by the first test that needs it.
+"""Every test run has its own home and PostgreSQL server, started by the first test that needs it.
 
-`CONCORD_TEST_NAME=x` names the home (`.concord/test-x`) and keeps it, so that the next run starts faster
-and several people can run tests in one checkout. With `-n 2` each worker has its own database.
+`CONCORD_TEST_NAME=x` names the home (`.concord/test-x`) and keeps it, so that the next run starts faster and
+several people can run tests in one checkout. With `-n 2` each worker has its own database.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).resolve().parent.parent
 OWN_HOME = "CONCORD_TEST_HOME"
-# Tests do not outlive the machine, so nothing needs to reach the disk. What vacuum would find depends on the
-# moment: between two tests every table is empty, and a plan made for that takes minutes over a full one.
+# The database need not survive a crash, so nothing needs to reach the disk. Autovacuum's statistics would
+# depend on its timing: between two tests every table is empty, and a plan made for that takes minutes over a
+# full one.
 POSTGRES_OPTIONS = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c autovacuum=off"
 
 
 def _choose_home() -> None:
-    """Point the environment at this run's home, before anything reads the settings."""
+    """Point the environment to this run's home, before anything reads the settings."""
     if OWN_HOME not in os.environ:
         name = os.environ.get("CONCORD_TEST_NAME")
         kept = PROJECT / ".concord" / f"test-{name}"
@@ -39,7 +40,7 @@ def _choose_home() -> None:
     for name in ("DATABASE_URL", "CELERY_BROKER_URL", "CONCORD_DEBUG"):
         os.environ.pop(name, None)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-    os.environ.setdefault("MKL_CBWR", "AUTO")  # as the metrics ask for, before another test loads torch
+    os.environ.setdefault("MKL_CBWR", "AUTO")  # as the metrics require, before another test loads torch
 
 
 _choose_home()
@@ -56,17 +57,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
     from tests import emptying
 
-    # Accounts are made by the hundred, and none of them needs a hash that resists guessing.
+    # Accounts are created by the hundred, and none needs a hash that resists guessing.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     TransactionTestCase._fixture_teardown = lambda self: emptying.empty()
-    # Files of jobs are named by their rows, and each of several test processes has a database of its own.
+    # Files of jobs are named by their rows, and each of several test processes has its own database.
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         settings.HOME = Path(settings.HOME) / f"files-{worker}"
         settings.HOME.mkdir(exist_ok=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`make test` runs the core's tests by themselves, without the suites."""
+    """Add `--part`, with which `make test` runs the core's tests alone, without the suites."""
     parser.addoption("--part", choices=["core", "rest"], help="only the core's tests, or only the others")
 
 
@@ -74,7 +75,7 @@ CORE = [Path(__file__).parent / folder for folder in ("annotation", "judges", "c
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The core's tests are those in its folders that use nothing of a suite."""
+    """Select the core's tests: those in its folders that use nothing of a suite."""
     part = config.getoption("part")
     if part is None or collection_path.is_dir():
         return None
@@ -84,26 +85,26 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Longest first, browser journeys last: the browser keeps an event loop in its process from then on."""
+    """Sort the longest first, browser journeys last: the browser leaves an event loop in its process."""
     items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), "platform" not in item.nodeid))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What is loaded by now stays: the collector need not walk through it again and again."""
+    """Exempt loaded objects from garbage collection, so that it does not traverse them repeatedly."""
     gc.freeze()
     gc.set_threshold(200_000, 50, 100)
 
 
 @pytest.fixture(autouse=True)
 def nothing_of_another_database() -> None:
-    """Forget what a version asks: a process of the product serves one database, one of the tests several."""
+    """Clear the cache of questionnaires: a process of the product serves one database, a test's several."""
     asked = sys.modules.get("annotation.scheme_store")
     if asked is not None:
         asked.questionnaire_of.cache_clear()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Once all workers are done: wait until the server is down, and remove a nameless run's home."""
+    """Once all workers are done, wait until the server is down, and remove a nameless run's home."""
     from config.embedded import postgres
     from config.embedded.server import remove_home
 
@@ -116,7 +117,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """The database of this process; nothing is connected to it any more when it is removed."""
+    """Create this process's database; close all connections before it is removed."""
     yield
     if helpers := sys.modules.get("tests.judges.helpers"):
         helpers.let_go()
@@ -124,15 +125,15 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def module_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """What fixtures of a module write stays for all of its tests, each of which is rolled back by itself.
+    """Keep the objects created by a module's fixtures for all of its tests, each of which is rolled back.
 
-    For modules of tests in a transaction alone: a test that commits would see nothing of it.
+    Only for modules whose tests run in a transaction: a test that commits would not see the objects.
     """
     from django.db import transaction
 
     with django_db_blocker.unblock():
         world = transaction.atomic()
-        world._from_testcase = True  # as for a test's own: what must be outermost in the product is so here
+        world._from_testcase = True  # as in a test: the product's outermost blocks stay outermost
         with world:
             yield
             transaction.set_rollback(True)
@@ -140,7 +141,7 @@ def module_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder with the public data sets that some tests read; they are skipped where it is absent."""
+    """Return the folder of public data sets; skip the test if it is absent."""
     folder = PROJECT.parent / "shared" / "data"
     if not folder.is_dir():
         pytest.skip(f"the data folder {folder} is absent")

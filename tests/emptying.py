@@ -1,7 +1,7 @@
-"""Emptying the database after a test that commits, of what the test has put there.
+"""Removes the rows that a test has committed from the database.
 
-Django's own way makes about a hundred tables and their indexes anew and looks through the permissions of all
-models, which takes a quarter of a second. Here only tables that hold something are touched.
+Django's own way truncates about a hundred tables with their indexes and rechecks the permissions of all
+models, which takes a quarter of a second. Here only tables with rows are touched.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from __future__ import annotations
 from django.db import connection, transaction
 
 KEPT = {"django_content_type", "auth_permission"}
-"""Lists of what there is, the same before and after a test."""
+"""Registries of models and permissions, the same before and after a test."""
 MANY_PAGES = 256
-"""Tables up to this size, of 8 KiB each, are emptied row by row; larger ones are quicker made anew."""
-# Foreign keys and the rules of the product (labels are never deleted) do not hold for what is done here.
+"""Tables up to this many pages of 8 KiB are emptied row by row; truncating is faster for larger ones."""
+# Foreign keys and the product's constraints (labels are never deleted) are suspended here.
 UNBOUND = "SET LOCAL session_replication_role = replica"
-# No writer is in the middle of anything: what it commits would be there for the next test.
+# Waits for writers in progress, whose commits would otherwise be left for the next test.
 LOCK = "LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE"
 SIZES = """
 SELECT relname, pg_relation_size(oid) / 8192 FROM pg_class
  WHERE oid = ANY(%s::text[]::regclass[]) AND pg_relation_size(oid) > 0
 """
-# As after TRUNCATE: a plan made for a table that is known to be empty takes minutes over a full one.
+# As after TRUNCATE: a plan made for a table known to be empty takes minutes over a full one.
 FORGET = "SELECT pg_clear_relation_stats('public', name) FROM unnest(%s::text[]) AS name"
 
 
 def empty() -> None:
-    """Leave every table of the models as a new database has it, but for the numbers given next."""
+    """Restore every table of the models to that of a new database, except for the next ids."""
     tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - KEPT)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(UNBOUND)

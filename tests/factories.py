@@ -1,4 +1,4 @@
-"""Small corpora, people and campaigns for tests, made through the models."""
+"""Small corpora, people and campaigns for tests, created through the models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPEAKERS = ("A", "B")
 
 
 def user(name: str = "", *, researcher: bool = False, administrator: bool = False) -> User:
-    """Make an account; its password is PASSWORD."""
+    """Create an account with the password PASSWORD."""
     made = User.objects.create_user(username=name or f"person-{next(_number)}", password=PASSWORD)
     if administrator:
         made.is_superuser = True
@@ -32,14 +32,14 @@ def user(name: str = "", *, researcher: bool = False, administrator: bool = Fals
 
 
 def corpus(name: str = "") -> Corpus:
-    """Make an empty corpus."""
+    """Create an empty corpus."""
     return Corpus.objects.create(name=name or f"corpus-{next(_number)}")
 
 
 def dialogue(
     corpus: Corpus, key: str = "", *, turns: int = 4, system: str = "human", **fields: Any
 ) -> Dialogue:
-    """Make a dialogue between A (Ana) and B (Ben) whose own turns say `turn 0`, `turn 1`, ..."""
+    """Create a dialogue between A (Ana) and B (Ben) whose own turns say `turn 0`, `turn 1`, ..."""
     key = key or f"d{next(_number)}"
     fields.setdefault("participants", [{"id": "A", "name": "Ana"}, {"id": "B", "name": "Ben"}])
     made = Dialogue.objects.create(corpus=corpus, key=key, cluster=key, **fields)
@@ -57,7 +57,7 @@ def continuation(
     turns: Sequence[dict[str, Any]],
     mode: str = "rollout",
 ) -> Continuation:
-    """Make a continuation with its turns and items. A turn is {text, speaker, given, at}."""
+    """Create a continuation with its turns and items. A turn is {text, speaker, given, at}."""
     by, _ = System.objects.get_or_create(corpus=dialogue.corpus, name=system)
     made = Continuation.objects.create(dialogue=dialogue, key=key, system=by, mode=mode)
     rows = Turn.objects.bulk_create(
@@ -90,7 +90,7 @@ def campaign(
     opened: bool = True,
     **fields: Any,
 ) -> Campaign:
-    """Make a campaign over a corpus, opened unless told otherwise."""
+    """Create a campaign over a corpus, by default opened."""
     by = fields.pop("by", None) or user(researcher=True)
     fields.setdefault("name", f"campaign-{next(_number)}")
     made = campaigns.create(
@@ -103,13 +103,13 @@ def campaign(
 
 
 def item_name(item: Item | None, assignment: int) -> str:
-    """Return what names an item in an assignment's answers."""
+    """Return the key of an item in an assignment's answers."""
     assert item is not None
     return str(item_number(item.public, assignment))
 
 
 def called(person: User, campaign: Campaign) -> str:
-    """Return the pseudonym under which a campaign's work of a person is told."""
+    """Return the pseudonym under which a person's work appears in a campaign."""
     return labels.called(person.pk, campaign.corpus_id)
 
 

@@ -1,7 +1,6 @@
 """The fake model of `demo/fake_model` inside the test's own process, with modes that misbehave on demand.
 
-What it would say about a text is fixed by the text and the seed, so tests know every label before a judge
-asks.
+Its judgement of a text is fixed by the text and the seed, so tests know every label before a judge runs.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from demo.fake_model.serving import Batches, FakeModel, Response, completion, sp
 
 __all__ = ["ErrorModel", "FakeLLM", "draw"]
 TOKENS_IN, TOKENS_OUT = 100, 20
-"""What every request is said to have cost, so that tests can add it up."""
+"""Tokens reported for every request, so that tests can add up the cost."""
 SPOILING = ("malformed", "wrong_form", "wrong_count", "wrong_turn", "extra_field")
 
 
 @dataclass
 class ErrorModel:
-    """How the fake errs, for all roles: a text plants its truth, as `{repetition off_topic}`."""
+    """Error rates of the fake, for all roles: a text plants its truth, as `{repetition off_topic}`."""
 
     sensitivity: Mapping[str, float] = field(default_factory=dict)
     specificity: Mapping[str, float] = field(default_factory=dict)
@@ -41,25 +40,25 @@ class ErrorModel:
 
     @property
     def errors(self) -> Errors:
-        """The same as the fake model's own type."""
+        """The same rates as the fake model's own type."""
         noise = {"*": self.noise}
         bias = self.position_bias
         return Errors({"*": RoleErrors(self.sensitivity, self.specificity, noise, position_bias=bias)})
 
     def sees(self, behaviour: str, text: str) -> bool:
-        """Whether the fake says that a turn shows a behaviour."""
+        """Whether the fake detects a behaviour in a turn."""
         return Sampler("behaviour_judge", self.seed, self.errors.errors("behaviour_judge")).sees(
             behaviour, text
         )
 
     def score(self, aspect: str, text: str) -> int:
-        """What the fake scores a response from 1 to 5: its planted quality, one off with chance `noise`."""
+        """Return the fake's score of a response, 1 to 5: the planted quality, one off with chance `noise`."""
         sampler = Sampler("turn_judge", self.seed, self.errors.errors("turn_judge"))
         return sampler.score(aspect, text, (1, 2, 3, 4, 5))
 
 
 class FakeLLM:
-    """Use as a context. `mode` may change while it runs; `requests` counts the prompts asked."""
+    """Context manager of a fake endpoint. `mode` may change while it runs; `requests` counts prompts."""
 
     def __init__(self, model: ErrorModel | None = None, *, delay: float = 0.0) -> None:
         self.model = model or ErrorModel()
@@ -81,11 +80,11 @@ class FakeLLM:
 
     @property
     def url(self) -> str:
-        """The base URL."""
+        """Base URL."""
         return self._server.url
 
     def say_that_it_is_fake(self) -> None:
-        """Send the header of the fake model; else it plays whatever model a test names."""
+        """Send the fake model's header; otherwise it passes for the model that a test names."""
         self._server.headers = dict(MARKED)
 
     def __enter__(self) -> FakeLLM:
@@ -96,7 +95,7 @@ class FakeLLM:
         self._server.__exit__()
 
     def _respond(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Response:
-        """Keep count, take the time that was asked for, and answer."""
+        """Record the request, wait for `delay`, and respond."""
         self.keys.add(headers.get("authorization", ""))
         with self._lock:
             self.arrivals.append(time.monotonic())
@@ -142,14 +141,14 @@ class FakeLLM:
         return 200, json.dumps(completion("fake", [choice], TOKENS_IN, TOKENS_OUT))
 
     def say(self, prompt: str) -> str:
-        """Return what the fake answers to a prompt, in the way that the mode spoils."""
+        """Return the fake's reply to a prompt, spoilt as `mode` says."""
         asked = self._request(prompt)
         role = recognise(asked)[0]
         sampler = FakeModel(self.model.errors, seed=self.model.seed).sampler_for(role.key, asked)
         return spoilt(role.answer(asked, sampler), [self.mode] if self.mode in SPOILING else [])
 
     def _request(self, prompt: str) -> Request:
-        """Return the last request that held a prompt, or one of the prompt alone."""
+        """Return the last request with a prompt, or a request with the prompt alone."""
         with self._lock:
             bodies = [body for body in self.bodies if body["messages"][-1]["content"] == prompt]
         return request(bodies[-1] if bodies else {"messages": [{"role": "user", "content": prompt}]})

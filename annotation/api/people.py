@@ -65,7 +65,9 @@ class AccountChange(serializers.Serializer[Any]):
         max_length=254,
         help_text="an address known to be the person's; empty takes it away",
     )
-    locked = serializers.BooleanField(required=False, help_text="false unlocks; nothing is locked by hand")
+    locked = serializers.BooleanField(
+        required=False, help_text="false unlocks; accounts cannot be locked manually"
+    )
 
 
 class PersonDeletion(serializers.Serializer[Any]):
@@ -510,7 +512,7 @@ def describe_annotator(request: Request, pk: int) -> User:
 
 @api.get(RulesSerializer, permission=IsCampaignResearcher)
 def rules(request: Request, campaign: int) -> dict[str, Any]:
-    """Who may and must rate what in a campaign."""
+    """Who rates what in a campaign."""
     return _rules_json(access.campaign(campaign))
 
 

@@ -164,7 +164,7 @@ def compare(request: Request) -> dict[str, Any]:
     for name in ("a", "b"):
         version = scheme_store.find(request.query_params.get(name, ""))
         if version is None:
-            raise ValidationError({name: ["A scheme's key, or key@version, that there is."]})
+            raise ValidationError({name: ["Key of an existing scheme, or key@version."]})
         compared_versions.append(version)
     first, second = compared_versions
     changes = difference(scheme_store.definition_of(first), scheme_store.definition_of(second))

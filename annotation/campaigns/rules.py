@@ -183,14 +183,14 @@ def _check(campaign: Campaign, rules: Rules) -> None:
     if rules.groups_by and (why := sampling.refusal(campaign.corpus, rules.groups_by)):
         settings.refuse("groups_by", why.replace("A sample is drawn", "Tasks are grouped"))
     if rules.strata and not rules.groups_by:
-        settings.refuse("groups_by", "Say by what tasks are grouped, then which group rates which.")
+        settings.refuse("groups_by", "Choose what tasks are grouped by, then which group rates which.")
     tasks.check_required(campaign, sum(rules.required.values()))
     required = {group.pk: raters for group, raters in rules.required.items()}
     if campaign.state != Campaign.State.DRAFT and required != _required(campaign):
         settings.refuse(
             "required",
-            "How many raters of a group each task needs stays as it is once a campaign was opened. Copy the "
-            "campaign to change it.",
+            "The number of raters of a group that each task needs cannot change once a campaign has been "
+            "opened. Duplicate the campaign to change it.",
         )
 
 

@@ -205,7 +205,7 @@ GROUPS = {
             Setting(
                 "sample_by",
                 "Draw in proportion to",
-                "Each stratum gives as large a share of the sample as it is of the corpus.",
+                "Each stratum has the same share of the sample as of the corpus.",
                 options=sampling.choices,
             ),
             Setting(
@@ -231,13 +231,13 @@ GROUPS = {
             Setting(
                 "apart_judge",
                 "The judge that is compared with people",
-                "Judges appear here once they have answered about the corpus. Annotators are never told.",
+                "Judges appear here once they have rated the corpus. Annotators do not see this.",
                 options=_judges,
             ),
             Setting(
                 "balance_by",
                 "Balance each annotator's work over",
-                "The next task is one of which they have done least so far. They are never told of it.",
+                "The next task is of the kind they have done least so far. Annotators do not see this.",
                 options=_balances,
             ),
         ),
@@ -329,7 +329,7 @@ GROUPS = {
             Setting(
                 "revise_hours",
                 "Hours for which a submission may be revised",
-                "Empty: as long as the campaign is open. 0: never. Returned tasks are done anew.",
+                "Empty: as long as the campaign is open. 0: never. Returned tasks are redone.",
                 bounds=(0, MOST),
                 when=When.ALWAYS,
                 subject="The hours for which a submission may be revised",
@@ -448,7 +448,7 @@ def refuse_fixed(campaign: Campaign, changes: dict[str, Any]) -> None:
             name = field.replace("_", " ")
             refuse(
                 field,
-                f"The {name} of a campaign that was opened stays as it is. Copy the campaign to change it.",
+                f"The {name} of an opened campaign cannot change. Duplicate the campaign to change it.",
             )
         setting = SETTINGS.get(field)
         if setting is None or setting.when != When.UPWARDS:

@@ -222,7 +222,7 @@ def guess(formats: Mapping[str, Format], content: bytes, columns: Mapping[str, s
     if head.header:
         names = ", ".join(sorted(name for name in head.header if name))[:200]
         raise ImportProblem(
-            f"the columns ({names}) tell no format: choose the format, and say which column is which",
+            f"the columns ({names}) match no format: choose the format and map the columns",
             field="format",
             line=1,
         )

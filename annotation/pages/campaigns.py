@@ -239,7 +239,7 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
             return choose(
                 request,
                 title=f"{campaign_row.name}: over which corpus?",
-                lead="A draft may be about another corpus. Its systems are chosen anew.",
+                lead="A draft may move to another corpus; choose its systems again.",
                 back=("campaigns", "Campaigns"),
                 room="campaigns",
                 campaigns=False,

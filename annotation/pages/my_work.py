@@ -44,7 +44,7 @@ class ComfortForm(forms.Form):
         required=False,
         min_value=preferences.SHORTEST_BREAK,
         max_value=preferences.LONGEST_BREAK,
-        label="Propose a break after so many minutes of work",
+        label="Suggest a break after this many minutes of work",
         help_text="Only time of attention counts. Empty: never.",
     )
 

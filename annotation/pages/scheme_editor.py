@@ -365,7 +365,7 @@ def _saved_message(before: SchemeVersion, saved: SchemeVersion) -> str:
         return f"Nothing has changed: version {saved.version} says this already."
     if saved.version == before.version:
         return f"Version {saved.version} is rewritten: nobody had used it."
-    return f"Version {saved.version} is new: version {before.version} is in use and stays as it is."
+    return f"Version {saved.version} was created: version {before.version} is in use and cannot change."
 
 
 def _page(

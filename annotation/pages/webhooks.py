@@ -26,7 +26,7 @@ from jobs.webhooks import secret_of
 ROWS = 50
 DONE = {
     "on": "It is on.",
-    "off": "It is off: what happens from now on it is not told.",
+    "off": "The webhook is off: it no longer receives events.",
     "ping": "A test is on its way. What comes of it is in the list below.",
 }
 OPEN = (Delivery.State.PENDING, Delivery.State.LEASED)

@@ -25,7 +25,7 @@ from config.models import Event
 SALT = "join link"
 EXTERNAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}")
 CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-NO_USE = "This link opens nothing any more. Ask whoever gave it to you."
+NO_USE = "This link is no longer valid. Ask the person who gave it to you."
 FULL = "As many people as are needed have joined already. Thank you for your interest."
 UNSIGNED = "Your participant id is not signed. Open the whole address that you were given."
 TRIES_AN_HOUR = 60
@@ -174,7 +174,7 @@ def join(*, link: JoinLink, visitor: Came, browser: str) -> Joined:
     existing = matching.select_related("user").first()
     if existing is not None:
         if not existing.user.is_active or not existing.user.memberships.exists():
-            raise JoinRefused("You no longer take part in this study. Ask whoever gave you the link.")
+            raise JoinRefused("You no longer take part in this study. Ask the person who gave you the link.")
         if proof == Campaign.JoinProof.BROWSER and (code := _code_of_unconfirmed(existing, browser)):
             return Joined(None, code)
         matching.update(session_id=visitor.session or F("session_id"))

@@ -55,7 +55,7 @@ def checked_answers(
     for (item, number), key in answers.items():
         question = questions.get(number)
         if question is None or kind_by_item.get(item) != question.item_kind:
-            refuse("answers", "The key answers what is not asked in this task.")
+            refuse("answers", "The key answers a question that this task does not have.")
         if question.level == "text":
             refuse("answers", f"“{question.wording}” is answered in words, which no key can check.")
         wrong = next((value for value in key.values if not question.accepts(value)), None)
@@ -67,7 +67,7 @@ def checked_answers(
             refuse("answers", f"The tolerance of “{question.wording}” must be 0 or more.")
     with_values = {place: key for place, key in answers.items() if key.values}
     if not with_values:
-        refuse("answers", "Say for at least one question what is right.")
+        refuse("answers", "Mark the right answer of at least one question.")
     return with_values
 
 

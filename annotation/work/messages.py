@@ -171,7 +171,7 @@ def write(
     text = _text(text)
     _must_be_blind(campaign, text)
     if not to:
-        raise NoteRefused("Say to whom: at least one annotator of the campaign.")
+        raise NoteRefused("Choose at least one annotator of the campaign.")
     if assignment is not None and (len(to) > 1 or assignment.user_id != to[0].pk):
         raise NoteRefused(
             "A message about a task goes to the annotator whose task it is, and to nobody else."

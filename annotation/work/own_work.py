@@ -260,13 +260,13 @@ def _days(counts: dict[date, int], first: date) -> tuple[Day, ...]:
 
 # Whether a submission may still be revised: the campaign sets for how long, and whether at all.
 
-NEVER = "In this campaign a submission stands as it is: it cannot be revised."
+NEVER = "Submissions in this campaign cannot be revised."
 
 
 def refusal(seat: Seat, submitted_at: datetime | None) -> str:
     """Explain why a submission made then can no longer be revised, '' where it can."""
     if seat.state != Campaign.State.OPEN:
-        return f"The campaign is {seat.state}: what you submitted stands and can be read."
+        return f"The campaign is {seat.state}: your submissions are kept and can be read."
     if seat.over:
         return f"{seat.limits.sentence} What you submitted stands and can be read."
     return too_late(seat.revise_hours, submitted_at)

@@ -120,7 +120,9 @@ def locked(assignment: Assignment) -> Assignment:
 
 def _must_be_work(locked: Assignment) -> None:
     if locked.round:
-        raise SubmissionRefused("Training and tests are not withdrawn. Let the person in instead, by hand.")
+        raise SubmissionRefused(
+            "Training and test submissions cannot be withdrawn. Let the person in instead."
+        )
 
 
 def _must_be_what_was_seen(locked: Assignment, seen: int | None) -> None:

@@ -126,7 +126,9 @@ DRAFT_LIMIT = 1_000_000
 WITHDRAWN = "withdrawn in a revision"
 CLIENT_LIMIT = 64
 CONFLICT = "Another tab or device saved other answers to this task. Choose which to keep."
-DIFFERENT = "Other answers to this task were submitted already and stand. To replace them, revise the task."
+DIFFERENT = (
+    "Other answers to this task have already been submitted and are kept. To replace them, revise the task."
+)
 VOIDED = "A researcher voided your answers to this task: {}. It is no longer yours to answer."
 TASK_IS_OVER = "This task was part of the training or the test, and is over. It stays as you answered it."
 TAKEN_BACK = "A researcher took this task back: “{}”. Your draft is kept, but cannot be submitted any more."

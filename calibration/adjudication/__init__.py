@@ -1,1 +1,1 @@
-"""Adjudication: picking cases by rule, deciding on them, and what the decisions say of the raters."""
+"""Adjudication: rules that pick cases, decisions on them, and the raters' agreement with the decisions."""

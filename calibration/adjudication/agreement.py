@@ -1,7 +1,7 @@
-"""What the decisions say of the raters: agreement with each and with their majority, and what was overturned.
+"""Agreement of raters with adjudicators' decisions: per rater, with the majority, and overturned majorities.
 
-Cases were picked because raters disagree, so these figures say nothing about raters at large; those of the
-control sample, which is random among items on which people agree, stand apart.
+Cases were picked because raters disagree, so these figures say nothing about raters in general. The control
+sample, drawn at random from items on which people agree, is reported separately.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PLAN = Plan(resamples=1000)
 
 @dataclass(frozen=True)
 class Row:
-    """The decisions beside one rater, or the majority: a result for each statistic of the level."""
+    """Agreement of one rater, or of the majority, with the decisions: a result per statistic of the level."""
 
     rater: str
     results: tuple[Result, ...]
@@ -46,9 +46,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Overturned:
-    """Of the cases that a rule picked: how many are decided, had a majority, and were decided against it.
+    """Cases picked by one rule: how many are decided, lack a majority, and were decided against the majority.
 
-    `stands` is the share of majorities that stand, with its interval.
+    `stands` is the proportion of majorities that were upheld, with its interval.
     """
 
     rule: str
@@ -60,13 +60,13 @@ class Overturned:
 
     @property
     def title(self) -> str:
-        """What the rule is called."""
+        """Title of the rule."""
         return TITLES.get(self.rule, self.rule)
 
 
 @dataclass(frozen=True)
 class QuestionReport:
-    """One question: agreement on the cases that rules picked, on those for control, and by rule."""
+    """Report on one question: agreement on picked and control cases, and overturned majorities by rule."""
 
     question: QuestionInfo
     titles: tuple[str, ...]
@@ -78,13 +78,13 @@ class QuestionReport:
 
 @dataclass(frozen=True)
 class Report:
-    """All questions of a round; `locked` counts decisions on a test part that nobody has opened."""
+    """Report on all questions of a round; `locked` counts decisions on an unopened test part."""
 
     questions: tuple[QuestionReport, ...]
     locked: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report for programs."""
+        """Return the report as JSON data."""
         return {
             "warning": WARNING,
             "locked": self.locked,
@@ -117,14 +117,14 @@ def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """What a settled case came to: its value, None where it cannot be decided, and what picked it."""
+    """Outcome of a settled case: its value (None if it cannot be decided), and the rules that picked it."""
 
     value: float | str | None
     picked: tuple[str, ...]
 
 
 def report(adjudication_round: AdjudicationRound, plan: Plan = PLAN) -> Report:
-    """Return what the settled cases of a round say of the raters, on the labels of now."""
+    """Return the raters' agreement with the settled cases of a round, computed from the current labels."""
     decided = _decided(adjudication_round)
     read = material.read(
         corpus=adjudication_round.corpus,
@@ -180,7 +180,7 @@ def _question(
 
 
 def _with_decisions(question_answers: material.QuestionAnswers, own: dict[int, _Decided]) -> Ratings:
-    """Return the ratings with the decisions and the people's majority as raters of their own."""
+    """Return the ratings with two columns added: the decisions and the people's majority."""
     ratings = question_answers.answered.ratings
     values: Floats = np.full(ratings.n_items, np.nan)
     for row, item in enumerate(question_answers.items):
@@ -232,7 +232,7 @@ def _overturned(key: str, ratings: Ratings, cases: Sequence[_Decided | None], pl
 
 
 def _rows_of(ratings: Ratings, rows: Any) -> Ratings:
-    """Return the ratings of some items, the others left out."""
+    """Return the ratings of the selected items only."""
     positions = np.flatnonzero(rows)
     return replace(
         ratings,

@@ -1,4 +1,4 @@
-"""Cases of a round: the rules that pick them, and the answers and notes they are picked from."""
+"""Cases of a round: the rules that pick them, and the answers and notes the rules read."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from calibration.statistics import Ratings
 from calibration.statistics.core.ratings import CATEGORIES, ORDERED, Floats
 from calibration.statistics.gold import GoldLabels, majority
 
-# The rules that pick cases for a round, as people write them: which are on, with which bounds.
+# Settings of the picking rules: which are on, with which thresholds.
 
 CONFIDENCE_RULES = ("dawid_skene", "mace", "majority")
-"""The gold rules whose support says how sure a label is, from 0 to 1."""
+"""Gold rules whose support is a confidence between 0 and 1."""
 COMBINE = ("any", "all")
 MOST_CONTROL = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Which rules pick a case; `combine` says whether one of them is enough (`any`) or it takes `all`.
+    """Rules that pick a case; `combine` says whether one rule suffices (`any`) or `all` must apply.
 
-    `spread`, `judge_apart` and `confidence` are bounds, None where the rule is off: the people's answers lie
-    at least `spread` apart; `judge` lies at least `judge_apart` from the people's mean (of categories: says
-    otherwise than their majority); `confidence_rule` is at most so sure. `control` is how many cases a
-    question gets on which all people agree, drawn by the round's seed. `questions` are keys, none: all.
-    `by_question` holds other bounds for a question.
+    `spread`, `judge_apart` and `confidence` are thresholds, None if the rule is off: the people's answers
+    differ by at least `spread`; the answer of `judge` is at least `judge_apart` from the people's mean (for
+    categories: differs from their majority); the confidence of `confidence_rule` is at most `confidence`.
+    `control` is the number of cases per question on which all people agree, drawn by the round's seed.
+    `questions` are keys; none means all. `by_question` holds thresholds that apply to a single question.
     """
 
     no_majority: bool = False
@@ -59,13 +59,13 @@ class Settings:
     by_question: Mapping[str, Mapping[str, float]] | None = None
 
     def of(self, question: str) -> Settings:
-        """Return the settings for a question, its own bounds in place of the common ones."""
+        """Return the settings for a question, with its own thresholds in place of the common ones."""
         own: Mapping[str, Any] = (self.by_question or {}).get(question, {})
         return replace(self, **own)
 
     @property
     def on(self) -> tuple[str, ...]:
-        """The rules that are on, in the order of the table."""
+        """Rules that are on, in the table's order."""
         switches = {
             "no_majority": self.no_majority,
             "spread": self.spread is not None,
@@ -79,7 +79,7 @@ class Settings:
         return tuple(key for key, is_on in switches.items() if is_on)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what differs from the defaults, as it is kept."""
+        """Return the settings that differ from the defaults, as stored."""
         default = asdict(Settings())
         values = asdict(self) | {"questions": list(self.questions)}
         return {key: value for key, value in values.items() if value not in (default[key], [])}
@@ -93,7 +93,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 
 def parse(values: Mapping[str, Any]) -> Settings:
-    """Return checked settings. Raises AdjudicationRefused, in one line, for what makes no sense."""
+    """Return checked settings. Raises AdjudicationRefused, with a one-line message, for invalid ones."""
     rule_names = {field.name for field in fields(Settings)}
     if unknown := sorted(set(values) - rule_names):
         raise AdjudicationRefused(
@@ -168,21 +168,21 @@ def _own_bounds(value: Any) -> dict[str, dict[str, float]]:
     }
 
 
-# What cases are picked from: the answers to a scheme version's questions, and what was noted about items.
+# Material for picking cases: the answers to a scheme version's questions, and notes on items.
 
-# The rules by which cases are picked from the answers to one question: one table, seen whole.
+# Rules that pick cases from the answers to one question: one table.
 
 Bools = npt.NDArray[np.bool_]
 CONTROL = "control"
-"""What a case is picked by on which all people agree."""
+"""Picked by: the control sample, on which all people agree."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers to one question: items x raters, and what was noted about the items.
+    """Answers to one question, items x raters, with notes on the items.
 
-    `people` and `judge` are columns, None where the judge did not answer. `flagged`, `commented`, `marked`
-    and `locked` (of a test part that nobody has opened) are of the items.
+    `people` and `judge` are columns; `judge` is None if it did not answer. `flagged`, `commented`, `marked`
+    and `locked` (in an unopened test part) are one flag per item.
     """
 
     ratings: Ratings
@@ -194,7 +194,7 @@ class Answered:
 
     @property
     def people(self) -> tuple[int, ...]:
-        """The columns of the people."""
+        """Columns of the people."""
         return self.ratings.of_kind("human")
 
     @cached_property
@@ -204,12 +204,12 @@ class Answered:
 
     @cached_property
     def n(self) -> npt.NDArray[np.int_]:
-        """How many people answered, per item."""
+        """Number of people who answered, per item."""
         return (~np.isnan(self.people_values)).sum(axis=1)
 
     @cached_property
     def apart(self) -> Floats:
-        """How far the people's answers lie apart, per item; NaN where fewer than two answered."""
+        """Range of the people's answers, per item; NaN if fewer than two answered."""
         low = np.where(np.isnan(self.people_values), np.inf, self.people_values).min(axis=1, initial=np.inf)
         high = np.where(np.isnan(self.people_values), -np.inf, self.people_values).max(
             axis=1, initial=-np.inf
@@ -218,12 +218,12 @@ class Answered:
 
     @cached_property
     def strict(self) -> Floats:
-        """What more than half of the people said, per item; NaN where no value has that."""
+        """Strict majority of the people's answers, per item; NaN if there is none."""
         return strict_majority(self.ratings)
 
 
 def strict_majority(ratings: Ratings) -> Floats:
-    """Return what more than half of an item's people say, NaN where no value does."""
+    """Return the answer of more than half of an item's people, per item; NaN if there is none."""
     people = ratings.of_kind("human")
     if not people:
         return np.full(ratings.n_items, np.nan)
@@ -233,7 +233,7 @@ def strict_majority(ratings: Ratings) -> Floats:
 
 @dataclass(frozen=True)
 class PickRule:
-    """A rule: what it picks, in words, and why it does not apply to a question (empty where it does)."""
+    """A rule that picks cases; `unfit` returns why it does not apply to a question (empty if it does)."""
 
     key: str
     title: str
@@ -254,7 +254,7 @@ def _ordered(answered: Answered, settings: Settings) -> str:
 
 
 def _judge(answered: Answered, settings: Settings) -> Bools:
-    assert answered.judge is not None  # it fits
+    assert answered.judge is not None  # guaranteed by `unfit`
     theirs = answered.ratings.values[:, answered.judge]
     if answered.ratings.level in CATEGORIES:
         away = (theirs != answered.strict) & ~np.isnan(answered.strict)
@@ -295,24 +295,24 @@ PICKS: dict[str, PickRule] = {
     )
 }
 TITLES = {key: rule.title for key, rule in PICKS.items()} | {CONTROL: "agreed upon (control)"}
-"""What each rule is called on pages."""
+"""Title of each rule on pages."""
 
 
 @dataclass(frozen=True)
 class Picked:
-    """What the rules pick of one question: which rows by which rules, and which rules do not fit it."""
+    """Rows of one question that the rules pick: by rule and in total, and the rules that do not fit."""
 
     by_rule: dict[str, Bools]
     selected: Bools
     unfit: dict[str, str]
 
     def rules_of(self, row: int) -> tuple[str, ...]:
-        """Return the rules that a row meets."""
+        """Return the rules that pick a row."""
         return tuple(key for key, hits in self.by_rule.items() if hits[row])
 
 
 def picked(answered: Answered, settings: Settings) -> Picked:
-    """Return what the rules that are on pick: together, or those that all of them pick."""
+    """Apply the rules that are on: a row is selected by any of them, or only if all pick it."""
     by_rule: dict[str, Bools] = {}
     unfit: dict[str, str] = {}
     for key in settings.on:
@@ -331,7 +331,7 @@ def picked(answered: Answered, settings: Settings) -> Picked:
 
 
 def control(answered: Answered, picked_rows: Bools, *, n: int, seed: int, salt: str) -> list[int]:
-    """Return up to `n` rows on which two people or more agree and that nothing picked, drawn by the seed."""
+    """Return up to `n` rows, drawn by the seed, on which two or more people agree and that no rule picked."""
     agreed = (answered.n >= 2) & (answered.apart == 0) & ~picked_rows
     rows = [int(row) for row in np.flatnonzero(agreed)]
     rows.sort(key=lambda row: draw_key(seed, salt, answered.ratings.items[row]))
@@ -339,13 +339,13 @@ def control(answered: Answered, picked_rows: Bools, *, n: int, seed: int, salt: 
 
 
 def draw_key(seed: int, *parts: str) -> str:
-    """Return what puts things into an order drawn by a seed: the same on every machine."""
+    """Return a sort key for a seeded random order that is the same on every machine."""
     return hashlib.sha256("\0".join([str(seed), *parts]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class QuestionAnswers:
-    """A question with its answers. `items` are the ids of the rows' items; `digest` names all of it."""
+    """A question with its answers; `items` are the item ids of the rows, `digest` identifies the content."""
 
     question: QuestionInfo
     data: SubjectData
@@ -356,7 +356,7 @@ class QuestionAnswers:
 
 @dataclass(frozen=True)
 class Material:
-    """All that a draw reads: the questions, where their items are, and what is locked."""
+    """Input of a draw: questions with answers, the places of their items, and the locked clusters."""
 
     questions: tuple[QuestionAnswers, ...]
     where: Mapping[int, Place]
@@ -364,12 +364,12 @@ class Material:
 
 
 def locked_clusters(corpus: Corpus) -> frozenset[str]:
-    """Return the clusters of a test part that nobody has opened."""
+    """Return the clusters of an unopened test part."""
     return frozenset(splits.unopened(corpus).values_list("cluster", flat=True))
 
 
 def raters_scope(corpus: Corpus, campaign: Campaign | None) -> Scope:
-    """Return the labels that raters gave, without what adjudicators decided."""
+    """Return the scope of raters' labels, without adjudicators' decisions."""
     scope = scope_of(corpus, campaign)
     occasions = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
     return replace(scope, occasions=occasions)
@@ -383,9 +383,9 @@ def read(
     settings: Settings,
     takes_locked: bool,
 ) -> Material:
-    """Read what cases are picked from: without the locked part of the corpus, unless told otherwise.
+    """Read the material that cases are picked from; the locked part of the corpus only if `takes_locked`.
 
-    Raises AdjudicationRefused for a question or a judge that is not there.
+    Raises AdjudicationRefused for an unknown question or judge.
     """
     scope = raters_scope(corpus, campaign)
     counted = census(scope)
@@ -463,7 +463,7 @@ def _question_answers(
 def questions_with_answers(
     corpus: Corpus, campaign: Campaign | None, version: SchemeVersion | None = None
 ) -> list[QuestionInfo]:
-    """Return the questions with values that were answered here; of a scheme version where it is named."""
+    """Return the answered questions that have values, optionally of one scheme version only."""
     counted = census(raters_scope(corpus, campaign))
     questions = [
         q for q in counted.questions.values() if q.level != "text" and not q.scheme.startswith("metric:")

@@ -1,4 +1,4 @@
-"""Decisions on cases: claim and hold a case, decide or pass it on, and read and write decisions as files."""
+"""Decisions on cases: claim and hold a case, decide it or pass it on; import and export of decisions."""
 
 from __future__ import annotations
 
@@ -28,22 +28,21 @@ from calibration.models import AdjudicationCase, AdjudicationDecision, Adjudicat
 from config import request_json
 from config.models import Event
 
-# Who decides on what: claiming a case, holding it for a while, and giving it back.
+# Leases on cases: claim, renew and return.
 #
-# One person's requests come one after the other (an advisory lock); cases are claimed with SKIP LOCKED, so
-# that different people never wait for each other. The constraints of the tables hold whatever this code
-# does.
+# The requests of one adjudicator are serialised by an advisory lock; cases are claimed with SKIP LOCKED, so
+# that different people never wait for each other. The tables' constraints hold whatever this code does.
 
 State = AdjudicationDecision.State
 LOCK = 0x61646A75
-"""The advisory lock of an adjudicator's requests: "adju" in ASCII, beside the account's number."""
+"""First key of the advisory lock per adjudicator ("adju" in ASCII); the account's number is the second."""
 LOST = "This case went to somebody else meanwhile. Your draft is kept, but cannot be submitted any more."
 OWN = "You rated this item yourself, so somebody else decides on it."
 
 RATED_BY_ME = """EXISTS (SELECT 1 FROM annotation_label l JOIN annotation_rater r ON r.id = l.rater_id
   WHERE l.item_id = c.item_id AND r.user_id = %(user)s AND l.occasion <> 'adjudication')"""
 
-# Cases of the item at hand come first: its conversation is read already.
+# Cases of the adjudicator's last item come first: its conversation has been read already.
 CLAIM = f"""
 WITH free AS (
   SELECT c.id FROM calibration_adjudicationcase c
@@ -82,9 +81,9 @@ UPDATE calibration_adjudicationdecision SET lease_expires = now() + make_interva
 
 @transaction.atomic
 def next_case(*, by: User, adjudication_round: AdjudicationRound) -> AdjudicationDecision | None:
-    """Return the case that somebody holds, else a new one; None where nothing is left for them.
+    """Return the case that an adjudicator holds, else claim a new one; None if no case is left for them.
 
-    Raises NotYours for whoever may not adjudicate, AdjudicationRefused where the round is closed.
+    Raises NotYours for users who may not adjudicate, AdjudicationRefused if the round is closed.
     """
     one_at_a_time(by)
     must_be_open(by, adjudication_round)
@@ -97,9 +96,9 @@ def next_case(*, by: User, adjudication_round: AdjudicationRound) -> Adjudicatio
 
 
 def hold(by: User, adjudication_round: AdjudicationRound, case: AdjudicationCase) -> int:
-    """Return somebody's decision on a named case, claiming the case where they have none.
+    """Return an adjudicator's decision on a given case, claiming the case if they have none.
 
-    What else they hold is given back first. Raises CaseLost where the case is in other hands.
+    Any other case that they hold is released first. Raises CaseLost if the case belongs to somebody else.
     """
     rows = AdjudicationDecision.objects.filter(adjudicator=by)
     existing = rows.filter(case=case).values_list("pk", "state").first()
@@ -113,7 +112,7 @@ def hold(by: User, adjudication_round: AdjudicationRound, case: AdjudicationCase
 
 
 def take_again(by: User, decision: AdjudicationDecision) -> None:
-    """Take a case back whose lease ran out, if it still has a place. Raises CaseLost where it has none."""
+    """Claim a case again after its lease ran out. Raises CaseLost if no place is left."""
     adjudication_round = decision.round
     claims = AdjudicationDecision.objects.filter(round=adjudication_round, adjudicator=by, state=State.HELD)
     claims.exclude(pk=decision.pk).update(state=State.EXPIRED)
@@ -122,20 +121,20 @@ def take_again(by: User, decision: AdjudicationDecision) -> None:
 
 
 def return_expired(adjudication_round: AdjudicationRound) -> int:
-    """Return the cases of leases that ran out; return how many."""
+    """Release the cases whose lease ran out; return how many."""
     with connection.cursor() as cursor:
         cursor.execute(RETURN_EXPIRED, [adjudication_round.pk])
         return int(cursor.rowcount)
 
 
 def one_at_a_time(by: User) -> None:
-    """Let one person's requests come one after the other, until the transaction ends."""
+    """Serialise one adjudicator's requests until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, by.pk % 2**31])
 
 
 def must_be_open(by: User, adjudication_round: AdjudicationRound) -> None:
-    """Raise NotYours for whoever may not adjudicate, AdjudicationRefused where the round is closed."""
+    """Raise NotYours for users who may not adjudicate, AdjudicationRefused if the round is closed."""
     if not may_decide(by, adjudication_round):
         raise NotYours("You are no adjudicator of this round.")
     if adjudication_round.state != AdjudicationRound.State.OPEN:
@@ -143,7 +142,7 @@ def must_be_open(by: User, adjudication_round: AdjudicationRound) -> None:
 
 
 def must_not_be_own(by: User, decision: AdjudicationDecision) -> None:
-    """Raise AdjudicationRefused where somebody rated the item themselves and the round leaves that out."""
+    """Raise AdjudicationRefused if the adjudicator rated the item and the round excludes own items."""
     if decision.round.own_items:
         return
     rated = f"SELECT 1 FROM calibration_adjudicationcase c WHERE c.id = %(case)s AND {RATED_BY_ME}"  # noqa: S608
@@ -152,7 +151,7 @@ def must_not_be_own(by: User, decision: AdjudicationDecision) -> None:
 
 
 def in_hand(by: User, pk: int) -> AdjudicationDecision:
-    """Return somebody's own hold on a case, with all that a screen needs. Raises NotYours."""
+    """Return an adjudicator's own hold on a case, with its related rows. Raises NotYours."""
     related = (
         "round__corpus",
         "round__campaign__corpus",
@@ -190,13 +189,13 @@ def _run(statement: str, values: Any) -> int | None:
     return int(row[0]) if row else None
 
 
-# What an adjudicator does with a case: keep a draft, decide, pass it on, withdraw a decision.
+# Actions on a case: save a draft, decide, pass on, withdraw a decision.
 #
-# A decision is a label of its own on the occasion `adjudication`. Another one supersedes it; one that was
-# withdrawn stays readable and counts no longer.
+# A decision is a label of its own with the occasion `adjudication`. A later decision supersedes it; a
+# withdrawn decision stays readable but no longer counts.
 
 CANNOT_BE_DECIDED = "cannot be decided"
-"""Why a label has no value where an adjudicator cannot decide."""
+"""Reason of a label without a value: the adjudicator cannot decide."""
 LONGEST_REASON = 2_000
 LONGEST_DRAFT = 20_000
 TYPICAL = (
@@ -206,16 +205,16 @@ TYPICAL = (
     "The guidelines leave it open; this is the closer reading.",
     "A slip: the scale was read the wrong way round.",
 )
-"""Reasons that are offered; any other may be written."""
+"""Suggested reasons; any other text is allowed."""
 
 
 @transaction.atomic
 def save_draft(*, by: User, decision: int, draft: Mapping[str, Any]) -> int:
-    """Keep a draft and return the version kept.
+    """Save a draft and return the saved version.
 
-    `draft` holds `version` (a positive integer that grows), `client` (who writes it), `based_on` (the version
-    that the client has seen), `answer`, `cannot` and `reason`. Raises NotYours, AdjudicationRefused, and
-    OtherDraft where another client kept one that this client has not seen.
+    `draft` holds `version` (a positive integer that grows), `client` (the writer's id), `based_on` (the
+    version that the client has seen), `answer`, `cannot` and `reason`. Raises NotYours, AdjudicationRefused,
+    and OtherDraft if another client saved a draft that this client has not seen.
     """
     version, client, seen = draft.get("version"), draft.get("client", ""), draft.get("based_on")
     if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**53:
@@ -244,10 +243,10 @@ def save_draft(*, by: User, decision: int, draft: Mapping[str, Any]) -> int:
 def decide(
     *, by: User, decision: int, answer: Any = None, cannot: bool = False, reason: str
 ) -> AdjudicationDecision:
-    """Decide on a case in hand, or decide anew: the label before is superseded.
+    """Decide a case in hand, or decide it anew: the earlier label is superseded.
 
-    `answer` is a value of the question's scale; with `cannot` there is none. A reason is always needed.
-    Raises NotYours, CaseLost, or AdjudicationRefused, in one line.
+    `answer` is a value of the question's scale; with `cannot` there is none. A reason is always required.
+    Raises NotYours, CaseLost, or AdjudicationRefused with a one-line message.
     """
     one_at_a_time(by)
     mine = in_hand(by, decision)
@@ -271,23 +270,23 @@ def decide(
 
 @transaction.atomic
 def pass_on(*, by: User, decision: int, reason: str) -> None:
-    """Give a case up for a reason: it goes to somebody else and does not come back.
+    """Pass a case on, with a reason: somebody else gets it, and it does not come back.
 
-    Raises NotYours, AdjudicationRefused without a reason, or where it is decided.
+    Raises NotYours, or AdjudicationRefused without a reason or if the case is decided.
     """
     one_at_a_time(by)
     mine = in_hand(by, decision)
     if mine.state == State.DECIDED:
-        raise AdjudicationRefused("You have decided on this case. Withdraw the decision, or decide anew.")
+        raise AdjudicationRefused("You have already decided this case. Withdraw the decision or replace it.")
     mine.state, mine.note = State.PASSED, _reason(reason)
     mine.save(update_fields=["state", "note"])
 
 
 @transaction.atomic
 def withdraw(*, by: User | None, decision: AdjudicationDecision, reason: str) -> AdjudicationDecision:
-    """Take a decision back: its label stays readable and counts no longer, and the case waits again.
+    """Withdraw a decision: its label stays readable but no longer counts, and the case waits again.
 
-    Raises AdjudicationRefused without a reason, or where nothing was decided.
+    Raises AdjudicationRefused without a reason, or if there is no decision.
     """
     reason = _reason(reason)
     AdjudicationCase.objects.select_for_update().get(pk=decision.case_id)
@@ -313,7 +312,7 @@ def withdraw(*, by: User | None, decision: AdjudicationDecision, reason: str) ->
 
 
 def settle(case: int) -> None:
-    """Note since when all who decide on a case say the same; then it waits nowhere any more."""
+    """Record when all adjudicators of a case agreed; its mark for adjudication is then settled, too."""
     case_row = AdjudicationCase.objects.get(pk=case)
     labels = Label.objects.filter(
         pk__in=case_row.decisions.filter(state=State.DECIDED).values("label"), superseded_at=None
@@ -330,7 +329,7 @@ def settle(case: int) -> None:
 
 
 def _label(by: User, mine: AdjudicationDecision, value: Any, missing: str, reason: str) -> Label:
-    """Record a decision; what it replaces is replaced in other rounds of the same campaign, too."""
+    """Record a decision; a label that it replaces is replaced in the campaign's other rounds, too."""
     rater, case = raters.rater_of_person(user=by), mine.case
     before = Label.objects.filter(
         rater=rater,
@@ -347,7 +346,7 @@ def _label(by: User, mine: AdjudicationDecision, value: Any, missing: str, reaso
         campaign=mine.round.campaign,
     )
     if not labels:
-        assert before is not None  # nothing is new where the same stands
+        assert before is not None  # recording returns nothing if the current label is the same
         return before
     if before is not None:
         others = AdjudicationDecision.objects.filter(label=before, state=State.DECIDED).exclude(pk=mine.pk)
@@ -389,7 +388,7 @@ def _reason(reason: str) -> str:
     return reason
 
 
-# Rounds as files: the queue and the decisions written, and decisions that were made elsewhere read.
+# Rounds as files: export of the queue and of decisions, import of decisions made elsewhere.
 
 FORMS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 TABLES = ("queue", "decisions")
@@ -413,7 +412,7 @@ DECISION_COLUMNS = (
 
 
 def queue(adjudication_round: AdjudicationRound) -> Iterator[dict[str, Any]]:
-    """Yield the cases of a round in their order, each with the answers under the names that it shows."""
+    """Yield the cases of a round in order, with the answers under the raters' names in the round."""
     locked = locked_clusters(adjudication_round.corpus)
     for case in cases(adjudication_round).select_related(*RELATED, "draw").iterator(chunk_size=500):
         if splits.of_item(case.item) in locked:
@@ -432,16 +431,16 @@ def queue(adjudication_round: AdjudicationRound) -> Iterator[dict[str, Any]]:
 
 
 def decisions(adjudication_round: AdjudicationRound) -> Iterator[dict[str, Any]]:
-    """Yield the decisions of a round, withdrawn ones among them, in the order of their cases.
+    """Yield the decisions of a round, withdrawn ones included, in the order of their cases.
 
-    Those about a test part that nobody has opened are left out.
+    Decisions on an unopened test part are left out.
     """
     related = (*(f"case__{name}" for name in RELATED), "label", "adjudicator")
     rows = adjudication_round.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
     rows = rows.exclude(splits.within(locked_clusters(adjudication_round.corpus), "case__item__"))
     for decision in rows.select_related(*related).order_by("case__position", "decided_at").iterator(500):
         label = decision.label
-        assert label is not None  # it is filtered by
+        assert label is not None  # guaranteed by the filter
         yield {
             "item": rounds.key_of(decision.case),
             "question": decision.case.question.key,
@@ -479,11 +478,11 @@ def _cell(value: Any) -> str:
 
 @transaction.atomic
 def import_decisions(*, by: User, adjudication_round: AdjudicationRound, content: bytes, name: str) -> int:
-    """Record decisions that were made elsewhere, as `by`'s own; return how many are new. All or nothing.
+    """Record decisions made elsewhere as `by`'s own; return how many are new. All or nothing.
 
     `name` ends in .csv or .jsonl. A line names `item` and `question` of a case and has a `value`, or
-    `missing` where it cannot be decided, and always a `reason`. A line that says what stands already changes
-    nothing. Raises AdjudicationRefused with the number of the first line that is wrong.
+    `missing` if it cannot be decided, and always a `reason`. A line equal to the current decision changes
+    nothing. Raises AdjudicationRefused with the number of the first invalid line.
     """
     one_at_a_time(by)
     must_be_open(by, adjudication_round)
@@ -536,7 +535,7 @@ def _import_line(
 
 
 def number_of(text: str) -> float | str:
-    """Return the number that a text is, else the text itself, which is refused where numbers are asked."""
+    """Return the text as a number if it is one, else unchanged (numeric questions refuse text)."""
     try:
         return float(text)
     except ValueError:
@@ -544,7 +543,7 @@ def number_of(text: str) -> float | str:
 
 
 def _lines(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield each line with its number in the file, from 1."""
+    """Yield each line with its number in the file, starting at 1."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

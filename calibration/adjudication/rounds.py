@@ -1,4 +1,4 @@
-"""Rounds of adjudication: begin, top up and close them, and read how far they are."""
+"""Rounds of adjudication: begin, top up and close them, and read their progress."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from calibration.statistics import RatingError
 from config.models import Event
 from config.permissions import Viewer, is_researcher
 
-# What raters are called in a round: letters that stay with them, in an order that tells nothing.
+# Pseudonyms of raters in a round: fixed letters, assigned in random order.
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 RATER_WORDS = {Rater.Kind.HUMAN: "Rater", Rater.Kind.JUDGE: "Judge", Rater.Kind.KEY: "Answer key"}
 
 
 def letters(number: int) -> str:
-    """Return the number-th name, from 0: A, B, ..., Z, AA, AB, ..."""
+    """Return the letters for a number, from 0: A, B, ..., Z, AA, AB, ..."""
     name = ""
     number += 1
     while number:
@@ -57,7 +57,7 @@ def letters(number: int) -> str:
 
 
 def name_raters(adjudication_round: AdjudicationRound) -> dict[str, str]:
-    """Give every rater of a round's questions a letter who has none; those that were given stay."""
+    """Assign a letter to each rater of a round's questions who has none; existing letters stay."""
     scope = raters_scope(adjudication_round.corpus, adjudication_round.campaign)
     question_ids = adjudication_round.scheme_version.questions.values("pk")
     ids = (
@@ -89,9 +89,9 @@ def _assign_names(adjudication_round: AdjudicationRound, raters: Iterable[int]) 
 
 
 def names_of(adjudication_round: AdjudicationRound, raters: Iterable[Rater]) -> dict[int, str]:
-    """Return what raters are called on a round's screens: by letter, or as in reports if it shows names.
+    """Return the raters' names on a round's screens: pseudonyms, or report names if the round shows names.
 
-    The only judge there is is called “Judge”: a letter would suggest others.
+    A single judge is called “Judge”, as a letter would suggest others.
     """
     rater_list = list(raters)
     if adjudication_round.shows_names:
@@ -106,23 +106,23 @@ def names_of(adjudication_round: AdjudicationRound, raters: Iterable[Rater]) -> 
     }
 
 
-# What researchers do with a round: look at what it would take, begin it, top it up, close it.
+# Researchers' actions on a round: preview, begin, top up, close.
 
-# Who may adjudicate: the one place that says so.
+# Permission to adjudicate, defined here only.
 
 
 def may_decide(viewer: Viewer, adjudication_round: AdjudicationRound) -> bool:
-    """Whether someone may decide on the cases of a round: researchers, and a campaign's own adjudicators."""
+    """Whether a viewer may decide a round's cases: researchers, and adjudicators of its campaign."""
     if adjudication_round.campaign_id is None:
         return is_researcher(viewer)
     return access.may_adjudicate(viewer, adjudication_round.campaign_id)
 
 
-# Drawing cases: what the rules would pick now, in an order that a seed gives, with a hash of all of it.
+# Drawing cases: the rules' current picks in seeded order, with a hash of the inputs.
 
 
 class Pick(NamedTuple):
-    """A case to be: its item, its question, and the rules that picked it."""
+    """A case to create: its item, its question, and the rules that picked it."""
 
     item: int
     question: int
@@ -131,7 +131,7 @@ class Pick(NamedTuple):
 
 @dataclass(frozen=True)
 class QuestionPicks:
-    """What the rules pick of one question: cases by rule, in all, and for control; which rules do not fit."""
+    """Picks for one question: cases per rule, in total, and for control; and the rules that do not fit."""
 
     question: QuestionInfo
     n_items: int
@@ -142,7 +142,7 @@ class QuestionPicks:
 
     @property
     def cells(self) -> list[tuple[str, int | None, str]]:
-        """Each rule with the number that it picks, or why it does not apply."""
+        """Each rule with the number of its picks, or why it does not apply."""
         return [
             (TITLES[key], self.by_rule.get(key), self.unfit.get(key, ""))
             for key in (*self.by_rule, *self.unfit)
@@ -151,7 +151,7 @@ class QuestionPicks:
 
 @dataclass(frozen=True)
 class CaseDraw:
-    """What a draw comes to: the picks in their order, the numbers by question, and the hash."""
+    """Result of a draw: the picks in order, the numbers by question, and the hash."""
 
     picks: tuple[Pick, ...]
     questions: tuple[QuestionPicks, ...]
@@ -159,16 +159,16 @@ class CaseDraw:
 
     @property
     def rules(self) -> list[str]:
-        """The titles of the rules that are on."""
+        """Titles of the rules that are on."""
         return [title for title, _, _ in self.questions[0].cells] if self.questions else []
 
     @property
     def n_items(self) -> int:
-        """How many items the picks are about."""
+        """Number of items with a pick."""
         return len({pick.item for pick in self.picks})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the numbers for programs."""
+        """Return the numbers as JSON data."""
         return {
             "cases": len(self.picks),
             "items": self.n_items,
@@ -193,10 +193,10 @@ def draw_cases(
     seed: int,
     already: Mapping[tuple[int, int], Iterable[str]] | None = None,
 ) -> CaseDraw:
-    """Return what the rules pick, beside the cases there are `already` (item, question) to rules.
+    """Return the rules' new picks; `already` maps existing cases (item, question) to their rules.
 
-    The order is drawn by the seed, conversation by conversation: whoever decides reads each one once, and
-    cases for control are among the others.
+    The order is drawn by the seed per conversation, so that an adjudicator reads each conversation once;
+    control cases are mixed in.
     """
     existing = already or {}
     picks: list[Pick] = []
@@ -273,7 +273,7 @@ MOST_SEED = 2**31 - 1
 
 @dataclass(frozen=True)
 class Plan:
-    """What a round would be about: whose labels, by which rules, drawn with which seed."""
+    """Plan of a round: the labels it covers, the rules, and the seed."""
 
     corpus: Corpus
     campaign: Campaign | None
@@ -284,7 +284,7 @@ class Plan:
 
 
 def preview(plan: Plan) -> CaseDraw:
-    """Return what the rules would pick now; nothing is kept. Raises AdjudicationRefused."""
+    """Return the rules' current picks without storing them. Raises AdjudicationRefused."""
     if not 0 <= plan.seed <= MOST_SEED:
         raise AdjudicationRefused(f"The seed is a whole number from 0 to {MOST_SEED:,}.")
     return _draw(plan, case_rules.parse(plan.rules))
@@ -316,7 +316,7 @@ def begin(
     shows_systems: bool = False,
     lease_minutes: int = 30,
 ) -> AdjudicationRound:
-    """Draw the cases of a new round and freeze them. Raises AdjudicationRefused where nothing is picked."""
+    """Draw and freeze the cases of a new round. Raises AdjudicationRefused if the rules pick nothing."""
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME:
         raise AdjudicationRefused(f"Give the round a name of 1 to {LONGEST_NAME} characters.")
@@ -328,7 +328,7 @@ def begin(
         raise AdjudicationRefused("A case is held for 1 to 1,440 minutes.")
     case_draw = preview(plan)
     if not case_draw.picks:
-        raise AdjudicationRefused("These rules pick nothing of the answers that are there now.")
+        raise AdjudicationRefused("These rules pick no item from the current answers.")
     new_round = AdjudicationRound.objects.create(
         name=name,
         corpus=plan.corpus,
@@ -351,7 +351,7 @@ def begin(
 
 @transaction.atomic
 def top_up(*, by: User | None, adjudication_round: AdjudicationRound) -> int:
-    """Add what the rules pick of the answers of now and is no case yet; return how many cases that is."""
+    """Add new picks from the current answers as cases; return how many were added."""
     locked = _open(adjudication_round)
     cases = locked.cases.values_list("item_id", "question_id", "picked")
     already = {(item, question): picked for item, question, picked in cases}
@@ -372,13 +372,13 @@ def top_up(*, by: User | None, adjudication_round: AdjudicationRound) -> int:
 
 @transaction.atomic
 def close(*, by: User | None, adjudication_round: AdjudicationRound) -> None:
-    """Close a round: nothing is handed out or decided until it is open again. Decisions stand."""
+    """Close a round: no cases are assigned or decided until it is reopened. Decisions stay valid."""
     _change(by, adjudication_round, AdjudicationRound.State.CLOSED, "close")
 
 
 @transaction.atomic
 def reopen(*, by: User | None, adjudication_round: AdjudicationRound) -> None:
-    """Open a closed round again."""
+    """Reopen a closed round."""
     _change(by, adjudication_round, AdjudicationRound.State.OPEN, "reopen")
 
 
@@ -435,20 +435,20 @@ def _log(by: User | None, verb: str, adjudication_round: AdjudicationRound, **de
     Event.objects.create(by=by, verb=f"adjudication: {verb}", subject=adjudication_round.name, detail=detail)
 
 
-# Reading rounds for pages, programs and commands: how far they are, their cases, and what was decided.
+# Reading rounds for pages, the API and commands: progress, cases and decisions.
 
-# What raters said about a case, side by side: their answers, and everything that was said with them.
+# Raters' answers to a case side by side, with their comments and notes.
 
 WORDS = {"0": "no", "1": "yes"}
 
 
 @dataclass(frozen=True, slots=True)
 class CaseAnswer:
-    """An answer to a case: by whom (as the round names them), what, and what was said with it.
+    """A rater's answer to a case, under the rater's name in the round, with its remarks.
 
-    `missing` says why there is no value. `explanation` is the rater's and `evidence` what the answer points
-    at (the turn's number, and the words where it is not all of the turn); `comment` and `flagged` are of the
-    task that it was submitted with, `notes` of its turns.
+    `missing` says why there is no value. `explanation` is the rater's; `evidence` cites turns (the number,
+    and the words if only part of the turn is meant); `comment` and `flagged` belong to the submitted task,
+    `notes` to its turns.
     """
 
     name: str
@@ -463,7 +463,7 @@ class CaseAnswer:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as programs read it."""
+        """Return the answer as JSON data."""
         return {
             "rater": self.name,
             "kind": self.kind,
@@ -478,10 +478,10 @@ class CaseAnswer:
 
 
 def said_about(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> list[CaseAnswer]:
-    """Return what raters answered to a case, in the order of their pseudonyms; people come first.
+    """Return raters' answers to a case, in the order of their pseudonyms; people come first.
 
-    Judges are left out where the case is in a test part that nobody has opened. Of several judges, only the
-    one that the round's rule names is shown.
+    Judges are left out if the case is in an unopened test part. If the round's rule names a judge, the others
+    are not shown.
     """
     labels = list(
         raters_scope(adjudication_round.corpus, adjudication_round.campaign)
@@ -518,7 +518,7 @@ def said_about(adjudication_round: AdjudicationRound, case: AdjudicationCase) ->
 
 
 def _noted(notes: Sequence[TurnNote], case: AdjudicationCase) -> tuple[str, ...]:
-    """Return what an annotator noted on the turn of a case, or, of a whole, on any turn of the task."""
+    """Return an annotator's notes on the turn of a case, or on any turn if the case is about the whole."""
     about = [note for note in notes if case.item.turn_id in (None, note.turn_id)]
     numbers = turn_numbers.numbers_of([note.turn_id for note in about]) if about else {}
     return tuple(
@@ -535,7 +535,7 @@ def said_of(
     evidence: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> CaseAnswer:
-    """Return all that one label says: the answer, and what was said about it."""
+    """Return a label's answer with all remarks on it."""
     task = label.assignment
     return CaseAnswer(
         name=f"{name}, answer {label.sample + 1}" if label.sample else name,
@@ -552,7 +552,7 @@ def said_of(
 
 
 def worded(question: Question, value: float | str | None) -> str:
-    """Return a value with its wording where the scale has one: `4 · good`; empty where there is none."""
+    """Return a value with its wording on the scale: `4 · good`; empty if there is no value."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else f"{value:g}"
@@ -567,7 +567,7 @@ def key_of(case: AdjudicationCase) -> str:
 
 
 def decided_on(case: AdjudicationCase) -> Sequence[AdjudicationDecision]:
-    """Return the decisions on a case, withdrawn ones among them, in the order they were made."""
+    """Return the decisions on a case, withdrawn ones included, in chronological order."""
     rows = case.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
     return list(rows.select_related("label", "adjudicator").order_by("decided_at"))
 
@@ -577,7 +577,7 @@ STATES = {
     "differ": "decided differently",
     "settled": "decided",
 }
-"""How a case stands, and what that means."""
+"""States of a case, with their meaning."""
 RELATED = (
     "item__turn",
     "item__continuation__dialogue__corpus",
@@ -587,7 +587,7 @@ RELATED = (
 
 
 class Progress(NamedTuple):
-    """How many cases a round has: in all, decided, decided differently, waiting, in somebody's hands."""
+    """Number of cases of a round: in total, decided, decided differently, waiting, held."""
 
     cases: int
     settled: int
@@ -596,7 +596,7 @@ class Progress(NamedTuple):
     held: int
 
     def as_dict(self) -> dict[str, int]:
-        """Return it as programs read it."""
+        """Return the numbers as JSON data."""
         return self._asdict()
 
 
@@ -608,7 +608,7 @@ OF_STATE = {
 
 
 def rounds() -> QuerySet[AdjudicationRound]:
-    """Return all rounds, newest first, with the numbers `n_cases` and `n_settled`."""
+    """Return all rounds, newest first, annotated with `n_cases` and `n_settled`."""
     counted = {
         "n_cases": Count("cases"),
         "n_settled": Count("cases", filter=Q(cases__settled_at__isnull=False)),
@@ -618,7 +618,7 @@ def rounds() -> QuerySet[AdjudicationRound]:
 
 
 def progress(adjudication_round: AdjudicationRound) -> Progress:
-    """Return how far a round is."""
+    """Return the progress of a round."""
     counted = adjudication_round.cases.aggregate(
         cases=Count("pk"),
         **{state: Count("pk", filter=condition) for state, condition in OF_STATE.items()},
@@ -628,7 +628,7 @@ def progress(adjudication_round: AdjudicationRound) -> Progress:
 
 
 def mine(adjudication_round: AdjudicationRound, user: User) -> int:
-    """Return how many cases of a round somebody decided on."""
+    """Return how many cases of a round a user decided."""
     return adjudication_round.decisions.filter(
         adjudicator=user, state=AdjudicationDecision.State.DECIDED
     ).count()
@@ -637,7 +637,7 @@ def mine(adjudication_round: AdjudicationRound, user: User) -> int:
 def cases(
     adjudication_round: AdjudicationRound, state: str = "", rule: str = ""
 ) -> QuerySet[AdjudicationCase]:
-    """Return a round's cases in their order; in one state, or picked by one rule, where named."""
+    """Return a round's cases in order, optionally of one state or picked by one rule."""
     rows = adjudication_round.cases.select_related(*RELATED).order_by("position")
     if state in OF_STATE:
         rows = rows.filter(OF_STATE[state])
@@ -647,19 +647,19 @@ def cases(
 
 
 def state_of(case: AdjudicationCase) -> str:
-    """Return how a case stands: a key of STATES."""
+    """Return the state of a case: a key of STATES."""
     if case.settled_at is not None:
         return "settled"
     return "differ" if case.decided == case.places else "waiting"
 
 
 def why(case: AdjudicationCase) -> str:
-    """Return what a case was picked by, in words."""
+    """Return the titles of the rules that picked a case."""
     return ", ".join(TITLES.get(key, key) for key in case.picked)
 
 
 def case_as_dict(case: AdjudicationCase) -> dict[str, Any]:
-    """Return a case for researchers' programs."""
+    """Return a case as JSON data for researchers."""
     return {
         "case": case.pk,
         "item": key_of(case),
@@ -673,7 +673,7 @@ def case_as_dict(case: AdjudicationCase) -> dict[str, Any]:
 
 
 def decision_as_dict(decision: AdjudicationDecision) -> dict[str, Any]:
-    """Return a decision for programs: what was decided, by whom, why, and whether it stands."""
+    """Return a decision as JSON data: value, adjudicator, reason, and whether it was withdrawn."""
     label = decision.label
     return {
         "decision": decision.pk,
@@ -690,7 +690,7 @@ def decision_as_dict(decision: AdjudicationDecision) -> dict[str, Any]:
 
 
 def round_as_dict(adjudication_round: AdjudicationRound) -> dict[str, Any]:
-    """Return a round for researchers' programs, with how far it is and what was drawn for it."""
+    """Return a round as JSON data for researchers, with its progress and draws."""
     version = adjudication_round.scheme_version
     return {
         "id": adjudication_round.pk,
@@ -716,12 +716,12 @@ def round_as_dict(adjudication_round: AdjudicationRound) -> dict[str, Any]:
 
 
 def numbered(rows: list[AdjudicationCase]) -> list[AdjudicationCase]:
-    """Number the turns of cases as annotators count them, and return the cases."""
+    """Set the turn numbers of cases, as annotators see them, and return the cases."""
     turn_numbers.number([case.item.turn for case in rows])
     return rows
 
 
 def waiting_for(user: User) -> QuerySet[AdjudicationRound]:
-    """Return the open rounds with cases that somebody may still be asked about."""
+    """Return the open rounds with undecided cases."""
     free = AdjudicationCase.objects.filter(round=OuterRef("pk"), decided__lt=F("places"))
     return rounds().filter(Exists(free), state=AdjudicationRound.State.OPEN)

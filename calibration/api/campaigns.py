@@ -236,7 +236,7 @@ class WatchQuerySerializer(Plain):
 
     by = serializers.ChoiceField(choices=list(BY), required=False, help_text="system unless told")
     question = serializers.CharField(
-        required=False, max_length=120, help_text="the key of a question; the first with answers unless told"
+        required=False, max_length=120, help_text="the key of a question; the first with answers by default"
     )
     everyone = serializers.BooleanField(
         default=False, help_text="whether agreement counts who is left out of gold, too"

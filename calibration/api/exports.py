@@ -48,7 +48,7 @@ from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["", *PARTS])
 PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
-NOTES = OpenApiParameter("notes", bool, description="notes instead of labels; false unless told")
+NOTES = OpenApiParameter("notes", bool, description="notes instead of labels; false by default")
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))
 FILE = files(media_type for _, media_type in FORMATS.values())
 ZIPPED_FILE = files(["application/zip"])
@@ -218,7 +218,7 @@ def written_file(request: Request, pk: int) -> HttpResponseBase:
     must_manage(request.user, job.params["campaign"])
     download = downloads.download(job)
     if download is None:
-        raise NotFound("This file is not there any more, or not yet: look at the job, or ask for it again.")
+        raise NotFound("This file has expired or is not ready: look at the job, or request it again.")
     return download.response(downloads.name_of(job))
 
 

@@ -344,7 +344,7 @@ class GoldPreviewSerializer(serializers.Serializer[Any]):
     ties = serializers.IntegerField(allow_null=True, help_text="of these, because answers tie")
     unknown = serializers.CharField(
         allow_blank=True,
-        help_text="what is not counted beforehand, and why; the numbers are of what is certain",
+        help_text="what the numbers do not include, and why",
     )
 
 

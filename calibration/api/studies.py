@@ -314,7 +314,7 @@ def _row(items_listed: Listing, row: int, numbers: Mapping[int, int]) -> dict[st
 
 PART = OpenApiParameter("part", str, enum=["dev", "test", "all"])
 EVERYONE = OpenApiParameter(
-    "everyone", bool, description="whether who is left out of gold counts here, too; false unless told"
+    "everyone", bool, description="whether people left out of gold count here; false by default"
 )
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(RENDERINGS))
 

@@ -1,1 +1,1 @@
-"""Systems compared: counts, metric scores, preferences, outputs side by side, turn and dialogue ratings."""
+"""Comparisons of systems: counts, metric scores, preferences, outputs side by side, turns vs. dialogues."""

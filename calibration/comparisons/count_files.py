@@ -1,4 +1,4 @@
-"""A table of counts in words, as a chart, and in the forms it is downloaded in."""
+"""A table of counts as text, chart and download."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from calibration.reports.kinds import ReportKind
 from calibration.statistics.core.engine import FLAGS, Result
 from calibration.statistics.counts import Cell
 
-# How a table of counts is worded: rows, columns and figures, the same on the page and in every file.
+# Wording of a table of counts: rows, columns and figures, the same on the page and in every file.
 
 DISTANCES = {
     "tv": "Shape (total variation)",
@@ -42,14 +42,14 @@ DIGITS = {"tv": 3, "js": 3, "amount": 2}
 
 
 def interval(result: Result | None, digits: int = 2) -> str:
-    """Return `0.19 to 0.31`, or why there is none."""
+    """Return `0.19 to 0.31`, or `no interval`; empty without a value."""
     if result is None or result.value is None:
         return ""
     return interval_text(result, lambda end: number(end, digits), "no interval")
 
 
 def figure(result: Result | None, digits: int = 2) -> str:
-    """Return `5.24 (4.80 to 5.60)`, the reason why there is no value, or nothing."""
+    """Return `5.24 (4.80 to 5.60)`, the reason why there is no value, or an empty string without a result."""
     if result is None:
         return ""
     if result.value is None:
@@ -84,7 +84,7 @@ def missing_bounds(counts: Counts) -> list[tuple[str, str, str]]:
 
 
 def flags(counts: Counts) -> list[tuple[str, str]]:
-    """Return the flags that some figure carries, each with what it warns of, in the order of the table."""
+    """Return the flags that any figure carries, each with its warning, in the order of the table."""
     raised = set()
     for row in counts.table.rows:
         for cell in row.cells:
@@ -94,16 +94,16 @@ def flags(counts: Counts) -> list[tuple[str, str]]:
     return [(flag, text) for flag, text in FLAGS.items() if flag in raised]
 
 
-# The chart of a table of counts: one panel a row, a bar a column with its interval, people as a line.
+# The chart of a table of counts: one panel per row, one bar with an interval per column, people as a line.
 
 APART = 3.0
-"""Panels share their axis unless the highest bar of one is over so many times another's."""
+"""Panels share their axis unless one panel's highest bar exceeds another's by more than this factor."""
 COLUMNS, BAR, LEAST, HEIGHT = 3, 22, 120, 150
 MOST_TITLE = 46
 
 
 def svg(counts: Counts) -> str:
-    """Return the chart as a free-standing SVG on white."""
+    """Return the chart as a standalone SVG on white."""
     return charts.on_white(_render_svg(_frozen(counts)))
 
 
@@ -114,7 +114,7 @@ def inline_svg(counts: Counts) -> str:
 
 
 def png(counts: Counts) -> bytes:
-    """Return the chart as a PNG at twice the size of the page's."""
+    """Return the chart as a PNG at twice the page's size."""
     image: bytes = vl_convert.svg_to_png(svg(counts), scale=2)
     return image
 
@@ -132,7 +132,7 @@ def caption(counts: Counts) -> str:
 
 
 def charted_cells(row: CountsRow) -> list[Cell]:
-    """Return the cells that have bars: behaviours and scores, no sums."""
+    """Return the cells drawn as bars: behaviours and scores, no sums."""
     return [cell for cell in row.figures.cells if cell.column.kind in ("tag", "alone", "score")]
 
 
@@ -145,12 +145,12 @@ def own_axes(counts: Counts) -> bool:
 
 
 def _panels(counts: Counts) -> list[CountsRow]:
-    """Return the rows with a panel; people's alone where there are no others."""
+    """Return the rows drawn as panels: people's row only if there is no other."""
     return [row for row in counts.rows if not row.figures.human] or list(counts.rows)
 
 
 def _people(counts: Counts) -> CountsRow | None:
-    """Return people's row where it is a line in the others' panels."""
+    """Return people's row if it is drawn as a line in the other panels, else None."""
     panels = _panels(counts)
     return next((row for row in counts.rows if row.figures.human and row not in panels), None)
 
@@ -255,12 +255,12 @@ def _short(text: str) -> str:
     return text if len(text) <= MOST_TITLE else f"{text[: MOST_TITLE - 1]}…"
 
 
-# What the written tables share: which figures there are, row by row.
+# Shared by the written tables: the kinds of figures, row by row.
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One table: its title, and what of a cell it shows, with a word more where there is one."""
+    """One kind of table: its title, the result that it shows of each cell, and text appended to it."""
 
     title: str
     of: Callable[[Cell], Result | None]
@@ -268,7 +268,7 @@ class Kind:
 
 
 def kinds(counts: Counts) -> list[Kind]:
-    """Return the tables that there are figures for."""
+    """Return the kinds of table that have figures."""
     tables = [Kind("As counted" if counts.is_turns else "As scored", lambda cell: cell.result)]
     cells = [cell for row in counts.table.rows for cell in row.cells]
     if any(cell.corrected is not None for cell in cells):
@@ -285,12 +285,12 @@ def kinds(counts: Counts) -> list[Kind]:
 
 
 def rows_of(counts: Counts, kind: Kind) -> list[CountsRow]:
-    """Return the rows that a table shows: people have no difference from themselves."""
+    """Return the rows that a table shows; people have no difference from themselves."""
     return [row for row in counts.rows if any(kind.of(cell) is not None for cell in row.figures.cells)]
 
 
 def distances(counts: Counts) -> list[tuple[str, list[str]]]:
-    """Return a line per row with a distance, and last that of two random halves of people's continuations."""
+    """Return one line per row with a distance; the last is that of two random halves of people's."""
     measured = [(row.name, row.figures.distance) for row in counts.rows if row.figures.distance is not None]
     if measured and counts.table.halves is not None:
         measured.append(("two halves of people", counts.table.halves))
@@ -301,7 +301,7 @@ def distances(counts: Counts) -> list[tuple[str, list[str]]]:
 
 
 def write_text(counts: Counts) -> str:
-    """Return the table turned round: a line a column, so that it fits a terminal's width, and its notes."""
+    """Return the table transposed, one line per column, so that it fits a terminal's width, and its notes."""
     lines = [counts.query.scope.name, *facts(counts)]
     for kind in kinds(counts):
         rows = rows_of(counts, kind)
@@ -329,7 +329,7 @@ def _cell_as_text(kind: Kind, cell: Cell) -> str:
     return " ".join(part for part in (figure(result), kind.more(cell)) if part)
 
 
-# A table of counts as CSV: one line a cell, and one a distance, unrounded. Also the data of its chart.
+# A table of counts as CSV: one line per cell and one per distance, unrounded. Also the data of its chart.
 
 HEAD = (
     "human", "column", "value", "low", "high", "n", "n_clusters", "n_missing", "lowest", "highest", "raw",
@@ -340,7 +340,7 @@ HEAD = (
 
 
 def write_csv(counts: Counts) -> str:
-    """Return the lines; a column `by:KEY` for each key, text guarded against spreadsheets."""
+    """Return the CSV, with a column `by:KEY` for each key and text guarded against spreadsheet formulas."""
     return csv_text([*(f"by:{key}" for key in counts.query.by), *HEAD], _csv_lines(counts))
 
 
@@ -388,11 +388,11 @@ def _with_bounds(name: str, result: Result | None) -> dict[str, Any]:
     return {name: result.value, f"{name}_low": result.low, f"{name}_high": result.high}
 
 
-# A table of counts as LaTeX (booktabs), to be read into a paper.
+# A table of counts as LaTeX (booktabs), to be included in a paper.
 
 
 def write_latex(counts: Counts) -> str:
-    """Return a table for each kind of figure: values over their intervals, people's row first and apart."""
+    """Return one table per kind of figure: values over their intervals, people's row first and set apart."""
     lines = [latex_comment(text) for text in (counts.query.scope.name, *facts(counts))]
     lines.append(f"{NEEDS}; under each value its interval")
     head = latex_headings([escaped(title) for title in counts.headings])
@@ -409,7 +409,7 @@ def write_latex(counts: Counts) -> str:
 
 
 def _latex_body(counts: Counts, kind: Kind) -> list[str]:
-    """Return the values of each row, and under them their intervals."""
+    """Return the values of each row with their intervals below."""
     body: list[str] = []
     rows = rows_of(counts, kind)
     for row in rows:
@@ -467,7 +467,7 @@ def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-# The forms a table of counts is downloaded in, in one table, and the kind of report.
+# Download formats of a table of counts, and its kind of report.
 
 RENDERINGS = report_renderings(
     write_csv, write_markdown, write_latex, json_writer(CountsSerializer), svg, png

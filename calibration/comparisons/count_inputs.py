@@ -1,4 +1,4 @@
-"""Inputs of a table of counts: its query, what can be counted, continuations and answers."""
+"""Inputs of a table of counts: its query, the questions that can be counted, continuations and answers."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from jobs.fake_models import has_fake
 from jobs.models import Call, Run
 from judges.metrics import METRICS
 
-# What a table of counts is asked for, in the same words by page, command and API.
+# Query of a table of counts, in the same words for page, command and API.
 
 SamplesOf = Literal["", "first", "mean"]
 SAMPLES: tuple[str, ...] = get_args(SamplesOf)
 SYSTEM = "system"
-"""The key that is no condition: a row per system."""
+"""Key that stands for the system instead of a condition: one row per system."""
 PEOPLE = "people"
-"""The rater that is all people together."""
+"""Rater name that stands for all people together."""
 MOST_TURNS = 10_000
 
 
 @dataclass(frozen=True)
 class CountsQuery(CorpusQuery):
-    """Which marks and scores are counted, and by what.
+    """Query of the marks and scores to count, and of the keys to group them by.
 
-    ``rater`` is a name, or `people`; empty takes the one with most labels. ``questions`` name questions or
-    schemes; none take what the rater answered most. ``by`` are condition keys, or `system`; ``strata`` is a
-    key of the dialogues' metadata.
+    ``rater`` is a name, or `people`; empty means the rater with most labels. ``questions`` name questions or
+    schemes; none means the scheme that the rater answered most. ``by`` are condition keys, or `system`;
+    ``strata`` is a key of the dialogues' metadata.
     """
 
     rater: str = ""
@@ -57,9 +57,9 @@ class CountsQuery(CorpusQuery):
 
 
 def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> CountsQuery:
-    """Return the query that plain texts (of an address, a form, a command) ask for.
+    """Parse a query from the plain texts of an address, a form or a command.
 
-    Lists are separated by commas. Raises CountsRefused with one clear line.
+    Lists are separated by commas. Raises CountsRefused with a one-line message.
     """
     texts = Parameters.of(params, CountsRefused)
     correction, samples = texts.text("correction", "auto"), texts.text("samples")
@@ -71,10 +71,10 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
         corpus=corpus,
         campaign=campaign,
         part=texts.part,
-        plan=texts.plan,
+        plan=texts.plan(),
         rater=texts.text("rater"),
         questions=texts.names("questions"),
-        by=tuple(dict.fromkeys(texts.names("by") or (SYSTEM,))),
+        by=texts.names("by") or (SYSTEM,),
         strata=texts.text("strata"),
         per_turns=texts.integer("per_turns", MOST_TURNS, least=1),
         samples=samples,  # type: ignore[arg-type]
@@ -82,7 +82,7 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
     )
 
 
-# What can be counted in a scope: which questions, by whom, by which keys. And which of it a query names.
+# What can be counted in a scope (questions, raters, keys), and the part of it that a query names.
 
 SCORED = frozenset({"binary", "ordinal", "interval", "ratio"})
 HUMAN_RATERS, JUDGE, METRIC = "human", "judge", "metric"
@@ -99,10 +99,10 @@ MOST_QUESTIONS = 60
 
 @dataclass(frozen=True)
 class Selection:
-    """Whose labels are counted: one rater, or people together; and on which questions.
+    """Raters whose labels are counted (one rater, or people together), and the questions.
 
     ``people`` are those whose ratings may correct a judge; ``left_out`` are questions of the scheme that the
-    rater never gave an answer to.
+    rater never answered with a value.
     """
 
     raters: tuple[RaterInfo, ...]
@@ -113,29 +113,29 @@ class Selection:
 
     @property
     def refs(self) -> list[str]:
-        """The questions by their references."""
+        """References of the questions."""
         return [question.ref for question in self.questions]
 
     @property
     def name(self) -> str:
-        """How the rater is called; people together by what they are."""
+        """Name of the rater; for people together, the word for them."""
         if not self.together:
             return self.raters[0].name
         return crowd_of(self.raters).many
 
     @property
     def kind(self) -> str:
-        """What kind of rater it is."""
+        """Kind of the rater."""
         return self.raters[0].kind
 
     @property
     def simulated(self) -> bool:
-        """Whether a program answered in a person's place, or in some of theirs."""
+        """Whether any rater is a program that answered in a person's place."""
         return any(rater.simulated for rater in self.raters)
 
     @property
     def is_turns(self) -> bool:
-        """Whether marks on turns are counted, not answers about whole continuations."""
+        """Whether marks on turns are counted, instead of answers about whole continuations."""
         return self.questions[0].item_kind == "turn"
 
 
@@ -170,7 +170,7 @@ def raters(counted: Census) -> list[tuple[str, str]]:
 
 
 def _is_counted(info: RaterInfo, counted: Census) -> bool:
-    """Whether a rater's answers can be counted: of metrics, those that answer a scheme beside their own."""
+    """Whether a rater's answers can be counted; metrics must answer a scheme besides their own."""
     schemes = {metric.scheme.key for metric in METRICS.values() if metric.scheme}
     return info.kind != METRIC or any(
         rater == info.id and counted.questions[question].scheme.rpartition("@")[0] in schemes
@@ -179,12 +179,12 @@ def _is_counted(info: RaterInfo, counted: Census) -> bool:
 
 
 def condition_keys(corpus: Corpus) -> list[str]:
-    """Return by what rows can be made: `system`, and every key of some continuation's condition."""
+    """Return the keys that rows can be grouped by: `system`, and every key of a continuation's condition."""
     return [SYSTEM, *(key for key in _texts(KEYS, corpus) if key != SYSTEM)]
 
 
 def metadata_keys(corpus: Corpus) -> list[str]:
-    """Return the keys of the dialogues' metadata with plain values: what can be a stratum."""
+    """Return the keys of the dialogues' metadata with plain values, which can define strata."""
     return _texts(METADATA, corpus)
 
 
@@ -195,7 +195,7 @@ def _texts(sql: str, corpus: Corpus) -> list[str]:
 
 
 def choose(query: CountsQuery, counted: Census) -> Selection:
-    """Resolve a query to its raters and questions. Raises CountsRefused, in one line, for an unknown name."""
+    """Resolve a query to its raters and questions; raise CountsRefused in one line for an unknown name."""
     valid_keys = condition_keys(query.corpus)
     if unknown := [key for key in query.by if key not in valid_keys]:
         raise CountsRefused(
@@ -236,7 +236,7 @@ def _has_labels(counted: Census, questions: Sequence[QuestionInfo], raters: Sequ
 def _never_answered(
     questions: Sequence[QuestionInfo], ids: set[int], counted: Census
 ) -> tuple[QuestionInfo, ...]:
-    """Return the questions that were answered with a reason for a missing answer throughout."""
+    """Return the questions whose answers are all missing, each with a reason."""
 
     def answers(question: QuestionInfo) -> int:
         pairs = [counted.counts.get((question.id, pk), (0, 0)) for pk in ids]
@@ -246,7 +246,7 @@ def _never_answered(
 
 
 def by_default(counted: Census) -> str:
-    """Return the default rater: the judge with most labels, else people, else anybody."""
+    """Return the default rater: the judge with most labels, else people, else any rater."""
     numbers: Counter[str] = Counter()
     for (question, rater), (n, _) in counted.counts.items():
         info = counted.raters[rater]
@@ -279,7 +279,7 @@ def _raters_named(name: str, counted: Census) -> list[RaterInfo]:
 def _questions(
     names: Sequence[str], answered: Sequence[QuestionInfo], ids: set[int], counted: Census
 ) -> list[QuestionInfo]:
-    """Return the questions that are counted: those candidates, or the scheme that the rater answered most."""
+    """Return the questions to count: those named, or the scheme that the rater answered most."""
     if not names:
         numbers: Counter[str] = Counter()
         for question in answered:
@@ -306,7 +306,7 @@ def _questions(
 
 
 def _match_questions(name: str, answered: Sequence[QuestionInfo]) -> list[QuestionInfo]:
-    """Return the questions of a name: a reference, a scheme with or without version, or a key."""
+    """Return the questions that match a name: a reference, a scheme with or without version, or a key."""
     for names in (
         lambda question: {question.ref},
         lambda question: {question.scheme, question.scheme.rpartition("@")[0]},
@@ -319,9 +319,9 @@ def _match_questions(name: str, answered: Sequence[QuestionInfo]) -> list[Questi
 
 
 def ungrouped_keys(questions: Iterable[QuestionInfo]) -> list[str]:
-    """Return the keys of binary questions that are alone in their group: no part of a set of behaviours.
+    """Return the keys of binary questions that are alone in their group, so not part of a set of behaviours.
 
-    Where no question of the scheme shares a group, all of them are one set.
+    If no question of the scheme shares a group, all of them form one set.
     """
     binary_questions = list(questions)
     schemes = Question.objects.filter(pk__in=[question.id for question in binary_questions]).values("version")
@@ -334,22 +334,22 @@ def ungrouped_keys(questions: Iterable[QuestionInfo]) -> list[str]:
     return lonely if len(lonely) < len(binary_questions) else []
 
 
-# The continuations that are counted: their rows, dialogues, clusters, strata and numbers of turns.
+# Continuations that are counted: their rows, dialogues, clusters, strata and numbers of turns.
 
 CHUNK = 20_000
 By = tuple[Any, ...]
-"""A row's values of the chosen keys; None where a continuation has none."""
+"""A row's values of the selected keys; None where a continuation has none."""
 PEOPLE_ROW: By = ()
-"""What people's row is called while continuations are read."""
+"""Placeholder for people's row while continuations are read."""
 
 
 @dataclass(frozen=True)
 class Units:
-    """Continuations by id, in their order, with the rows they belong to.
+    """Continuations in the order of their ids, with the rows that they belong to.
 
-    ``rows`` gives each one's row and ``by`` the rows' values; people's row is ``human``, None without one.
-    ``turn_items`` are the ids of turn items and ``turn_of`` whose turns they are, as positions in ``ids``.
-    ``fakes`` are the codes of the rows with a continuation by a fake model.
+    ``rows`` gives each continuation's row and ``by`` the rows' values; people's row is ``human``, None
+    without one. ``turn_items`` are the ids of turn items and ``turn_of`` their continuations, as positions in
+    ``ids``. ``fakes`` are the codes of the rows with a continuation by a fake model.
     """
 
     ids: tuple[int, ...]
@@ -365,13 +365,13 @@ class Units:
 
     @property
     def turns(self) -> Ints:
-        """The number of turns of each continuation that can be rated."""
+        """Number of ratable turns of each continuation."""
         return np.bincount(self.turn_of, minlength=len(self.ids))
 
 
 @dataclass
 class _Read:
-    """What is collected while continuations are read, in the order of their ids."""
+    """Columns collected while continuations are read, in the order of their ids."""
 
     ids: list[int] = field(default_factory=list)
     dialogues: list[str] = field(default_factory=list)
@@ -382,10 +382,10 @@ class _Read:
 
 
 def units(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | None) -> Units:
-    """Return the units of some continuations, those in ``clusters`` where these are given.
+    """Return the units of the continuations ``ids``, restricted to ``clusters`` unless None.
 
-    People's own turns count where their dialogue has no other continuation by people among them. A
-    continuation without a turn that can be rated is left out.
+    People's own turns count where their dialogue has no other continuation by people among ``ids``. A
+    continuation without a ratable turn is left out.
     """
     items = Item.objects.filter(kind="turn", continuation__in=list(ids)).order_by("pk")
     turns = np.array(list(items.values_list("pk", "continuation_id")), dtype=np.int64).reshape(-1, 2)
@@ -454,12 +454,12 @@ def _plain(value: Any) -> str:
 
 
 def _of_people(query: CountsQuery) -> By:
-    """Return people's values of the keys: they have no condition."""
+    """Return people's values of the keys; people have no condition."""
     return tuple(HUMAN if key == SYSTEM else None for key in query.by)
 
 
 def _in_order(row_values: list[By]) -> list[By]:
-    """Return the rows, people's first; by each key numbers ascending, then texts as they first appear."""
+    """Sort rows: people first, then each key's numbers ascending and texts by first appearance."""
     distinct = list(dict.fromkeys(row_values))
     people = [by for by in distinct if by == PEOPLE_ROW]
     others = [by for by in distinct if by != PEOPLE_ROW]
@@ -481,7 +481,7 @@ def _is_number(value: Any) -> bool:
 
 
 def failed_continuations(query: CountsQuery, raters: Collection[int], questions: Collection[int]) -> set[int]:
-    """Return the continuations about which a judge's call failed, in a run that asked these questions."""
+    """Return the continuations with a failed judge's call, in a run that asked these questions."""
     question_ids = set(questions)
     runs = [
         pk
@@ -498,24 +498,24 @@ def failed_continuations(query: CountsQuery, raters: Collection[int], questions:
     return set(continuations.filter(pk__in=calls.values("continuation")).values_list("pk", flat=True))
 
 
-# Labels as voices: what each person, or each sample of a judge, answered on every turn or continuation.
+# Labels as voices: the answers of each person, or of each sample of a judge, on every turn or continuation.
 #
-# Marks on turns are read as one row an item, with the answers to all questions in the bits of two numbers:
-# a corpus has hundreds of thousands of them.
+# Marks on turns are read as one row per item, with the answers to all questions in the bits of two numbers: a
+# corpus has hundreds of thousands of them.
 
 Voice = tuple[int, int]
-"""A rater's id and a sample."""
+"""A rater's id and a sample number."""
 
 
 @dataclass(frozen=True)
 class Marks:
-    """Answers about turns: per voice the items, and in bits which questions it answered, and with yes."""
+    """Answers about turns: per voice the items, with bit masks of the questions answered, and of yes."""
 
     voices: dict[Voice, list[tuple[int, int, int]]]
     continuations: frozenset[int]
 
     def of(self, units: Units, n: int) -> dict[Voice, Floats]:
-        """Return each voice's marks, turns x questions: 1, 0, or NaN where it has not answered."""
+        """Return each voice's marks, turns x questions: 1, 0, or NaN for no answer."""
         bits = np.int64(1) << np.arange(n, dtype=np.int64)
         order = np.argsort(units.turn_items)
         sorted_items = units.turn_items[order]
@@ -544,7 +544,7 @@ def marks(
     raters: Sequence[RaterInfo],
     within: frozenset[int] | None = None,
 ) -> Marks:
-    """Read marks on turns in one query; of the continuations in ``within`` where these are given."""
+    """Read marks on turns in one query, restricted to the continuations in ``within`` unless None."""
     labels = _labels(scope, questions, raters, within)
     bit = Case(
         *(When(question=question.id, then=Value(1 << at)) for at, question in enumerate(questions)),
@@ -573,7 +573,7 @@ def marks(
 
 @dataclass(frozen=True)
 class Scores:
-    """Answers about continuations: per voice and continuation, one value a question."""
+    """Answers about continuations: one value per question, by voice and continuation."""
 
     voices: dict[Voice, dict[int, list[float]]]
     continuations: frozenset[int]
@@ -620,13 +620,13 @@ def _labels(
     raters: Sequence[RaterInfo],
     within: frozenset[int] | None,
 ) -> QuerySet[Label]:
-    """Return the labels to read: of an answer given again elsewhere the first, as everywhere."""
+    """Return the labels to read: of an answer repeated elsewhere only the first, as in every report."""
     answers = {
         "question__in": [question.id for question in questions],
         "rater__in": [rater.id for rater in raters],
     }
     labels = scope.labels().filter(**answers)
-    # One rater may have answered the same in two places: campaigns, or a campaign and an import.
+    # A rater may have given the same answer in two places: campaigns, or a campaign and an import.
     places = list(scope.counts().filter(**answers).values_list("rater", "occasion", "campaign").distinct())
     if len({rater for rater, _, _ in places}) < len(places):
         place = ("item_id", "question_id", "rater_id", "sample")
@@ -635,10 +635,10 @@ def _labels(
 
 
 def rater_voices(voices: dict[Voice, Floats], samples: SamplesOf, first: bool) -> dict[int, list[Floats]]:
-    """Return each rater's voices that count: the first sample alone, or all of them.
+    """Return the voices of each rater to count: the first sample alone, or all samples.
 
-    ``first`` is what happens unless ``samples`` says otherwise. The first is the first that there is for
-    an answer, so that a later sample stands in for one that failed.
+    ``first`` is the default where ``samples`` does not decide. The first sample is the first one present for
+    an answer, so that a later sample replaces a failed one.
     """
     by_rater: dict[int, list[Floats]] = defaultdict(list)
     for (rater, _), values in sorted(voices.items()):

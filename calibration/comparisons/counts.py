@@ -1,4 +1,4 @@
-"""Behaviour counts and scores by system and condition: from a query to the table, at once or by a worker."""
+"""Behaviour counts and scores by system and condition: from a query to the table, at once or in a worker."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ NOT_GIVEN = "not given"
 
 
 def value_text(value: Any) -> str:
-    """Return a condition's value as it is read."""
+    """Format a condition's value for display."""
     if value is None:
         return NOT_GIVEN
     if isinstance(value, bool):
@@ -73,9 +73,9 @@ def value_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class CountsRow:
-    """A row of the table with its values of the query's keys, None where it has none.
+    """A row of the table with its values of the query's keys, None for a missing value.
 
-    ``fake_model`` says whether it holds a continuation by a fake model.
+    ``fake_model`` says whether the row contains a continuation by a fake model.
     """
 
     figures: Row
@@ -84,7 +84,7 @@ class CountsRow:
 
     @property
     def name(self) -> str:
-        """`vanilla, turns_per_call 5`, or `people`: numbers are named by their key, and a fake model is."""
+        """Name such as `vanilla, turns_per_call 5`, or `people`; numbers get their key, fakes a mark."""
         parts = [
             f"{key} {value_text(value)}"
             if key != SYSTEM and (value is None or isinstance(value, bool | int | float))
@@ -96,17 +96,18 @@ class CountsRow:
 
     @property
     def cells(self) -> dict[str, Cell]:
-        """The cells by the key of their column."""
+        """Cells by the key of their column."""
         return {cell.column.key: cell for cell in self.figures.cells}
 
 
 @dataclass(frozen=True)
 class Counts(Dated):
-    """A table of counts with what it was made of.
+    """A table of counts with its query and its inputs.
 
-    ``by`` gives each row's values of the query's keys, by the row's code. ``people`` says who rated a sample,
-    ``n_rated`` how many of the judge's continuations; both empty where nothing is corrected. ``fakes`` are
-    the codes of the rows that hold a continuation by a fake model; ``cached`` is None for figures of now.
+    ``by`` gives each row's values of the query's keys, by the row's code. ``people`` names the people who
+    rated a sample, ``n_rated`` is the number of the judge's continuations that they rated; both are empty
+    without a correction. ``fakes`` are the codes of the rows with a continuation by a fake model; ``cached``
+    is None for figures computed just now.
     """
 
     query: CountsQuery
@@ -122,22 +123,22 @@ class Counts(Dated):
 
     @property
     def is_turns(self) -> bool:
-        """Whether turns were counted, not answers about whole continuations."""
+        """Whether turns were counted, instead of answers about whole continuations."""
         return self.selection.is_turns
 
     @property
     def columns(self) -> list[Column]:
-        """The columns, in order."""
+        """Columns, in order."""
         return [cell.column for cell in self.table.rows[0].cells] if self.table.rows else []
 
     @property
     def headings(self) -> list[str]:
-        """The headings of the columns."""
+        """Headings of the columns."""
         return [self.titles[column.key] for column in self.columns]
 
     @cached_property
     def rows(self) -> tuple[CountsRow, ...]:
-        """The rows, people's first."""
+        """Rows, people's first."""
         return tuple(
             CountsRow(row, dict(zip(self.query.by, self.by[row.code], strict=True)), row.code in self.fakes)
             for row in self.table.rows
@@ -156,7 +157,7 @@ class Ground:
 
 @dataclass(frozen=True)
 class Figures:
-    """What is computed from the labels of a ground; names as in `Counts`. It can be kept as JSON."""
+    """Figures computed from the labels of a resolved query; names as in `Counts`. Can be stored as JSON."""
 
     __pydantic_config__ = {"ser_json_inf_nan": "strings"}
 
@@ -168,16 +169,16 @@ class Figures:
 
 
 def compute(*, query: CountsQuery, by: User | None) -> Counts:
-    """Return the table of a query. A split is fixed by it, as by every look at labels.
+    """Return the table of a query. Fixes the corpus's split, as every look at labels does.
 
-    Raises CountsRefused, in one line, where there is none, and for a test part that was not opened.
+    Raises CountsRefused, in one line, if there is no table, and for a test part that was not opened.
     """
     ground = ground_of(query=query, by=by)
     return counts_of_figures(ground, figures_of(ground))
 
 
 def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
-    """Resolve a query; little is read for it. Raises CountsRefused as `compute` does."""
+    """Resolve a query with few reads. Raises CountsRefused as `compute` does."""
     part = part_of(query, CountsRefused)
     clusters = fix_part(part, by)
     selection = count_inputs.choose(query, census(query.scope))
@@ -186,7 +187,7 @@ def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
 
 
 def figures_of(ground: Ground) -> Figures:
-    """Read the labels and compute. Raises CountsRefused."""
+    """Read the labels and compute the figures. Raises CountsRefused."""
     query, selection = ground.query, ground.selection
     inputs = _read(query, selection, ground.clusters)
     units_read, rated = inputs.units, inputs.rated
@@ -215,7 +216,7 @@ def figures_of(ground: Ground) -> Figures:
 
 
 def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | None = None) -> Counts:
-    """Return the table with all that is said of it. `cached` says when its figures were computed."""
+    """Build the table with its facts. `cached` says when its figures were computed."""
     return Counts(
         ground.query,
         ground.selection,
@@ -231,14 +232,14 @@ def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | 
 
 
 def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
-    """Log a look at test, with who and for what. Its counts can then be computed.
+    """Log a look at test, with the user and the purpose, after which its counts can be computed.
 
-    Raises CountsRefused without a purpose, or where the corpus has no split.
+    Raises CountsRefused without a purpose, or if the corpus has no split.
     """
     try:
         raters = count_inputs.choose(query, census(query.scope)).raters
     except CountsRefused:
-        raters = ()  # it will be refused for that when it is counted
+        raters = ()  # refused later, when the counts are computed
     return log_look(
         query=query, raters=lambda: list(rater_rows(raters)), by=by, purpose=purpose, refusal=CountsRefused
     )
@@ -246,7 +247,7 @@ def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """What was counted of which continuations, and what people said of them; `people` says who they are."""
+    """Counts by continuation, and people's ratings of them; `people` is the word for the raters."""
 
     counted: Counted
     units: Units
@@ -301,7 +302,7 @@ def _by_turn(
 def _by_continuation(
     units_read: Units, selection: Selection, mine: list[list[Floats]], theirs: list[Floats]
 ) -> tuple[Counted, Rated | None]:
-    """Scores of whole continuations, or counts that were given without turns; people's mean of their own."""
+    """Return scores of whole continuations, or counts given without turns; and people's mean ratings."""
     columns = _columns(selection)
     shape = (len(units_read.ids), len(selection.questions))
     values = _mean([_mean(voices, shape) for voices in mine], shape)
@@ -355,7 +356,7 @@ def _columns(selection: Selection) -> tuple[Column, ...]:
 
 
 def _ends(question: QuestionInfo, units_read: Units) -> tuple[Floats, Floats]:
-    """Return the least and greatest answer possible on each; infinite where the scale is open."""
+    """Return the least and greatest possible answer for each continuation; infinite on open scales."""
     n = len(units_read.ids)
     if question.level == "ratio":
         most = units_read.turns.astype(np.float64) if _group(question) else np.full(n, np.inf)
@@ -366,7 +367,7 @@ def _ends(question: QuestionInfo, units_read: Units) -> tuple[Floats, Floats]:
 
 
 def _mean(several: list[Floats], shape: tuple[int, int]) -> Floats:
-    """Return the mean of what there is, NaN where there is nothing."""
+    """Return the mean over the known values, NaN where there is none."""
     total, n_known = np.zeros(shape), np.zeros(shape)
     for values in several:
         total += np.where(np.isnan(values), 0.0, values)
@@ -375,13 +376,13 @@ def _mean(several: list[Floats], shape: tuple[int, int]) -> Floats:
 
 
 def _summed(values: Floats, columns: tuple[Column, ...]) -> Floats:
-    """Return the values with the columns that add others."""
+    """Return the values with the columns that are sums of others filled in."""
     parts = [values[:, list(column.addends) or [at]].sum(axis=1) for at, column in enumerate(columns)]
     return np.column_stack(parts)
 
 
 def _titles(selection: Selection) -> dict[str, str]:
-    """Column headings by key."""
+    """Return column headings by key."""
     often = Counter(question.title for question in selection.questions)
     titles = {
         question.key: question.title if often[question.title] == 1 else f"{question.title} ({question.key})"
@@ -394,7 +395,7 @@ def _titles(selection: Selection) -> dict[str, str]:
 
 
 def facts(counts: Counts) -> list[str]:
-    """Return in sentences what a table rests on, and what is missing and why."""
+    """Return sentences on the inputs of a table, and on missing values and their reasons."""
     query, result = counts.query, counts.table
     unit = "Turns per continuation" if counts.is_turns else "Mean over continuations"
     if query.per_turns and any(column.is_count for column in counts.columns):
@@ -426,13 +427,13 @@ def facts(counts: Counts) -> list[str]:
     return lines
 
 
-# Counts of large corpora: computed by a worker and kept for the same question, its raters and questions.
+# Counts of large corpora: computed by a worker and cached by query, raters and questions.
 
 KIND = "counts"
 
 
 def counts_or_job(*, query: CountsQuery, by: User | None, again: bool = False) -> Counts | Job:
-    """Return a query's table: of many labels as last computed, or the job that computes it or failed to.
+    """Return a query's table, for many labels as last computed, or the job that computes it or failed.
 
     Raises CountsRefused as `compute` does.
     """
@@ -460,7 +461,7 @@ def counts_or_job(*, query: CountsQuery, by: User | None, again: bool = False) -
 def _subject(ground: Ground) -> str:
     """Return the subject of a job: a digest of the query, its rater and its questions.
 
-    People together are one name: their table stays while more of them join.
+    People together count as one name, so their table stays cached while more of them join.
     """
     query, selection = ground.query, ground.selection
     identity = [
@@ -493,7 +494,7 @@ def _params(query: CountsQuery) -> dict[str, Any]:
 
 
 def run(job: Job, progress: Progress) -> Mapping[str, Any]:
-    """Compute the figures that a job asks for."""
+    """Compute the figures that a job requests."""
     corpus = Corpus.objects.filter(pk=job.params["corpus"]).first()
     number = job.params["campaign"]
     campaign = Campaign.objects.select_related("corpus").filter(pk=number).first() if number else None

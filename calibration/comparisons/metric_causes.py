@@ -18,18 +18,16 @@ from judges.metrics import METRICS
 from judges.metrics.kit.metric import PAPER, Cause
 from judges.runs.material import Material, load
 
-# One continuation's metric values, with the turns that caused them.
-
-# What caused a metric's value, in the metric's own words, with turns, speakers and agenda items named.
+# Causes of a metric's value, in the metric's own words, with turns, speakers and agenda items named.
 
 MOST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How people call the speakers and the agenda items of a dialogue, by id, and its turns, by place.
+    """Display names of a dialogue's speakers and agenda items, by id, and turn numbers, by place.
 
-    A place counts from 1 over history and continuation; a turn without another number is called by it.
+    A place counts from 1 over history and continuation; a turn without another number is called by its place.
     """
 
     speakers: Mapping[str, str]
@@ -38,25 +36,25 @@ class Names:
 
 
 def phrases(details: Mapping[str, Any], names: Names, causes: Mapping[str, Cause]) -> tuple[str, ...]:
-    """Return a phrase per detail, in a fixed order; empty ones are left out."""
+    """Return one phrase per detail, in a fixed order, without empty phrases."""
     all_phrases = (_phrase(_cause(key, causes), detail, names) for key, detail in sorted(details.items()))
     return tuple(filter(None, all_phrases))
 
 
 def turns(details: Mapping[str, Any], causes: Mapping[str, Cause]) -> tuple[int, ...]:
-    """Return the places (from 1, over history and continuation) of the turns that details speak of."""
+    """Return the places (from 1, over history and continuation) of the turns that details refer to."""
     about = [detail for key, detail in details.items() if _cause(key, causes).about == "turn"]
     positions = {position for detail in about for position in _as_list(detail)}
     return tuple(sorted(position + 1 for position in positions if isinstance(position, int)))
 
 
 def _cause(key: str, causes: Mapping[str, Cause]) -> Cause:
-    """Return the cause that words a detail; one the metric does not declare is called by its own name."""
+    """Return the cause that describes a detail; an undeclared detail is called by its own name."""
     return causes.get(key) or Cause(key.replace("_", " "))
 
 
 def _phrase(cause: Cause, detail: Any, names: Names) -> str:
-    """Word a detail; positions become turn numbers, ids become names, long lists are cut."""
+    """Describe a detail; positions become turn numbers, ids become names, long lists are cut."""
     if detail is None or detail == [] or detail == {}:
         return ""
     if cause.about == "turn":
@@ -73,13 +71,13 @@ def _called(cause: Cause, names: Names, key: str) -> str:
 
 
 def _name(names: Names, speaker: str) -> str:
-    """Return a speaker's name, set apart so that a name written from right to left moves nothing else."""
+    """Return a speaker's name, isolated so that right-to-left text does not reorder the rest."""
     name = names.speakers.get(speaker, speaker)
     return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
 
 
 def _entry_text(entry: Any, texts: Mapping[str, str]) -> str:
-    """Return one value; an agenda item by its text, a jump as from one to another."""
+    """Format one value; an agenda item by its text, a jump as `a to b`."""
     if isinstance(entry, list):
         return " to ".join(_entry_text(part, texts) for part in entry)
     return f"“{texts[entry]}”" if isinstance(entry, str) and entry in texts else _short(entry)
@@ -106,10 +104,11 @@ def _numbers(positions: list[Any], names: Names) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A turn as the page shows it: its number as annotators count it, speaker with colour, and what happened.
+    """A turn as the page shows it: its number for annotators, speaker with colour, and events.
 
     `place` counts from 1 over history and continuation, as metrics do. In a static continuation several turns
-    may have one number, each shown after another part of the history, so an `anchor` may name its index, too.
+    may have one number, each shown after another part of the history, so an `anchor` may include the turn's
+    index, too.
     """
 
     number: int
@@ -125,10 +124,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A metric's value on one item, or why it has none, and what caused it.
+    """A metric's value on one item, or the reason why it is missing, with its causes.
 
-    `turn` is its number and `place` where it stands. `causes` are phrases, `turns` the numbers of the turns
-    they speak of, and `leads` those with their anchors.
+    `turn` is its number and `place` its position. `causes` are phrases, `turns` the numbers of the turns that
+    they refer to, and `leads` those numbers with their anchors.
     """
 
     rater: int
@@ -144,15 +143,15 @@ class Value:
 
     @property
     def display(self) -> str:
-        """The value as it is read: a category as it is called."""
+        """Value for display; a category by its name."""
         return self.value if isinstance(self.value, str) else written(self.value, 3)
 
 
 class Telling:
-    """A continuation's turns as pages show them, and metrics' labels told in their words."""
+    """A continuation's turns as pages show them, and conversion of metrics' labels to values."""
 
     def __init__(self, material: Material, numbers: Sequence[int]) -> None:
-        """Take a continuation with its dialogue, and the numbers of its turns in their order."""
+        """Take a continuation with its dialogue, and the numbers of its turns in order."""
         self.lines = lines(material, numbers)
         self.offset = len(self.lines) - len(numbers)
         agenda = material.dialogue.agenda
@@ -181,7 +180,7 @@ class Telling:
 
 
 def lines(material: Material, numbers: Sequence[int]) -> list[Line]:
-    """Return the history and the continuation's turns, which have these numbers, as metrics see them."""
+    """Return the lines of the history and of the continuation's turns, which have these numbers."""
     own = material.continuation.id == SELF
     history = () if own else material.dialogue.turns
     counted = [*range(1, len(history) + 1), *numbers]
@@ -200,7 +199,7 @@ def lines(material: Material, numbers: Sequence[int]) -> list[Line]:
 
 
 def metric_labels(continuations: Iterable[int]) -> list[Label]:
-    """Return the live labels of metrics on continuations and their turns, in the order of the table."""
+    """Return the current labels of metrics on continuations and their turns, in the order of the table."""
     labels = Label.objects.filter(
         item__continuation__in=continuations,
         item__compared=None,
@@ -227,7 +226,7 @@ def _speakers(dialogue: Dialogue) -> dict[str, str]:
 
 
 def _part(label: Label) -> tuple[int, str]:
-    """Sort key of a label among those of its rater: the metric's own question comes first."""
+    """Sort key among the labels of one rater: the metric's own question comes first."""
     metric = METRICS[label.rater.spec["metric"]]
     key = label.question.key
     return (metric.answers.index(key) + 1, key) if key in metric.answers else (0, "")

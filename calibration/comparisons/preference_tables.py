@@ -1,4 +1,4 @@
-"""Tables of a report of preferences, the same on its page and in every file."""
+"""Tables of a preference report, the same on its page and in every file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from calibration.statistics.core.engine import FLAGS, Result
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS, Meeting, Standing
 from calibration.statistics.preferences import SWAPS, Agreed, Choices, PositionBias, Preferences, Voters
 
-# How a report of preferences names its figures, and writes them.
+# Names and formats of the figures of a preference report.
 
 NAMES = {
     "win_rate": "Win rate",
@@ -51,7 +51,7 @@ DIGITS = {
     "kendall_tau_b": 2,
     "kendall_w": 2,
 }
-"""Decimals of the figures that are no shares."""
+"""Decimals of the figures that are not shares."""
 
 
 def figure(result: Result) -> str:
@@ -99,15 +99,16 @@ def flag_sentence(flag: str) -> str:
     return f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]}"
 
 
-# The tables of a report, the same on its page and in every file: headings, and rows of results or texts.
+# Tables of a preference report, the same on its page and in every file: headings, and rows of results or
+# texts.
 
 Cell = str | int | Result | None
-"""A name, a count, a figure, or nothing (not measured)."""
+"""A name, a count, a figure, or None (not measured)."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One table. ``of`` names the voters that it is about, empty where it is about all."""
+    """One table. ``of`` names the voters that it is about; empty if it is about all."""
 
     key: str
     title: str
@@ -118,12 +119,12 @@ class Sheet:
 
     @property
     def results(self) -> list[Result]:
-        """All figures in it."""
+        """All figures in the table."""
         return [cell for row in self.rows for cell in row if isinstance(cell, Result)]
 
 
 def sheets(preferences: Preferences) -> list[Sheet]:
-    """Return all tables: systems and meetings of each group of voters, position bias, agreement, rankings."""
+    """Return all tables: systems and meetings per group of voters, position bias, agreement, rankings."""
     voter_sheets = [sheet for voters in preferences.voters for sheet in _of_voters(voters)]
     return [
         sheet
@@ -263,5 +264,5 @@ def flags_of(tables: Sequence[Sheet]) -> list[str]:
 
 
 def reasons_of(tables: Sequence[Sheet]) -> list[str]:
-    """Reasons for missing values and intervals, each once."""
+    """Return the reasons for missing values and intervals, each once."""
     return list(dict.fromkeys(result.reason for sheet in tables for result in sheet.results if result.reason))

@@ -1,4 +1,4 @@
-"""Preferences between systems: from a query to the report, its charts, and the forms it is downloaded in."""
+"""Preferences between systems: from a query to the report, its charts and its downloads."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ from calibration.statistics.preference_strengths import (
 )
 from calibration.statistics.preferences import Choices, PositionBias, Preferences, preferences
 
-# From a query to its report of preferences.
+# From a query to its preference report.
 
-# What a report of preferences is made of: per question the figures, and the facts that go with them.
+# Contents of a preference report: per question the figures, with the facts that go with them.
 
 
 @dataclass(frozen=True)
 class QuestionReport:
-    """One question's figures. ``title`` is empty where a file has one question without a name."""
+    """Figures of one question. ``title`` is empty for a file's only question without a name."""
 
     key: str
     title: str
@@ -75,9 +75,9 @@ class QuestionReport:
 
 @dataclass(frozen=True)
 class Report:
-    """All questions of a file, a corpus or a campaign: its name, what was read, and what limits it.
+    """All questions of a file, a corpus or a campaign: its name, its inputs, and its limits.
 
-    ``part`` is the part of a corpus that it is of, None for a file.
+    ``part`` is the part of a corpus that the report covers, None for a file.
     """
 
     name: str
@@ -86,15 +86,15 @@ class Report:
     part: ReportPart | None = None
 
 
-# Its query, in the same words by page, command and API.
+# Query, in the same words for page, command and API.
 
 
 @dataclass(frozen=True)
 class PreferencesQuery(CorpusQuery):
-    """Which answers about pairs and rankings are read, and how.
+    """Query of the answers about pairs and rankings to read.
 
-    ``question`` is `scheme@version/key` or a key, empty for all. ``systems`` keeps comparisons among these
-    alone.
+    ``question`` is `scheme@version/key` or a key, empty for all. ``systems`` restricts the report to
+    comparisons among these.
     """
 
     question: str = ""
@@ -103,9 +103,9 @@ class PreferencesQuery(CorpusQuery):
 
 
 def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> PreferencesQuery:
-    """Return the query that plain texts (of an address, a form, a command) ask for.
+    """Parse a query from the plain texts of an address, a form or a command.
 
-    Systems are separated by commas. Raises PreferencesRefused with one clear line.
+    Systems are separated by commas. Raises PreferencesRefused with a one-line message.
     """
     texts = Parameters.of(params, PreferencesRefused)
     ties, both_bad = texts.text("ties", "half"), texts.text("both_bad", "tie")
@@ -116,7 +116,7 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
         corpus,
         campaign,
         texts.part,
-        texts.plan,
+        texts.plan(),
         texts.text("question"),
         texts.names("systems"),
         cast(Any, Choices)(ties, both_bad, texts.text("anchor")),
@@ -127,9 +127,9 @@ NOTHING = "nobody compared responses here yet: collect answers about pairs, impo
 
 
 def compute(*, query: PreferencesQuery, by: User | None) -> Report:
-    """Return the report of a query. A split is fixed by it, as by every look at labels.
+    """Return the report of a query. Fixes the corpus's split, as every look at labels does.
 
-    Raises CalibrationError, in one line, where there is none, and for a test part that was not opened.
+    Raises CalibrationError, in one line, if there is no report, and for a test part that was not opened.
     """
     part = part_of(query, PreferencesRefused)
     counted = census(query.scope)
@@ -153,9 +153,9 @@ def compute(*, query: PreferencesQuery, by: User | None) -> Report:
 
 
 def open_test(*, query: PreferencesQuery, by: User | None, purpose: str) -> TestLook:
-    """Log a look at test, with who and for what. Its preferences can then be computed.
+    """Log a look at test, with the user and the purpose, after which its preferences can be computed.
 
-    Raises PreferencesRefused without a purpose, or where the corpus has no split.
+    Raises PreferencesRefused without a purpose, or if the corpus has no split.
     """
     counted = census(query.scope)
     raters = _raters(reading.comparing(counted), counted)
@@ -197,14 +197,14 @@ def _facts(votes: Mapping[int, list[Vote]], among: Mapping[int, list[Vote]]) -> 
     return ("Clusters: dialogues, or what dialogues share.", *excluded)
 
 
-# The charts of a report: win rates and strengths by system, a mark with its interval per group of voters.
+# Charts of a report: win rates and strengths by system, a mark with its interval per group of voters.
 
 MOST_SERIES = 6
-"""Groups of voters that a chart tells apart by colour and shape; the others stand in the tables alone."""
+"""Maximum number of groups of voters in a chart, told apart by colour and shape; the tables show all."""
 
 
 def charts(question: QuestionReport) -> list[Chart]:
-    """Return the charts of one question: win rates, then strengths where there are any."""
+    """Return the charts of one question: win rates, then strengths if any."""
     figures, key = question.figures, question.key
     level = f"{figures.plan.level:.0%} interval over clusters"
     question_charts = [
@@ -225,7 +225,7 @@ def charts(question: QuestionReport) -> list[Chart]:
 
 
 def svg(report: Report) -> str:
-    """Return the chart of the first question that has one, to stand alone."""
+    """Return the chart of the first question that has one, as a standalone SVG."""
     return drawing.svg(_first(report))
 
 
@@ -235,7 +235,7 @@ def png(report: Report) -> bytes:
 
 
 def _first(report: Report) -> Chart:
-    """Return strengths where there are any, else win rates; an empty chart of a report without figures."""
+    """Return the chart of strengths if there is one, else win rates; an empty chart without figures."""
     all_charts = [chart for question in report.questions for chart in charts(question)]
     ladder = [chart for chart in all_charts if chart.key.startswith("strength")]
     return (ladder or all_charts or [Chart("empty", "No preferences", "", ())])[0]
@@ -244,7 +244,7 @@ def _first(report: Report) -> Chart:
 def _points(
     figures: Preferences, figure: Callable[[Standing], Result], above: float = 0.0
 ) -> tuple[Point, ...]:
-    """Return a point per system and voters, systems in the order of the first voters."""
+    """Return one point per system and group of voters, systems in the order of the first voters."""
     order = list(dict.fromkeys(row.system for v in figures.voters for row in v.standings.systems))
     points = []
     for voters in figures.voters[:MOST_SERIES]:
@@ -260,7 +260,7 @@ def _points(
     return tuple(sorted(points, key=lambda point: order.index(point.question)))
 
 
-# A report of preferences as one CSV table: a line a figure, every number in full.
+# A preference report as one CSV table: one line per figure, every number in full.
 
 COLUMNS = (
     "question", "raters", "system", "against", "setup", "name", "value", "low", "high", "wins", "ties",
@@ -269,7 +269,7 @@ COLUMNS = (
 
 
 def write_csv(report: Report) -> str:
-    """Return the table; a text that a spreadsheet would evaluate gets a leading apostrophe."""
+    """Return the CSV; text that a spreadsheet would evaluate gets a leading apostrophe."""
     return csv_text(
         COLUMNS,
         (
@@ -282,7 +282,7 @@ def write_csv(report: Report) -> str:
 
 
 def _lines(figures: Preferences) -> Iterator[tuple[dict[str, Any], Sequence[Result]]]:
-    """Yield figures with the cells before them: which raters, which systems, and how often each won."""
+    """Yield figures with the cells before them: raters, systems, and how often each won."""
     for voters in figures.voters:
         raters = {"raters": voters.name}
         for row in voters.standings.systems:
@@ -311,7 +311,7 @@ def _position_results(bias: PositionBias) -> list[Result]:
     return [bias.shown_first, *(bias.swaps or {}).values()]
 
 
-# A report of preferences for the terminal and in Markdown.
+# A preference report for the terminal and in Markdown.
 
 WIDTH = 100
 LEFT_ALIGNED = frozenset({"System", "Against", "Rater", "Raters", "Answers", "Figure"})
@@ -345,7 +345,7 @@ def _render(report: Report, mark: str, table: Callable[[Sheet], list[str]]) -> s
 
 
 def notes_of(question: QuestionReport, question_sheets: list[Sheet]) -> list[str]:
-    """Notes on the limits of the figures and on the method of their intervals."""
+    """Return notes on the limits of the figures and on the method of their intervals."""
     limits = [f"{flag_sentence(flag)}." for flag in flags_of(question_sheets)]
     reasons = [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons_of(question_sheets)]
     return [*reasons, *limits, f"Intervals: {question.figures.plan.method}."]
@@ -356,7 +356,7 @@ def _wrapped(sentences: list[str] | tuple[str, ...]) -> list[str]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a cell as text: a figure with its interval, a dash where nothing was measured."""
+    """Format a cell: a figure with its interval, a dash if not measured."""
     if cell is None:
         return MISSING
     if isinstance(cell, Result):
@@ -373,11 +373,11 @@ def _markdown_table(sheet: Sheet) -> list[str]:
     return markdown_table(head, rows, [at for at, name in enumerate(sheet.head) if name in LEFT_ALIGNED])
 
 
-# The tables of a report of preferences in LaTeX (booktabs).
+# Tables of a preference report in LaTeX (booktabs).
 
 
 def write_latex(report: Report) -> str:
-    """Return every table with its title and notes as comments before it."""
+    """Return every table, preceded by its title and notes as comments."""
     lines = [latex_comment(report.name), *map(latex_comment, report.facts), NEEDS]
     for question in report.questions:
         question_sheets = sheets(question.figures)
@@ -395,7 +395,7 @@ def _latex_table(sheet: Sheet) -> list[str]:
     return latex_table(alignment, head, map(latex_line, body), escaped(sheet.note))
 
 
-# The forms that a report of preferences is downloaded in, in one table.
+# Download formats of a preference report.
 
 RENDERINGS = report_renderings(
     write_csv, write_markdown, write_latex, json_writer(PreferencesSerializer), svg, png

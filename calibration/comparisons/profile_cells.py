@@ -15,7 +15,7 @@ from annotation.models.corpora import Corpus
 from annotation.models.schemes import Question
 from judges.metrics.kit.metric import GIVEN, HALVES
 
-# The figures of a profile's cells: per metric, system and what the system was given, from the labels.
+# Figures of a profile's cells: per metric, system and given half of predictions, from the labels.
 
 Source = tuple[str, str]
 """A system, and the half of its predictions that it was given ('' for none)."""
@@ -27,11 +27,11 @@ Reasons = dict[tuple[int, Source], dict[str, int]]
 class Cell:
     """One metric on one system's items: count, mean, standard deviation (dividing by n), and range.
 
-    `missing` counts items on which the metric is not defined; they are in no figure. `marks` says whether
-    the mean is the column's `highest` or `lowest` (where 0.5 is what counts, `nearest` to it or `farthest`),
+    `missing` counts items for which the metric is undefined; no figure includes them. `marks` says whether
+    the mean is the column's `highest` or `lowest` (where 0.5 is the target, `nearest` to it or `farthest`),
     and whether it is the `best`. `given` is the half of the predictions that the system was given, '' where
-    it predicted both; `reason` says why there is no mean, as most items say. `elsewhere` counts values at
-    points that the other rows do not share: they are in no figure either.
+    it predicted both; `reason` says why there is no mean, the reason of most items. `elsewhere` counts values
+    at points that the other rows do not share; no figure includes them either.
     """
 
     n: int
@@ -47,12 +47,12 @@ class Cell:
 
     @property
     def is_bold(self) -> bool:
-        """Whether it is the end that MPCEval's tables print bold."""
+        """Whether MPCEval's tables print this mean in bold."""
         return "highest" in self.marks or "nearest" in self.marks
 
     @property
     def is_underlined(self) -> bool:
-        """Whether it is the end that MPCEval's tables underline."""
+        """Whether MPCEval's tables underline this mean."""
         return "lowest" in self.marks or "farthest" in self.marks
 
 
@@ -60,13 +60,13 @@ NOTHING = Cell(0, 0, None, None)
 
 
 OWN = "metric:"
-"""How the schemes of metrics' own questions begin."""
+"""Prefix of the schemes of metrics' own questions."""
 
 
 def metric_labels(corpus: Corpus) -> QuerySet[Label]:
-    """Return the live labels by which metrics answered their own questions about items of a corpus.
+    """Return the current labels by which metrics answered their own questions about items of a corpus.
 
-    Those about training dialogues are left out.
+    Labels about training dialogues are left out.
     """
     own = Question.objects.filter(version__scheme__key__startswith=OWN)
     return Label.objects.filter(
@@ -80,7 +80,7 @@ def metric_labels(corpus: Corpus) -> QuerySet[Label]:
 
 
 def cells_of(corpus: Corpus, rater: int | None = None) -> Cells:
-    """Return the cell of every metric rater (or of one) and source that has labels, in one query."""
+    """Return the cell of every metric rater (or of one) and source with labels, in one query."""
     labels = _by_source(corpus) if rater is None else _by_source(corpus).filter(rater=rater)
     rows = labels.annotate(
         n=Count("number"),
@@ -105,7 +105,7 @@ def reasons_of(corpus: Corpus) -> Reasons:
 
 
 def explained(cells: Cells, reasons: Reasons) -> Cells:
-    """Return the cells, those without a mean with the reason that most of their items have."""
+    """Return the cells, giving those without a mean their most frequent reason."""
     return {
         key: cell if cell.mean is not None else replace(cell, reason=next(iter(reasons.get(key, ())), ""))
         for key, cell in cells.items()
@@ -113,9 +113,9 @@ def explained(cells: Cells, reasons: Reasons) -> Cells:
 
 
 def joined(cells: Iterable[Cell]) -> Cell:
-    """Return one cell of several halves of a system: that which has a value.
+    """Merge the cells of a system's halves: return the cell with a value.
 
-    Where none has one, each says why.
+    If none has a value, the merged cell lists their reasons.
     """
     several = list(cells)
     for cell in several:
@@ -139,20 +139,20 @@ SOURCE = ("rater_id", "item__continuation__system__name", "given")
 
 
 def _by_source(corpus: Corpus) -> QuerySet[Label, dict[str, object]]:
-    """Return a corpus's metric labels, grouped by rater, system and what the system was given."""
+    """Return a corpus's metric labels, grouped by rater, system and given half."""
     halves = (When(**{f"{_CONDITION}__{half}": GIVEN}, then=Value(half)) for half in HALVES)
     given_half = Case(*halves, default=Value(""), output_field=CharField())
     return metric_labels(corpus).annotate(given=given_half).values(*SOURCE)
 
 
-# At which points of dialogues the rows of a profile are compared: those where each of them has a value.
+# Points of dialogues at which the rows of a profile are compared: those where every row has a value.
 #
-# A turn's point is its place in the dialogue, with the turns that were given right before a static one;
-# that of a whole conversation is where it begins: with the dialogue, or after its own turns.
+# A turn's point is its place in the dialogue, with the given turns right before a static one; that of a whole
+# conversation is its beginning: with the dialogue, or after its own turns.
 
 SAME, ALL = "same", "all"
 POINTS = (SAME, ALL)
-"""Which points a profile speaks of: those that its rows share, or each row's own."""
+"""Points that a profile covers: those shared by its rows, or each row's own."""
 
 APART = "no point in common with the other rows"
 
@@ -204,7 +204,7 @@ SELECT rater, system, half, source_row, rows, count(DISTINCT (dialogue, place, b
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A source's values at the points where just these rows have one; a row is a number here."""
+    """A source's values at the points where exactly these rows have a value; a row is a number here."""
 
     row: int
     rows: frozenset[int]
@@ -217,11 +217,11 @@ class Part:
 
 
 Parts = dict[int, dict[Source, list[Part]]]
-"""Per metric rater that several rows have values of."""
+"""Parts per metric rater for which several rows have values."""
 
 
 def parts_of(corpus: Corpus, cells: Cells) -> Parts:
-    """Return the parts of the cells of columns in which several rows have a value; two queries at most."""
+    """Return the parts of the cells in columns where several rows have a value; at most two queries."""
     used = sources_used(cells)
     if not used:
         return {}
@@ -235,9 +235,9 @@ def parts_of(corpus: Corpus, cells: Cells) -> Parts:
 
 
 def sources_used(cells: Cells) -> list[tuple[int, Source]]:
-    """Return from which sources the rows of a column have their values, where several rows have some.
+    """Return the sources of the rows' values, for columns in which several rows have values.
 
-    Of the halves of a system's predictions it is the first with a value.
+    Of the halves of a system's predictions, the first with a value is used.
     """
     rows: dict[int, dict[tuple[str, bool], Source]] = {}
     for rater, source in sorted(key for key, cell in cells.items() if cell.mean is not None):
@@ -258,10 +258,10 @@ def parameters(corpus: Corpus, used: Sequence[tuple[int, Source]]) -> dict[str, 
 
 
 def compared_rows(parts: Iterable[Part]) -> frozenset[int]:
-    """Return the rows of a column that are compared, none where no two have a point in common.
+    """Return the rows of a column to compare, empty if no two rows have a point in common.
 
-    All rows are, unless there is no point where each has a value: then those go one by one that have the
-    fewest points in common with others.
+    All rows are compared if there is a point where each has a value. Otherwise the row with the fewest points
+    in common with others is dropped, until the remaining rows share a point.
     """
     several = list(parts)
     rows = {part.row for part in several}
@@ -277,7 +277,7 @@ def compared_rows(parts: Iterable[Part]) -> frozenset[int]:
 
 
 def at_same_points(cells: Cells, parts: Parts) -> Cells:
-    """Return the cells of the points that the rows of a column share; a column of one row stays as it is."""
+    """Restrict cells to the points that the rows of their column share; columns of one row stay unchanged."""
     compared = {rater: compared_rows(_all(sources)) for rater, sources in parts.items()}
     return {
         (rater, source): _narrowed(cell, parts[rater].get(source, []), compared[rater])
@@ -292,7 +292,7 @@ def _all(sources: Mapping[Source, list[Part]]) -> list[Part]:
 
 
 def _narrowed(cell: Cell, parts: Sequence[Part], rows: frozenset[int]) -> Cell:
-    """Return a cell of its values at the points that rows share, of which it is one."""
+    """Restrict a cell to its values at the points shared by `rows`, of which it is one."""
     shared = [part for part in parts if part.row in rows and rows <= part.rows]
     n = sum(part.n for part in shared)
     if not n:
@@ -314,7 +314,7 @@ def _narrowed(cell: Cell, parts: Sequence[Part], rows: frozenset[int]) -> Cell:
 
 
 def points_in(parts: Mapping[Source, list[Part]]) -> tuple[int, int]:
-    """Return at how many points the rows of a column are compared, and how many there are."""
+    """Return the number of points at which a column's rows are compared, and the number of all points."""
     several = _all(parts)
     rows = compared_rows(several)
     shared = sum(part.points for part in several if rows and part.row == min(rows) and rows <= part.rows)

@@ -64,7 +64,7 @@ from judges.metrics import METRICS, Aspect, Metric, aspects
 from judges.metrics.kit.metric import HALVES, PAPER
 from judges.runs.estimates import Doubt, doubtful_values, fitted_on_themselves
 
-# A corpus's profile: systems as rows, metrics as columns, each cell a mean with its spread.
+# Profile of a corpus: systems as rows, metrics as columns, each cell a mean with its spread.
 #
 # No row is the standard: the human continuations are one point among others.
 
@@ -85,12 +85,12 @@ ENDS = {
     NEARER_HALF: {"nearest": HIGH, "farthest": LOW, "best": HIGH},
     "descriptive": {"highest": HIGH, "lowest": LOW},
 }
-"""The marks of a column, and at which end of it each stands; MPCEval's tables mark the same ends."""
+"""Marks of a column, and the end at which each is set; MPCEval's tables mark the same ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A metric rater of the corpus, and what its declaration says."""
+    """A metric rater of the corpus, with its declaration."""
 
     id: int
     name: str
@@ -105,17 +105,17 @@ class Column:
 
     @property
     def order(self) -> tuple[int, str]:
-        """Its place: in the catalogue's order, then by name."""
+        """Sort key: the catalogue's order, then the name."""
         return list(METRICS).index(self.metric.key), self.name
 
     @property
     def title(self) -> str:
-        """What the metric is called, with the variant where that is not the printed formula."""
+        """Title of the metric, with the variant unless it is the printed formula."""
         return self.metric.titled(self.variant)
 
     @property
     def direction(self) -> str:
-        """Which way is better, in words."""
+        """Which direction is better, in words."""
         return DIRECTIONS[self.metric.direction]
 
 
@@ -123,9 +123,9 @@ class Column:
 class Row:
     """A system with its cells, in the order of the columns.
 
-    `given` are the halves of its predictions that it was given: none where it predicted both, and both where
-    the row joins its continuations of two tasks, with each value from the task that has one. `fake_model`
-    says whether one of its continuations that were scored was written by a fake model.
+    `given` are the halves of its predictions that it was given: empty where it predicted both; both halves
+    where the row joins its continuations of two tasks, with each value from the task that has one.
+    `fake_model` says whether a fake model wrote one of its scored continuations.
     """
 
     system: str
@@ -135,7 +135,7 @@ class Row:
 
     @property
     def note(self) -> str:
-        """What the system was given, or, of a joined row, where its values are from."""
+        """The half that the system was given, or, for a joined row, the origin of its values."""
         if len(self.given) < 2:
             return "".join(HALVES[half] for half in self.given)
         used = dict.fromkeys(HALVES[cell.given] for cell in self.cells if cell.given)
@@ -143,13 +143,13 @@ class Row:
 
     @property
     def human(self) -> bool:
-        """Whether people wrote these."""
+        """Whether people wrote the continuations."""
         return self.system.casefold() == HUMAN
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Why a metric has no value, and on how many items."""
+    """A reason why a metric has no value, and its number of items."""
 
     metric: str
     reason: str
@@ -158,10 +158,10 @@ class Gone:
 
 @dataclass(frozen=True)
 class Panel:
-    """The metrics of one aspect on one kind of item, at the same points for all rows or at all points.
+    """Metrics of one aspect on one kind of item, at the same points for all rows or at all points.
 
-    `shared` says of metrics that several rows have values of at how many points they are compared, and how
-    many points there are.
+    For metrics with values in several rows, `shared` has the number of points compared and the number of all
+    points.
     """
 
     kind: str
@@ -174,23 +174,23 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """The panel's heading."""
+        """Heading of the panel."""
         return heading(self.kind, self.aspect)
 
     @property
     def systems(self) -> tuple[Row, ...]:
-        """The rows of systems that are not people."""
+        """Rows of systems other than people."""
         return tuple(row for row in self.rows if not row.human)
 
     @property
     def people(self) -> tuple[Row, ...]:
-        """The rows of people."""
+        """Rows of people."""
         return tuple(row for row in self.rows if row.human)
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What a profile reads from the labels, and which systems asked a fake model."""
+    """Figures that a profile reads from the labels, and the systems that used a fake model."""
 
     cells: Cells
     reasons: Reasons
@@ -199,21 +199,21 @@ class Figures:
 
 
 def figures_of(corpus: Corpus) -> Figures:
-    """Read a corpus's figures: five queries at most, however many labels there are."""
+    """Read a corpus's figures in at most five queries, however many labels there are."""
     cells, fakes = cells_of(corpus), tuple(fake_systems(metric_labels(corpus)))
     return Figures(cells, reasons_of(corpus), fakes, parts_of(corpus, cells))
 
 
 def profile(corpus: Corpus, points: str = SAME) -> list[Panel]:
-    """Return a corpus's panels, read from its labels now."""
+    """Compute a corpus's panels from its current labels."""
     return panels_of(figures_of(corpus), points)
 
 
 def panels_of(figures: Figures, points: str = SAME) -> list[Panel]:
-    """Return the panels of figures: turns before conversations, aspects in the papers' order.
+    """Build the panels from figures: turns before conversations, aspects in the papers' order.
 
-    Only systems with labels, and metrics that have been run and give numbers. The rows of a column are of the
-    `points` that they share (`SAME`), or each of all of its own.
+    Includes only systems with labels, and metrics that have been run and give numbers. The rows of a column
+    cover the `points` that they share (`SAME`), or each all of its own.
     """
     cells = explained(figures.cells, figures.reasons)
     if points == SAME:
@@ -230,14 +230,14 @@ def panels_of(figures: Figures, points: str = SAME) -> list[Panel]:
 
 
 def heading(kind: str, aspect: Aspect) -> str:
-    """Return the heading of the metrics of one aspect on one kind of item."""
+    """Return the heading for the metrics of one aspect on one kind of item."""
     return f"{KINDS[kind].heading}: {aspect.heading.lower()}"
 
 
 def by_aspect(
     entries: Sequence[Entry], metric_of: Callable[[Entry], Metric]
 ) -> Iterator[tuple[str, Aspect, tuple[Entry, ...]]]:
-    """Group what is about metrics: turns before conversations, aspects in the papers' order."""
+    """Group entries by their metric's kind of item and aspect: turns first, aspects in the papers' order."""
     for kind in KINDS:
         for aspect in aspects():
             group = [
@@ -250,7 +250,7 @@ def by_aspect(
 
 
 def column(corpus: Corpus, rater: int) -> Column | None:
-    """Return one metric of a corpus's profile, None where it has no label there."""
+    """Return one metric of a corpus's profile, None if it has no label there."""
     present = metric_labels(corpus).filter(rater=rater).exists()
     return next(iter(columns_of({rater})), None) if present else None
 
@@ -266,7 +266,7 @@ def columns_of(raters: Iterable[int]) -> list[Column]:
 
 
 def _gone(reasons: Reasons) -> dict[int, dict[str, int]]:
-    """Return per metric rater why it has no value and how often, over all systems."""
+    """Count the reasons for missing values per metric rater, over all systems."""
     counts_by_rater: dict[int, dict[str, int]] = {}
     for (rater, _), counts in reasons.items():
         counts_by_rater[rater] = in_total(counts_by_rater.get(rater, {}), counts)
@@ -274,7 +274,7 @@ def _gone(reasons: Reasons) -> dict[int, dict[str, int]]:
 
 
 def _rows(columns: tuple[Column, ...], cells: Cells, fakes: Collection[str]) -> tuple[Row, ...]:
-    """Return a row per system, and one more where it was given halves of its predictions."""
+    """Return one row per system, and another if it was given halves of its predictions."""
     ids = {c.id for c in columns}
     sources = sorted({source for rater, source in cells if rater in ids})
     tasks: dict[tuple[str, bool], list[str]] = {}
@@ -299,7 +299,7 @@ def _rows(columns: tuple[Column, ...], cells: Cells, fakes: Collection[str]) -> 
 
 
 def _marked(column: Column, cells: Mapping[Task, Cell]) -> dict[Task, Cell]:
-    """Mark the ends of a column and the better one; nothing is marked where all means are equally good."""
+    """Mark the ends of a column and the better end; no marks if all means are equally good."""
     direction = column.metric.direction
     placed = {
         task: -abs(cell.mean - 0.5) if direction == NEARER_HALF else cell.mean
@@ -359,14 +359,14 @@ ARROWS = {
 
 
 def as_csv(panels: Sequence[Panel]) -> str:
-    """Return one line per system and metric; text cells are guarded against spreadsheets."""
+    """Return one line per system and metric; text is guarded against spreadsheet formulas."""
     rows = as_rows(panels)
     names = ["items", "aspect", "metric", "system", "fake_model", "given", "points", "n", "mean", "sd"]
     return csv_text(list(rows[0]) if rows else names, rows)
 
 
 def as_latex(panels: Sequence[Panel]) -> str:
-    """Return a booktabs table per panel: means over standard deviations, the ends of a column marked."""
+    """Return one booktabs table per panel: means over standard deviations, the ends of a column marked."""
     return "\n\n".join([NEEDS, *map(_table, panels)]) + "\n"
 
 
@@ -408,7 +408,7 @@ def _spread(cell: Cell) -> str:
     return "" if cell.mean is None else rf"{{\scriptsize $\pm$ {cell.spread or 0:.3f}}}"
 
 
-# How one metric's values are spread, system by system: quartiles and the mean, drawn as a box.
+# Distribution of one metric's values by system: quartiles and the mean, drawn as box plots.
 
 QUARTILES = """
 SELECT s.name || CASE WHEN c.condition->>'speaker' = 'given' THEN ' (the speaker was given)'
@@ -436,9 +436,9 @@ FIELDS = ("system", "n", "mean", "low", "q1", "median", "q3", "high")
 
 
 def distribution(corpus: Corpus, column: Column, points: str = SAME) -> list[dict[str, Any]]:
-    """Return per system its number of values, mean and quartiles (linear interpolation); people come last.
+    """Return each system's number of values, mean and quartiles (linear interpolation); people come last.
 
-    The values are those at the points that the rows of the profile share, or all of them.
+    Covers the values at the points that the rows of the profile share, or all values.
     """
     cells = cells_of(corpus, column.id) if points == SAME else {}
     query = QUARTILES
@@ -454,12 +454,12 @@ def distribution(corpus: Corpus, column: Column, points: str = SAME) -> list[dic
 
 
 def svg(values: list[dict[str, Any]], column: Column) -> str:
-    """Return the boxes as a free-standing SVG on white."""
+    """Return the box plots as a standalone SVG on white."""
     return charts.on_white(_render_svg(json.dumps(values), column.name))
 
 
 def inline_svg(values: list[dict[str, Any]], column: Column) -> str:
-    """Return the boxes for a page, in the page's colours."""
+    """Return the box plots for a page, in the page's colours."""
     return charts.in_page(_render_svg(json.dumps(values), column.name), f"{column.name} by system")
 
 
@@ -486,7 +486,7 @@ def _specification(values: list[dict[str, Any]], title: str) -> dict[str, Any]:
     return dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict())
 
 
-# Profiles of large corpora: a worker computes and keeps all that their page reads from the labels.
+# Profiles of large corpora: a worker computes and stores everything that their page reads from the labels.
 
 KIND = "profile"
 EXAMPLES = 30
@@ -494,7 +494,7 @@ EXAMPLES = 30
 
 @dataclass(frozen=True)
 class StoredFigures:
-    """What a worker keeps of a profile; names as in `Figures` and `Profile`."""
+    """Profile data stored by a worker; names as in `Figures` and `Profile`."""
 
     cells: list[tuple[tuple[int, Source], Cell]]
     reasons: list[tuple[tuple[int, Source], dict[str, int]]]
@@ -506,14 +506,14 @@ class StoredFigures:
 
     @property
     def figures(self) -> Figures:
-        """The figures, by rater and source."""
+        """Figures by rater and source."""
         parts = {rater: dict(sources) for rater, sources in self.parts}
         return Figures(dict(self.cells), dict(self.reasons), self.fakes, parts)
 
 
 @dataclass(frozen=True)
 class ProfileQuery:
-    """Whose profile, and at which points its systems are compared."""
+    """Corpus of a profile, and the points at which its systems are compared."""
 
     corpus: Corpus
     points: str = SAME
@@ -521,7 +521,7 @@ class ProfileQuery:
 
 @dataclass(frozen=True)
 class Profile(Dated):
-    """What a corpus's profile shows. `cached` says when it was computed; None for one of the labels of now.
+    """Contents of a corpus's profile. `cached` says when it was computed; None for figures computed just now.
 
     `doubts` and `learned` are by rater, `examples` some continuations with values.
     """
@@ -535,7 +535,7 @@ class Profile(Dated):
 
 
 def profile_or_job(*, query: ProfileQuery, by: User | None, again: bool = False) -> Profile | Job:
-    """Return a corpus's profile: of a large one as it was last computed, or the job that computes it."""
+    """Return a corpus's profile, for a large corpus as last computed, or the job that computes it."""
     corpus, points = query.corpus, query.points
     if is_small(of_corpus(corpus)):
         return _read(corpus, points)
@@ -549,7 +549,7 @@ def profile_or_job(*, query: ProfileQuery, by: User | None, again: bool = False)
 
 
 def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
-    """Distribution of a metric's values, the same as on the cached page where there is one."""
+    """Return the distribution of a metric's values, consistent with the cached page if there is one."""
     if not is_small(of_corpus(corpus)):
         cached = _kept_or_job(corpus, by, again=False)
         if (
@@ -589,7 +589,7 @@ def _examples(corpus: Corpus) -> QuerySet[Continuation]:
 
 
 def run(job: Job, progress: Progress) -> Mapping[str, Any]:
-    """Read the figures of a corpus's profile; the result is all that its page shows."""
+    """Read the figures of a corpus's profile; the result holds all that its page shows."""
     corpus = Corpus.objects.filter(pk=job.params["corpus"]).first()
     if corpus is None:
         raise JobRefused("the corpus was deleted")
@@ -626,13 +626,13 @@ FILES: dict[str, Rendering[Profile, str]] = {
 
 
 def points_suffix(points: str) -> str:
-    """Return the end of the name of a file."""
+    """Return the suffix of a file's name."""
     return "-all-points" if points == ALL else ""
 
 
 PROFILE = ReportKind(
     "profile",
-    "What metrics say of each system",
+    "Metric scores of each system",
     lambda params, corpus, campaign: ProfileQuery(corpus, params.get("points", SAME)),
     profile_or_job,
     FILES,

@@ -1,4 +1,4 @@
-"""The JSON of reports that compare systems: files, routes and the API's document follow one declaration."""
+"""JSON of the reports that compare systems: one declaration serves files, routes and the API's document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Plain = serializers.Serializer[Any]
 
 
 def json_writer(serializer: type[Plain]) -> Callable[[Any], str]:
-    """Return what writes a report as a file of JSON, every figure in full."""
+    """Return the writer of a report's JSON file, with every figure in full."""
     return lambda report: json_text(serializer(report).data)
 
 
@@ -27,7 +27,7 @@ def _number(source: str | None = None) -> serializers.FloatField:
 
 
 def _text(source: str | None = None) -> serializers.CharField:
-    """A text that may be empty."""
+    """Return a text field that may be empty."""
     return serializers.CharField(allow_blank=True, source=source)
 
 
@@ -43,7 +43,7 @@ class LookSerializer(Plain):
     purpose = serializers.CharField()
 
     def get_at(self, look: Any) -> str:
-        """When it was."""
+        """Return the time of the look."""
         return str(look.at.isoformat())
 
 
@@ -72,13 +72,13 @@ class CorrectedSerializer(FigureSerializer):
 
 
 class DifferenceSerializer(FigureSerializer):
-    """A cell less people's over the dialogues that both have, with its p-value."""
+    """A cell minus people's over the dialogues that both have, with its p-value."""
 
     p = serializers.FloatField()
     p_holm = serializers.FloatField()
 
     def to_representation(self, instance: Difference) -> Any:
-        """Put the p-values beside the figure; leave out a figure without a value."""
+        """Add the p-values to the figure; leave out a figure without a value."""
         if instance.result.value is None:
             return None
         return super().to_representation(vars(instance.result) | {"p": instance.p, "p_holm": instance.p_holm})
@@ -105,11 +105,11 @@ class CellSerializer(Plain):
     no_difference = serializers.SerializerMethodField()
 
     def get_not_corrected(self, cell: Cell) -> str:
-        """Why there is no corrected value where one was tried."""
+        """Return the reason why an attempted correction gave no value."""
         return _reason(cell.corrected)
 
     def get_no_difference(self, cell: Cell) -> str:
-        """Why there is no difference where one was tried."""
+        """Return the reason why an attempted difference gave no value."""
         return _reason(cell.difference.result if cell.difference else None)
 
 
@@ -118,7 +118,7 @@ def _reason(result: Result | None) -> str:
 
 
 class DistanceSerializer(Plain):
-    """How far two distributions are apart."""
+    """Distance between two distributions."""
 
     tv = FigureSerializer()
     js = FigureSerializer()
@@ -168,15 +168,15 @@ class CountsSerializer(Plain):
     looks_at_test = LookSerializer(many=True, source="part.looks")
 
     def get_computed_at(self, counts: Counts) -> str | None:
-        """When it was computed, where that was before."""
+        """Return when a cached table was computed."""
         return counts.computed_at.isoformat() if counts.computed_at else None
 
     def get_strata(self, counts: Counts) -> str | None:
-        """The key of the dialogues' metadata, null without strata."""
+        """Return the key of the dialogues' metadata, null without strata."""
         return counts.query.strata or None
 
     def get_notes(self, counts: Counts) -> list[str]:
-        """What the table rests on, in sentences."""
+        """Return sentences on the inputs of the table."""
         return facts(counts)
 
 
@@ -212,7 +212,7 @@ class StandingSerializer(Plain):
 
 
 class MeetingSerializer(Plain):
-    """Two systems: the first's wins, and what the strengths expect."""
+    """Two systems: the first system's wins, and those expected from the strengths."""
 
     first = serializers.CharField()
     second = serializers.CharField()
@@ -224,7 +224,7 @@ class MeetingSerializer(Plain):
 
 
 class PositionSerializer(Plain):
-    """How often the one shown first was chosen; `both_orders` is null where no item was answered in both."""
+    """How often the response shown first won; `both_orders` is null if no item was answered in both."""
 
     rater = serializers.CharField()
     shown_first = PreferenceFigureSerializer()
@@ -247,12 +247,12 @@ class VotersSerializer(Plain):
 
 
 class NamedFiguresField(serializers.DictField):
-    """Figures by their names."""
+    """Figures by name."""
 
     child = PreferenceFigureSerializer()
 
     def to_representation(self, value: Result | Iterable[Result]) -> dict[str, Any]:
-        """Return them in their order."""
+        """Return the figures in their order."""
         results = [value] if isinstance(value, Result) else value
         return super().to_representation({result.name: result for result in results})
 
@@ -289,7 +289,7 @@ class PreferenceQuestionSerializer(Plain):
     rankings = RankingAgreementSerializer(many=True, source="figures.rankings")
 
     def get_anchor(self, question: Any) -> str | None:
-        """The system of strength 1000, null where that is the mean."""
+        """Return the system of strength 1000, null if that is the mean."""
         return question.figures.choices.anchor or None
 
 
@@ -330,7 +330,7 @@ class InversionsSerializer(Plain):
 
 
 class TurnVsDialogueSerializer(Plain):
-    """The two questions, all dialogues, and what is left out."""
+    """The two questions, all dialogues, and the number of continuations left out."""
 
     corpus = serializers.CharField(source="pair.scope.corpus.name")
     campaign = serializers.CharField(allow_null=True, source="pair.scope.campaign.name")
@@ -345,11 +345,11 @@ class TurnVsDialogueSerializer(Plain):
     dialogues = InversionsSerializer(many=True)
 
 
-# Continuations side by side, and the values of one of them.
+# Continuations side by side, and the metric values of one continuation.
 
 
 class MetricValueSerializer(Plain):
-    """What a metric says of a turn, or of the whole continuation, and what caused it."""
+    """A metric's value of a turn or of the whole continuation, with its causes."""
 
     metric = serializers.CharField()
     turn = serializers.IntegerField(allow_null=True, help_text="null: the value is of the continuation")
@@ -370,7 +370,7 @@ class SharedContextSerializer(Plain):
 
 
 class SideBySideLineSerializer(Plain):
-    """A turn: its number as annotators count it, who speaks, and what happened beside the text."""
+    """A turn: its number as annotators count it, the speaker, and events beside the text."""
 
     number = serializers.IntegerField()
     speaker = serializers.CharField()
@@ -379,7 +379,7 @@ class SideBySideLineSerializer(Plain):
 
 
 class SideBySideColumnSerializer(Plain):
-    """A continuation: the index of its turn here, and those that are shown of the `n_turns` from there on."""
+    """A continuation: the index of its turn here, and those shown of its `n_turns` turns from there on."""
 
     name = serializers.CharField(source="answer.name")
     id = serializers.IntegerField(source="answer.continuation.pk")
@@ -398,7 +398,7 @@ class SideBySideColumnSerializer(Plain):
 
 
 class SideBySideCellSerializer(Plain):
-    """A metric's value of one column. Where it is null, `missing` says why."""
+    """A metric's value in one column. Where it is null, `missing` says why."""
 
     column = serializers.CharField()
     value = serializers.JSONField(allow_null=True)
@@ -422,7 +422,7 @@ class SideBySideRowSerializer(Plain):
 
 
 class SideBySideSerializer(Plain):
-    """What is compared. Of a long context the last turns are shown."""
+    """The comparison. Of a long context, the last turns are shown."""
 
     corpus = serializers.CharField(source="dialogue.corpus.name")
     dialogue = serializers.CharField(source="dialogue.key")

@@ -1,4 +1,4 @@
-"""Outputs side by side: continuations of one context, what metrics say of each, and their files."""
+"""Outputs side by side: continuations of one context, their metric values, and files."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from config.files import row_id
 from judges.metrics import METRICS, Aspect
 from judges.runs.material import load
 
-# Which continuations of a dialogue share a context: what was said before the turns that continue it.
+# Continuations of a dialogue that share a context: the turns before those that continue it.
 
 Utterances = tuple[tuple[str, str], ...]
 
 
 class _Row(NamedTuple):
-    """A turn; speaker and text are read only of what nobody rates."""
+    """A turn; speaker and text are read only for turns that nobody rates."""
 
     continuation: int
     position: int
@@ -69,11 +69,11 @@ class Answer:
 
     @property
     def is_rollout(self) -> bool:
-        """Whether a whole continuation begins with it, which has metrics of its own."""
+        """Whether it begins a whole continuation, which has metrics of its own."""
         return self.continuation.mode == Continuation.Mode.ROLLOUT and not self.continuation.is_self
 
     def is_called(self, name: str) -> bool:
-        """Whether it is meant by a name: that of its continuation, or its own."""
+        """Whether a name refers to it: its own name or that of its continuation."""
         return name in (self.name, self.continuation.key)
 
 
@@ -87,20 +87,20 @@ class Context:
 
     @property
     def n_given(self) -> int:
-        """How many turns stand between the history and the answers."""
+        """Number of turns between the history and the answers."""
         return len(self.given)
 
     @property
     def names(self) -> list[str]:
-        """The names of the answers."""
+        """Names of the answers."""
         return [answer.name for answer in self.answers]
 
 
 def contexts(dialogue: Dialogue) -> list[Context]:
-    """Return the contexts that two or more turns continue, shortest first and those with most answers before
-    others of the same length; four queries.
+    """Return the contexts that two or more turns continue, in four queries.
 
-    The dialogue's own turn is among the answers wherever another one continues the history before it.
+    Shortest contexts come first, at equal length those with most answers. The dialogue's own turn is among
+    the answers wherever another one continues the history before it.
     """
     parts = {part.pk: part for part in dialogue.continuations.select_related("system")}
     own = next((part for part in parts.values() if part.is_self), None)
@@ -164,7 +164,7 @@ def _utterances(rows: Iterable[_Row]) -> Utterances:
 
 
 def _own_turns(own: Continuation, points: Collection[int]) -> list[Answer]:
-    """Return the dialogue's own turns at some points, those that can be rated."""
+    """Return the ratable own turns of the dialogue at the given points."""
     rows = Turn.objects.filter(continuation=own, position__in=points, item__isnull=False)
     return [Answer(own, at, at) for at in rows.order_by("position").values_list("position", flat=True)]
 
@@ -183,19 +183,22 @@ def _order(answer: Answer) -> tuple[bool, bool, str, str, int]:
     return answer.is_human, part.is_self, part.system.name, part.key, answer.position
 
 
-# Which context of a dialogue is compared, and which of its continuations: those asked for, or the usual.
+# Selection of a dialogue's context and continuations to compare: those requested, or the defaults.
 
 MOST = 12
-"""Columns of one table."""
+"""Maximum number of columns in one table."""
 USUAL = 6
-"""Columns where none were named."""
+"""Number of columns when none are named."""
 MOST_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonQuery:
-    """Which outputs to compare: the number of turns before, continuations by name, the one compared with, and
-    one metric by its name or the rater's id. Defaults are chosen for what is left out."""
+    """Query of the outputs to compare; omitted fields get defaults.
+
+    `at` is the number of turns before, `continuations` are names, `against` is the continuation to compare
+    with, `metric` a metric's name or rater id.
+    """
 
     at: int | None = None
     continuations: tuple[str, ...] = ()
@@ -205,7 +208,7 @@ class ComparisonQuery:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A context, the answers that are columns, and the place of the column that others are compared with."""
+    """A context, the answers shown as columns, and the index of the column that others are compared with."""
 
     context: Context
     answers: tuple[Answer, ...]
@@ -213,10 +216,10 @@ class Choice:
 
 
 def choose(dialogue: str, candidates: Sequence[Context], query: ComparisonQuery) -> Choice:
-    """Select the context and the answers to compare; raise CompareRefused where there are none.
+    """Select the context and the answers to compare; raise CompareRefused if there are none.
 
-    One continuation that is named alone stands first, with the usual others beside it. Others are compared
-    with the first column unless another is named.
+    A continuation named alone stands first, with the usual others beside it. Others are compared with the
+    first column unless another is named.
     """
     if not candidates:
         raise CompareRefused(
@@ -237,7 +240,7 @@ def choose(dialogue: str, candidates: Sequence[Context], query: ComparisonQuery)
 def _select_context(
     dialogue: str, candidates: Sequence[Context], at: int | None, names: Sequence[str]
 ) -> Context:
-    """Return the context with most answers of those that are meant, the first among equals."""
+    """Return the matching context with most answers, the first among equals."""
     at_point = [context for context in candidates if at is None or context.at == at]
     if not at_point:
         points = _join_names(
@@ -270,9 +273,9 @@ def _holds(context: Context, name: str) -> bool:
 
 
 def _columns(context: Context, names: Sequence[str]) -> tuple[Answer, ...]:
-    """Return the answers that are named; where that is one, or none, with the usual ones beside it.
+    """Return the named answers; if fewer than two, add the usual ones beside them.
 
-    The dialogue's own turn is left out where another continuation is people's: it may well be the same turn.
+    The dialogue's own turn is left out if another continuation is people's: it may be the same turn.
     """
     selected = dict.fromkeys(answer for name in names for answer in context.answers if answer.is_called(name))
     if len(selected) > 1:
@@ -291,7 +294,7 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + more
 
 
-# Continuations of one context side by side: what metrics say of each, how far they differ, and why.
+# Continuations of one context side by side: their metric values, the differences, and the causes.
 #
 # No column is the standard. Values are of single turns or conversations, so nothing has an interval here: the
 # profile has the means.
@@ -299,15 +302,15 @@ def _join_names(names: Sequence[str]) -> str:
 NOT_SCORED = "this metric was not run on it"
 NO_CONVERSATION = "its turns are answers to fixed points, not one conversation"
 MOST_LINES = 200
-"""Turns shown of a context (the last ones) and of a continuation (the first ones)."""
+"""Maximum number of turns shown of a context (the last ones) and of a continuation (the first ones)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A metric's value of one column, or why it has none, and what caused it.
+    """A metric's value in one column, or the reason why it is missing, with its causes.
 
-    `difference` is the value less that of the column compared with: None in that column, for categories, and
-    where either value is missing. `leads` are the turns that the causes speak of: number and anchor.
+    `difference` is the value minus that of the column compared with: None in that column, for categories, and
+    where either value is missing. `leads` are the turns that the causes refer to: number and anchor.
     """
 
     column: str
@@ -319,7 +322,7 @@ class Cell:
 
     @property
     def turns(self) -> list[int]:
-        """The numbers of the turns that the causes speak of."""
+        """Numbers of the turns that the causes refer to."""
         return [number for number, _ in self.leads]
 
 
@@ -333,7 +336,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The metrics of one aspect on one kind of item."""
+    """Metrics of one aspect on one kind of item."""
 
     kind: str
     aspect: Aspect
@@ -341,15 +344,15 @@ class Section:
 
     @property
     def title(self) -> str:
-        """The section's heading."""
+        """Heading of the section."""
         return heading(self.kind, self.aspect)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A continuation: its turn that continues the context, and of a rollout the turns after it.
+    """A continuation: its turn that continues the context, and the following turns of a rollout.
 
-    `n_rest` counts all of those, `rest` has the first MOST_LINES. `anchor` is where the turn stands on the
+    `n_rest` counts all following turns, `rest` has the first MOST_LINES. `anchor` is the turn's anchor on the
     page of the continuation's own values. `scored` says whether any metric has a label here.
     """
 
@@ -361,17 +364,17 @@ class Column:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The turns that are shown."""
+        """Turns that are shown."""
         return (self.line, *self.rest)
 
     @property
     def n_lines(self) -> int:
-        """All turns from its own on."""
+        """Number of all turns from its own on."""
         return 1 + self.n_rest
 
     @property
     def condition(self) -> str:
-        """Its condition in words, with its trial where there are several; empty where nothing is known."""
+        """Condition in words, with its trial if there are several; empty if unknown."""
         part = self.answer.continuation
         details = [f"{key} {value}".replace("_", " ") for key, value in part.condition.items()]
         return " · ".join([*details, *([f"trial {part.trial}"] if part.trial else [])])
@@ -379,9 +382,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything of one page: the context, the columns, and the rows in their sections.
+    """Everything on one page: the context, the columns, and the rows in their sections.
 
-    `context` has the last MOST_LINES turns of `n_context`. `contexts` are all of the dialogue, and
+    `context` has the last MOST_LINES turns of `n_context`. `contexts` are all contexts of the dialogue, and
     `metrics` the names of all metrics that scored a column, by the rater's id.
     """
 
@@ -396,7 +399,7 @@ class Comparison:
 
     @property
     def against(self) -> Column:
-        """The column that others are compared with."""
+        """Column that others are compared with."""
         return self.columns[self.choice.against]
 
     @property
@@ -406,12 +409,12 @@ class Comparison:
 
     @property
     def anchors(self) -> frozenset[str]:
-        """The anchors of the context's turns, which all columns share."""
+        """Anchors of the context's turns, which all columns share."""
         return frozenset(line.anchor for line in self.context)
 
 
 def compare(dialogue: Dialogue, query: ComparisonQuery) -> Comparison:
-    """Put continuations of a dialogue side by side; raise CompareRefused where none share a context.
+    """Compare continuations of a dialogue side by side; raise CompareRefused if none share a context.
 
     The number of queries grows neither with columns nor with labels.
     """
@@ -444,7 +447,7 @@ Tellings = Mapping[int, Telling]
 
 
 def _by_place(labels: Iterable[Label]) -> Labels:
-    """Return labels by continuation and turn index (None: the whole), then by rater; the latest of each."""
+    """Return the latest labels by continuation and turn index (None: the whole), then by rater."""
     labels_by_place: Labels = {}
     for label in labels:
         position = None if label.item.turn is None else label.item.turn.position
@@ -460,7 +463,7 @@ def _labels_at(answer: Answer, kind: str, labels: Labels) -> Mapping[int, Label]
 
 
 def _raters(answers: Sequence[Answer], labels: Labels) -> list[MetricColumn]:
-    """Return the metrics that said something of a column, in the order of the table of metrics."""
+    """Return the metrics with a label in some column, in the order of the table of metrics."""
     columns = {
         rater: MetricColumn.of(label.rater)
         for answer in answers
@@ -472,7 +475,7 @@ def _raters(answers: Sequence[Answer], labels: Labels) -> list[MetricColumn]:
 
 
 def _is_selected(metric: MetricColumn, metric_name: str, metrics: Mapping[int, str]) -> bool:
-    """Whether a metric is asked for; raise CompareRefused where there is no such one."""
+    """Whether a metric is selected; raise CompareRefused if no metric has that name."""
     if not metric_name:
         return True
     matching = [pk for pk, name in metrics.items() if name == metric_name or pk == row_id(metric_name)]
@@ -483,7 +486,7 @@ def _is_selected(metric: MetricColumn, metric_name: str, metrics: Mapping[int, s
 
 
 def _context(answer: Answer, telling: Telling) -> list[Line]:
-    """Lines before an answer: the history up to its point, then the turns given right before it."""
+    """Return the lines before an answer: the history up to its point, then the turns given before it."""
     position = telling.offset + answer.position
     return [*telling.lines[: answer.at], *telling.lines[position - len(answer.given) : position]]
 
@@ -529,13 +532,13 @@ PLUS = "+"
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
-    """Return everything: the context, the columns, and a row per metric."""
+    """Return everything: the context, the columns, and one row per metric."""
     rows = SideBySideRowSerializer(comparison.rows, many=True).data
     return SideBySideSerializer(comparison).data | {"rows": rows}
 
 
 def as_csv(comparison: Comparison) -> str:
-    """Return one line per metric and continuation; text cells are guarded against spreadsheets."""
+    """Return one line per metric and continuation; text is guarded against spreadsheet formulas."""
     return csv_text(
         FIELDS,
         (
@@ -570,7 +573,7 @@ def _csv_line(comparison: Comparison, row: Row, column: Column, cell: Cell) -> d
 
 
 def signed(value: float) -> str:
-    """Return a difference with its sign, three decimals; nothing has a sign that is shown as zero."""
+    """Format a difference with its sign and three decimals; a difference shown as zero gets no sign."""
     text = number(value, 3)
     return f"{PLUS}{text}" if value > 0 and float(f"{value:.3f}") else text
 

@@ -1,4 +1,4 @@
-"""Tables as files: CSV and JSON unrounded, Markdown and LaTeX in which text is nothing but text."""
+"""Tables as files: CSV and JSON unrounded, Markdown and LaTeX with text escaped."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from calibration.renderings import Rendering, escaped, fitted
 from calibration.statistics.core.engine import Result
 
 MOST_LEVEL = 4
-"""Headings of more columns than these are turned, so that columns are as narrow as their figures."""
+"""Maximum number of columns with level headings; beyond it headings are rotated, so that columns stay
+narrow.
+"""
 
 
 def interval_text(result: Result, write: Callable[[float], str], absent: str) -> str:
-    """Return `0.19 to 0.31`, its ends as they are to be written, or what stands where there is none."""
+    """Return `0.19 to 0.31` with ends formatted by `write`, or `absent` without an interval."""
     if result.low is None or result.high is None:
         return absent
     return f"{write(result.low)} to {write(result.high)}"
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows under their columns; a text that a spreadsheet would evaluate gets an apostrophe."""
+    """Return rows under their columns; text that a spreadsheet would evaluate gets an apostrophe."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n", restval="")
     writer.writeheader()
@@ -39,22 +41,22 @@ def json_text(content: Mapping[str, Any], indent: int = 2) -> str:
 
 
 def latex_comment(text: str) -> str:
-    """Return a text as a comment of one line."""
+    """Return a text as a one-line LaTeX comment."""
     return f"% {' '.join(text.split())}"
 
 
 def latex_line(cells: Iterable[str]) -> str:
-    """Return cells that are LaTeX as a line of a table."""
+    """Join cells of LaTeX to one line of a table."""
     return rf"{' & '.join(cells)} \\"
 
 
 def latex_headings(names: Sequence[str]) -> list[str]:
-    """Return headings of columns of figures as LaTeX, turned where they are many."""
+    """Return LaTeX headings of columns of figures, rotated if there are many."""
     return [rf"\rotatebox{{60}}{{{name}}}" if len(names) > MOST_LEVEL else name for name in names]
 
 
 def latex_table(alignment: str, head: Iterable[str], body: Iterable[str], note: str = "") -> list[str]:
-    """Return a booktabs table of cells and lines that are LaTeX, with a note below."""
+    """Return a booktabs table of LaTeX cells and lines, with a note below."""
     return fitted(
         [
             rf"\begin{{tabular}}{{{alignment}}}",
@@ -70,11 +72,11 @@ def latex_table(alignment: str, head: Iterable[str], body: Iterable[str], note: 
 
 
 def latex_small(text: str) -> str:
-    """Return a text for the line below a figure."""
+    """Format a text for the line below a figure."""
     return rf"{{\scriptsize {escaped(text)}}}" if text else ""
 
 
-# The forms of a report that has tables and a chart.
+# Download formats of a report that has tables and a chart.
 
 Report = TypeVar("Report")
 
@@ -87,7 +89,7 @@ def report_renderings(
     svg: Callable[[Report], str],
     png: Callable[[Report], bytes],
 ) -> dict[str, Rendering[Report, Any]]:
-    """Return the forms that a report is downloaded in, by key."""
+    """Return the download formats of a report, by key."""
     forms: tuple[Rendering[Report, Any], ...] = (
         Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
         Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),

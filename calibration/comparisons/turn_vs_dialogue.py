@@ -20,17 +20,17 @@ from calibration.reports.wording import counted, crowd_of
 from calibration.statistics.core.ratings import codes
 from calibration.statistics.level_scores import Inversions, Units, turns_and_whole
 
-# Which question about turns, and which about whole continuations, are put side by side.
+# Selection of the question about turns and the question about whole continuations to compare.
 
 HUMAN, TURN, DIALOGUE = "human", "turn", "dialogue"
 NUMBERS = frozenset({"binary", "ordinal", "interval", "ratio"})
 PAIRS = (("comperdial_turn", "comperdial_dialogue"), ("fed_turn", "fed_dialogue"))
-"""Schemes about turns, and about whole continuations, that ask for the same under the same key."""
+"""Pairs of schemes (turns, whole continuations) that ask the same under the same key."""
 
 
 @dataclass(frozen=True)
 class QuestionPair:
-    """A question about turns and one about whole continuations, and the people who answered either."""
+    """A question about turns and one about whole continuations, with the people who answered either."""
 
     scope: Scope
     turns: QuestionInfo
@@ -39,27 +39,27 @@ class QuestionPair:
 
     @property
     def n_people(self) -> int:
-        """How many people answered."""
+        """Number of people who answered."""
         return len(self.people)
 
     @property
     def same_scale(self) -> bool:
-        """Whether the two have the same least and greatest value, so that a difference means something."""
+        """Whether the two questions have the same range, so that a difference is meaningful."""
         ends = [(min(q.values), max(q.values)) if q.values else None for q in (self.turns, self.dialogues)]
         return ends[0] == ends[1]
 
 
 def offered(counted: Census) -> tuple[list[QuestionInfo], list[QuestionInfo]]:
-    """Return the questions about turns, and about whole continuations, that people answered in numbers."""
+    """Return the numeric questions that people answered: about turns, and about whole continuations."""
     answered = {question for question, rater in counted.counts if counted.raters[rater].kind == HUMAN}
     rated = [q for q in counted.questions.values() if q.id in answered and q.level in NUMBERS]
     return [q for q in rated if q.item_kind == TURN], [q for q in rated if q.item_kind == DIALOGUE]
 
 
 def read(params: Mapping[str, str], corpus: Corpus, campaign: Campaign | None) -> QuestionPair:
-    """Read the two questions from the parameters `turns` and `whole`; by default the pair that fits best.
+    """Read the two questions from the parameters `turns` and `whole`; by default the best-fitting pair.
 
-    Raises LevelsRefused, in one line, where people did not answer such questions.
+    Raises LevelsRefused, in one line, if people did not answer such questions.
     """
     scope = scope_of(corpus, campaign)
     counted = census(scope)
@@ -92,14 +92,14 @@ def _match_question(ref: str, among: Sequence[QuestionInfo], by_default: Questio
 def _fitting(
     turns: Sequence[QuestionInfo], dialogues: Sequence[QuestionInfo]
 ) -> tuple[QuestionInfo, QuestionInfo]:
-    """Return the pair that asks for the same: overall first, else any of one key, else the first of each."""
+    """Return the best-fitting pair: overall first, else any with a common key, else the first of each."""
     pairs = [(question, other) for question in turns if (other := _like(question, dialogues))]
     overall = [pair for pair in pairs if pair[0].key == "overall"]
     return (overall or pairs or [(turns[0], dialogues[0])])[0]
 
 
 def _like(question: QuestionInfo, among: Sequence[QuestionInfo]) -> QuestionInfo | None:
-    """Return the question of the same key: of the scheme that goes with this one's, else of any."""
+    """Return the question with the same key, in this scheme's partner if possible, else in any scheme."""
     same = [other for other in among if other.key == question.key]
     scheme = question.scheme.rsplit("@", 1)[0]
     partner = next((dialogue_scheme for turns, dialogue_scheme in PAIRS if turns == scheme), None)
@@ -107,19 +107,20 @@ def _like(question: QuestionInfo, among: Sequence[QuestionInfo]) -> QuestionInfo
     return next(iter(matched or same), None)
 
 
-# Each continuation by the mean of its turn labels and by its own label, and how the two orders differ.
+# Each continuation by the mean of its turn labels and by its own label, and the differences between both
+# orders.
 
 CHUNK = 20_000
 Values = dict[int, list[float]]
-"""Per continuation, people's mean of each of its items that were labelled."""
+"""Per continuation, people's mean of each labelled item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A continuation with both scores, its rank among those of its dialogue by each (1 is best), and links.
+    """A continuation with both scores, its rank in its dialogue by each score (1 is best), and links.
 
-    `n_turns` labelled turns make `by_turns`. `difference` is the whole less the turns, None where the scales
-    differ; `moved` is above 0 where the whole places it better than its turns do.
+    `by_turns` is the mean of `n_turns` labelled turns. `difference` is the whole minus the turns, None if the
+    scales differ; `moved` is above 0 if the whole ranks it better than its turns do.
     """
 
     pk: int
@@ -138,10 +139,10 @@ class Line:
 
 @dataclass(frozen=True)
 class TurnVsDialogue:
-    """All continuations with both scores, those that changed rank most first, and each dialogue's inversions.
+    """All continuations with both scores, largest rank changes first, and each dialogue's inversions.
 
-    `left_out` counts the continuations where only turns, or only the whole, were labelled. `is_locked`: the
-    test part is left out, because nobody has opened it.
+    `left_out` counts the continuations for which only turns, or only the whole, were labelled. `is_locked`:
+    the test part is left out, because nobody has opened it.
     """
 
     pair: QuestionPair
@@ -152,17 +153,17 @@ class TurnVsDialogue:
 
     @property
     def inversions(self) -> float:
-        """Pairs that the two orders put differently, over all dialogues."""
+        """Number of pairs that the two orders rank differently, over all dialogues."""
         return sum(dialogue.inversions for dialogue in self.dialogues)
 
     @property
     def pairs(self) -> int:
-        """All pairs of continuations of one dialogue."""
+        """Number of pairs of continuations of one dialogue, over all dialogues."""
         return sum(dialogue.pairs for dialogue in self.dialogues)
 
 
 def compute(pair: QuestionPair) -> TurnVsDialogue:
-    """Put people's labels of turns beside those of the whole: three queries and one pass."""
+    """Compare people's labels of turns with those of the whole, in three queries and one pass."""
     locked = set(splits.unopened(pair.scope.corpus).values_list("cluster", flat=True))
     turns, by_dialogue = (_people(pair, question) for question in (pair.turns, pair.dialogues))
     rows = [
@@ -207,7 +208,7 @@ def compute(pair: QuestionPair) -> TurnVsDialogue:
 
 
 def _people(pair: QuestionPair, question: QuestionInfo) -> Mapping[int, list[float]]:
-    """Return people's mean of each labelled item, by continuation; a person counts once an item."""
+    """Return people's mean of each labelled item, by continuation; a person counts once per item."""
     rows = (
         pair.scope.labels()
         .filter(question=question.id, rater__kind=HUMAN, missing="")
@@ -225,11 +226,11 @@ def _people(pair: QuestionPair, question: QuestionInfo) -> Mapping[int, list[flo
     return values_by_continuation
 
 
-# What turns and whole say, in sentences.
+# Turn vs. dialogue ratings in sentences.
 
 
 def facts(result: TurnVsDialogue) -> list[str]:
-    """Sentences about the list: how many, by whom, what is left out, how many inversions."""
+    """Return sentences about the list: how many, by whom, what is left out, how many inversions."""
     pair = result.pair
     crowd = crowd_of(pair.people)
     lines = [
@@ -262,21 +263,21 @@ def _inversions(count: float) -> str:
     return f"{number_text} inversion{'' if count == 1 else 's'}"
 
 
-# Turns and whole as files: CSV of continuations or of dialogues, and JSON of both, unrounded.
+# Turn vs. dialogue ratings as files: CSV of continuations or of dialogues, and JSON of both, unrounded.
 
 
 def lines_csv(result: TurnVsDialogue) -> str:
-    """Return a line a continuation, those that changed rank most first."""
+    """Return one line per continuation, largest rank changes first."""
     return csv_text([*LineSerializer().fields], LineSerializer(result.lines, many=True).data)
 
 
 def dialogues_csv(result: TurnVsDialogue) -> str:
-    """Return a line a dialogue with its inversions."""
+    """Return one line per dialogue with its inversions."""
     return csv_text([*InversionsSerializer().fields], InversionsSerializer(result.dialogues, many=True).data)
 
 
 def as_json(result: TurnVsDialogue) -> str:
-    """Return everything."""
+    """Return both lists, of continuations and of dialogues."""
     lines = LineSerializer(result.lines, many=True).data
     return json_text(TurnVsDialogueSerializer(result).data | {"continuations": lines})
 

@@ -1,1 +1,1 @@
-"""Gold labels: the rules, making them, handing them out."""
+"""Gold labels: rules, derivation, comparison and export."""

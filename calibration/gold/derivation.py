@@ -1,4 +1,4 @@
-"""Derivation of gold labels: what it reads, the rule it applies, and the job that makes them."""
+"""Derivation of gold labels: the answers read, the rule applied, and the job for large scopes."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 
-# What gold is chosen from: the answers of raters, what adjudicators decided, and which items are dev.
+# Source of gold labels: raters' answers, adjudicators' decisions, and the dev items.
 
 DECIDED_SUFFIX = "\0adjudication"
-"""What follows a rater's name where it stands for what the rater decided as an adjudicator: in no name."""
+"""Suffix that turns a rater's name into that of the same person as adjudicator; no real name contains it."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What gold is chosen from: the answers to a scheme version's questions, and who gave them.
+    """Answers to a scheme version's questions, and the raters who gave them.
 
-    `items` are the ids of their items by key; `split` is the corpus's lock and `dev` its dev clusters, None
-    where there is no split; `adjudicators` decided, of a rule that reads adjudications: `decided` has their
-    decisions by (item id, question id). `without` are those whose labels researchers, or a campaign's rule,
-    have left out.
+    `items` maps item keys to ids; `split` is the corpus's lock and `dev` its dev clusters, both None without
+    a split. `adjudicators` is filled only for a rule that reads adjudications; `decided` then holds their
+    decisions by (item id, question id). `without` lists the people whose labels were left out by researchers
+    or by a campaign's rule.
     """
 
     raters: tuple[str, ...]
@@ -65,7 +65,7 @@ class Source:
     decided: Mapping[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
 
     def answers(self, data: SubjectData, rule: Rule, options: Mapping[str, Any]) -> Answers:
-        """Return the answers to a question as a rule takes them."""
+        """Return the answers to one question in the form that a rule expects."""
         ratings = data.ratings(rule.samples_of(options))
         dev = None
         if self.dev is not None:
@@ -80,14 +80,15 @@ class Source:
 
 
 def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule) -> Source:
-    """Read the answers that gold is chosen from. Raises GoldRuleError for a rater who has none.
+    """Read the answers that gold is chosen from. Raises GoldRuleError for a named rater without answers.
 
-    Where no `raters` are named, who was left out of gold (`annotation.checks`) is; who is named counts.
+    Without `raters`, people left out of gold (`annotation.work.check_stages`) do not count; with `raters`,
+    all those named do.
     """
     corpus = scope.corpus
     without = () if raters else left_out(corpus, scope.campaign)
     scope = replace(scope, without=without)
-    if rule.reads_adjudications:  # a campaign of adjudication reads its own labels otherwise, too
+    if rule.reads_adjudications:  # else an adjudication campaign's labels would be raters' answers
         others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
         scope = replace(scope, occasions=others)
     counted = census(scope)
@@ -123,12 +124,12 @@ def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule
 
 
 def reference(version: SchemeVersion) -> str:
-    """Return how a scheme version is named: key@version."""
+    """Return the reference to a scheme version: key@version."""
     return f"{version.scheme.key}@{version.version}"
 
 
 def default_rule_of(counted: Census, scheme: str) -> str:
-    """Return the rule for a scheme (key@version) where nobody named one: it follows the questions' scales."""
+    """Return the default rule for a scheme (key@version), which follows the levels of its questions."""
     return default_rule(question.level for question in _questions_of(counted, scheme))
 
 
@@ -137,12 +138,12 @@ def _questions_of(counted: Census, scheme: str) -> list[QuestionInfo]:
 
 
 def _kinds(questions: Sequence[QuestionInfo], version: SchemeVersion) -> set[str]:
-    """Return the kinds of items that questions are about."""
+    """Return the item kinds that the questions apply to."""
     return {question.item_kind for question in questions} or {version.item_kind}
 
 
 def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectData], dict[str, int]]:
-    """Return what adjudicators decided, by question, and the ids of the items by key."""
+    """Return adjudicators' decisions by question id, and item ids by key."""
     counted = census(scope)
     questions = _questions_of(counted, reference(version))
     where = places(scope, _kinds(questions, version))
@@ -151,7 +152,7 @@ def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectD
 
 
 def _decision_records(scope: Scope, version: SchemeVersion) -> dict[tuple[int, int], list[dict[str, Any]]]:
-    """Return the decisions as a gold label keeps them: which label, whose, what, and the reason."""
+    """Return the decisions as stored with a gold label: label, adjudicator, value and reason."""
     rows = scope.labels().filter(question__version=version).select_related("rater").order_by("pk")
     decisions: dict[tuple[int, int], list[dict[str, Any]]] = {}
     for label in rows:
@@ -168,7 +169,7 @@ def _decision_records(scope: Scope, version: SchemeVersion) -> dict[tuple[int, i
 
 
 def _joined(answers: SubjectData | None, decisions: SubjectData) -> SubjectData:
-    """Return raters' answers with decisions among them, under names of their own."""
+    """Return raters' answers merged with decisions; adjudicators appear under separate names."""
     decided = tuple(_as_decision(record) for record in decisions.records)
     if answers is None:
         return replace(decisions, records=decided, raters=())
@@ -189,16 +190,16 @@ def _raters(counted: Census, questions: Sequence[QuestionInfo], names: Sequence[
     return tuple(names) or tuple(name for name, rater in present.items() if rater.kind == "human")
 
 
-# Gold labels: one answer per item chosen from several raters, kept with how it was chosen.
+# Gold labels: one answer per item chosen from several raters, stored with the rule that chose it.
 
-# What a gold was chosen by, for pages: its rule's title and the options that it was used with.
+# Descriptions of gold for pages: the rule's title and the options used.
 
 
 @dataclass(frozen=True)
 class Described:
-    """A gold with its rule in words; a rule that is no longer in the table is called by its key.
+    """A gold with its rule in words; a rule no longer in the table is shown by its key.
 
-    An option that is one of several words is told by its meaning: a policy is no count.
+    A choice option is shown by the meaning of its value (a policy), a number as it is.
     """
 
     gold: Gold
@@ -206,13 +207,13 @@ class Described:
     options: tuple[tuple[str, Any], ...]
 
     def __str__(self) -> str:
-        """Return `Majority (ties: no gold label; the tie is listed)`."""
+        """Return, for instance, `Majority (ties: no gold label; the tie is listed)`."""
         options_text = ", ".join(f"{name}: {value}" for name, value in self.options)
         return f"{self.title} ({options_text})" if options_text else self.title
 
 
 def described(gold: Gold) -> Described:
-    """Return what a gold was chosen by."""
+    """Return a gold's rule and options in words."""
     rule = RULES.get(gold.rule)
     if rule is None:
         return Described(gold, gold.rule, ())
@@ -223,11 +224,11 @@ def described(gold: Gold) -> Described:
     return Described(gold, rule.title, options)
 
 
-# Whether gold still says what the labels of now would: what came or changed since it was made.
+# Whether gold is still up to date: labels added or changed since it was made.
 
 
 def changes_of(gold: Gold) -> Changes:
-    """Return what became, since a gold was made, of the labels on its questions."""
+    """Return the changes to labels on a gold's questions since the gold was made."""
     scope = scope_of(gold.corpus, gold.campaign, gold.part)
     rule = RULES.get(gold.rule)
     reads = rule is not None and rule.reads_adjudications
@@ -237,7 +238,7 @@ def changes_of(gold: Gold) -> Changes:
 
 
 def counts_everybody(gold: Gold) -> bool:
-    """Whether a gold was chosen from the answers of all people who had answered its questions by then."""
+    """Whether a gold counts all people who had answered its questions when it was made, and nobody else."""
     names = gold.options["raters"]
     answered = scope_of(gold.corpus, gold.campaign, gold.part).ever()
     answered = answered.filter(question__in=_questions(gold), created_at__lte=gold.created_at)
@@ -256,7 +257,7 @@ def _questions(gold: Gold) -> list[int]:
 BATCH = 5_000
 TIES_OPTION = "ties"
 TIE = "tie: "
-"""What the reason of an item begins with whose answers tie."""
+"""Prefix of the reason for an item without a value because its answers tie."""
 GoldProgress = Callable[[int, int], None]
 
 
@@ -275,10 +276,10 @@ def make(
 ) -> Gold:
     """Choose gold labels for all items of a scheme's questions that have an answer.
 
-    Training dialogues are left out unless they are the `part` (or the campaign's), and then taken alone.
-    `raters` names whose answers count; by default all people but those left out of gold. The same inputs and
-    rule return the gold that was made of them before. `progress` is told (questions done, in all) and may
-    raise to stop. Raises GoldRuleError, in one line, where nothing can be chosen.
+    Training dialogues are excluded, unless they are the `part` (or the campaign's): then only they count.
+    `raters` names the raters whose answers count; by default all people except those left out of gold. The
+    same inputs and rule return the existing gold. `progress` is called with (questions done, total) and may
+    raise to stop. Raises GoldRuleError, with a one-line message, when nothing can be chosen.
     """
     chosen_rule = rule_named(rule)
     checked = chosen_rule.checked(options or {})
@@ -291,7 +292,7 @@ def make(
     if source.adjudicators:
         stored["adjudicators"] = list(source.adjudicators)
     elif stored.get(DECISIONS) == FIRST:
-        del stored[DECISIONS]  # nothing was decided: this is the gold that it was before there were decisions
+        del stored[DECISIONS]  # no decisions: the same gold as before decisions could be read
     hashed = dict(stored)
     if chosen_rule.reads_dev(checked) and source.split is not None:
         stored["split"] = source.split.name
@@ -327,10 +328,11 @@ def make(
 
 @dataclass(frozen=True)
 class Preview:
-    """What a rule would choose: how many items would have a value, and how many would stay without one.
+    """Expected outcome of a rule: items with a value, and items without one.
 
-    `ties` of those stay without one because answers tie. `unknown` says what is not counted beforehand, and
-    why; empty where all is. The numbers are then of what is certain, None where nothing is.
+    `ties` of those without a value have tied answers. `unknown` says which count is not known in advance, and
+    why; it is empty when all are known. Otherwise the numbers cover only what is certain, and are None where
+    nothing is.
     """
 
     n: int | None
@@ -339,7 +341,7 @@ class Preview:
     unknown: str = ""
 
     def __str__(self) -> str:
-        """Return it as a sentence or two."""
+        """Return the preview as one or two sentences."""
         if self.without is None or self.n is None:
             return f"How many items would stay without a value is not known: {self.unknown}."
         of = f"of {self.n + self.without:,} {'item' if self.n + self.without == 1 else 'items'}"
@@ -360,9 +362,9 @@ def preview(
     options: Mapping[str, Any],
     raters: Sequence[str],
 ) -> Preview:
-    """Count what `make` would choose of the same, without keeping anything. May raise GoldRuleError.
+    """Count the labels that `make` would choose, without storing anything. May raise GoldRuleError.
 
-    A slow rule is not estimated: what is certain of it are the items that nobody answered or decided.
+    A slow rule is not run: the count covers only items that nobody answered or decided.
     """
     chosen_rule = rule_named(rule)
     checked = chosen_rule.checked(options)
@@ -386,7 +388,7 @@ def preview(
 def _without_estimate(
     source: Source, fitting: Sequence[SubjectData], rule: Rule, options: Mapping[str, Any]
 ) -> Preview:
-    """Return what is certain of a slow rule: a rule that settles every tie stands in for it."""
+    """Return the certain counts for a slow rule, from a stand-in rule that settles every tie."""
     stand_in = {TIES_OPTION: "lowest", DECISIONS: options.get(DECISIONS, FIRST)}
     gold_values = [
         RULES["majority"].choose(source.answers(data, rule, options), stand_in) for data in fitting
@@ -400,7 +402,7 @@ def _without_estimate(
 
 
 def _scope(corpus: Corpus, campaign: Campaign | None, part: str) -> Scope:
-    """Return what gold is chosen from. Raises GoldRuleError for a part that there is not."""
+    """Return the scope that gold is chosen from. Raises GoldRuleError for an unknown part."""
     scope = scope_of(corpus, campaign, part)
     if part not in ("", TRAINING):
         raise GoldRuleError(f"gold is made of training, or of all but training: there is no part {part!r}")
@@ -418,7 +420,7 @@ def _log(gold: Gold, by: User | None) -> None:
 
 
 def rule_named(key: str) -> Rule:
-    """Return a rule. Raises GoldRuleError for one that is not there."""
+    """Return the rule with this key. Raises GoldRuleError for an unknown key."""
     if key not in RULES:
         raise GoldRuleError(f"there is no rule {key!r}; there are {', '.join(RULES)}")
     return RULES[key]
@@ -427,9 +429,9 @@ def rule_named(key: str) -> Rule:
 def _fitting(
     source: Source, rule: Rule, options: Mapping[str, Any]
 ) -> tuple[list[SubjectData], dict[str, str]]:
-    """Return the questions that a rule can choose for, and why it cannot for the others, by key.
+    """Return the questions that a rule applies to, and by key the reason why the others do not fit.
 
-    Raises GoldRuleError where it can for none.
+    Raises GoldRuleError when the rule applies to none.
     """
     fitting, left_out = [], {}
     for data in source.subjects:
@@ -448,7 +450,7 @@ def _fitting(
 
 
 def count(gold: Gold) -> None:
-    """Write down how many labels a gold has and how many of them are without a value, once they are made."""
+    """Store how many labels a gold has, and how many of them have no value, once the labels are written."""
     rows = gold.labels.order_by().values_list("question")
     counted = rows.annotate(n=Count("pk"), without=Count("pk", filter=~Q(reason="")))
     gold.counts = {str(question): [n, without] for question, n, without in counted}
@@ -458,7 +460,7 @@ def count(gold: Gold) -> None:
 
 
 def _keep(labels: Iterator[GoldLabel]) -> None:
-    """Write labels, a batch at a time: they are never all in memory."""
+    """Write labels in batches, so that they are never all in memory."""
     n_labels = 0
     while batch := list(islice(labels, BATCH)):
         n_labels += len(GoldLabel.objects.bulk_create(batch))
@@ -472,7 +474,7 @@ def _hash(subjects: Sequence[SubjectData], rule: str, options: Mapping[str, Any]
 
 
 def _findings(data: SubjectData, gold_values: GoldLabels, basis: str) -> dict[str, Any]:
-    """Return what a rule told about a question's raters and of the whole, empty where it told nothing."""
+    """Return a rule's findings on a question: per rater, and overall; empty if the rule reports none."""
     if not gold_values.raters and not gold_values.remarks and gold_values.estimation is None:
         return {}
     raters = {
@@ -488,7 +490,7 @@ def _findings(data: SubjectData, gold_values: GoldLabels, basis: str) -> dict[st
 def _labels(
     gold: Gold, data: SubjectData, ratings: Ratings, gold_values: GoldLabels, source: Source
 ) -> Iterator[GoldLabel]:
-    """Yield a label per item, with a value or with the reason why there is none."""
+    """Yield one label per item, with a value or with the reason why there is none."""
     question = data.subject.question
     for row, (key, votes) in enumerate(zip(gold_values.items, _votes(ratings), strict=True)):
         value, reason = _value(ratings, gold_values, row, votes)
@@ -509,7 +511,7 @@ def _labels(
 
 
 def _votes(ratings: Ratings) -> Iterator[dict[str, int]]:
-    """Yield, per item, how many raters gave each value, as it is written, in the scale's order."""
+    """Yield, per item, the number of raters by value, as written on the scale and in its order."""
     for row in ratings.values:
         counted = Counter(float(v) for v in row[~np.isnan(row)])
         yield {ratings.label(value): counted[value] for value in sorted(counted)}
@@ -530,11 +532,11 @@ def _value(
     return None, f"{TIE}{' and '.join(tied)} with {most} of {sum(votes.values())} each"[:200]
 
 
-# Making gold from many labels: a job, so that nobody waits in a request.
+# Large gold is made by a job, so that no request waits for it.
 
 KIND = "gold"
 AT_ONCE = 10_000
-"""Gold of a scope of at most this many labels is made while the page waits, in a second or two."""
+"""Gold of a scope with at most this many labels is made within the request, in a second or two."""
 
 
 def gold_or_job(
@@ -548,7 +550,7 @@ def gold_or_job(
     raters: Sequence[str],
     by: User | None,
 ) -> Gold | Job:
-    """Make gold of few labels at once; start a job for many, or for a slow rule. May raise GoldRuleError."""
+    """Make small gold at once; start a job for many labels or a slow rule. May raise GoldRuleError."""
     how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
     how["options"] = rule_named(rule).checked(options)
     if is_made_at_once(scope_of(corpus, campaign, part), rule, how["options"]):
@@ -574,7 +576,7 @@ def preview_gold(
     options: Mapping[str, Any],
     raters: Sequence[str],
 ) -> Preview:
-    """Count what `gold_or_job` would choose, or say why that is not counted. May raise GoldRuleError."""
+    """Preview `gold_or_job`, or say why there is no preview for a large scope. May raise GoldRuleError."""
     rule_named(rule).checked(options)
     if scope_of(corpus, campaign, part).most() > AT_ONCE:
         unknown = f"there are more than {AT_ONCE:,} labels, and it is counted while the gold is made"
@@ -591,13 +593,13 @@ def preview_gold(
 
 
 def is_made_at_once(scope: Scope, rule: str, options: Mapping[str, Any]) -> bool:
-    """Whether gold is chosen while the page waits: of few labels, by a rule that is not slow."""
+    """Whether gold is made within the request: few labels, and a rule that is not slow."""
     gold_rule = rule_named(rule)
     return scope.most() <= AT_ONCE and not gold_rule.is_slow(gold_rule.checked(options))
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Make the gold that a job describes; its result is {gold: id}. The same inputs give the same gold."""
+    """Make the gold that a job describes and return {gold: id}. The same inputs give the same gold."""
     params = dict(job.params)
     corpus = Corpus.objects.filter(pk=params.pop("corpus")).first()
     number = params.pop("campaign")

@@ -1,7 +1,7 @@
-"""The difference between two golds of the same corpus and questions: where they say the same, and where not.
+"""Difference between two golds of the same corpus and questions: items with equal and with different values.
 
-Two numbers are equal where they are less than 1e-9 apart: means come from different orders of addition.
-All is counted by PostgreSQL, so golds of any size are compared without reading them into memory.
+Numbers less than 1e-9 apart are equal, because means depend on the order of addition. PostgreSQL does all the
+counting, so golds of any size are compared without reading them into memory.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ STATUSES = {
     "neither": "no value in either",
     "equal": "equal values",
 }
-"""How an item stands on a question, and what that means."""
+"""Status of an item on a question, with its meaning."""
 LARGEST_TABLE = 20
-"""Values of a scale up to which a table shows which value became which."""
+"""Largest number of scale values for which a table of first by second values is shown."""
 
 _SIDES = """
   a.number AS first_number, a.text AS first_text, coalesce(a.reason, 'not in this gold') AS first_reason,
@@ -46,7 +46,7 @@ JOINED = f"""(
          WHEN a.reason = '' THEN 'only_first' WHEN b.reason = '' THEN 'only_second' ELSE 'neither'
     END AS status
     FROM ({_OWN}) AS a FULL JOIN ({_OWN}) AS b USING (item_id, question_id)) AS l"""  # noqa: S608  (own SQL)
-"""The labels of two golds side by side, one row an item and question."""
+"""The labels of two golds side by side, one row per item and question."""
 TABLES = f"""FROM {JOINED}
 {PLACES}
 JOIN annotation_question q ON q.id = l.question_id
@@ -76,11 +76,11 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class QuestionDifference:
-    """How two golds differ on a question: items by status, and of those with a value in both, how far.
+    """Difference between two golds on a question: items by status, and distances where both have a value.
 
-    `share` is that of different values among the items with a value in both; `mean`, `mean_absolute` and
-    `largest` are of second less first, None where values are no numbers or there are none. `table` counts
-    which value became which, first by second in the order of `values`, where these are few.
+    `share` is the proportion of different values among the items with a value in both. `mean`,
+    `mean_absolute` and `largest` are of second minus first; None if values are not numeric or there are none.
+    `table` counts first by second value, in the order of `values`, if the scale has few values.
     """
 
     question: Question
@@ -93,28 +93,28 @@ class QuestionDifference:
 
     @property
     def rows(self) -> list[tuple[str, tuple[int, ...]]]:
-        """The table's rows, each with its value of the first."""
+        """Rows of the table, each with its value in the first gold."""
         return list(zip(self.values, self.table, strict=True))
 
     @property
     def n_both(self) -> int:
-        """Items with a value in both."""
+        """Number of items with a value in both."""
         return self.counts["equal"] + self.counts["different"]
 
     @property
     def share(self) -> float | None:
-        """Share of different values among the items with a value in both; None where there are none."""
+        """Proportion of different values among the items with a value in both; None if there are none."""
         return self.counts["different"] / self.n_both if self.n_both else None
 
     @property
     def reason(self) -> str:
-        """Why there is no share; empty where there is one."""
+        """Why there is no share; empty if there is one."""
         return "" if self.n_both else "no item has a value in both"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between two golds, on the items that may be shown; `locked` counts the others."""
+    """Difference between two golds on the items that may be shown; `locked` counts the other items."""
 
     first: Gold
     second: Gold
@@ -124,7 +124,7 @@ class Difference:
     locked: int = 0
 
     def rows(self, status: str = "different", question: Question | None = None) -> Rows:
-        """Return the items of one status, of one question where one is named, in the order of the corpus."""
+        """Return the items with a status, optionally of one question only, in corpus order."""
         differences = [entry for entry in self.questions if question is None or entry.question == question]
         ids = [entry.question.pk for entry in differences]
         return Rows(
@@ -135,7 +135,7 @@ class Difference:
 
 
 def comparable(gold: Gold) -> QuerySet[Gold]:
-    """Return the other golds of the same corpus, part and questions, newest first."""
+    """Return the other golds with the same corpus, scheme version and part, newest first."""
     golds = Gold.objects.filter(corpus=gold.corpus_id, scheme_version=gold.scheme_version_id)
     of_training = Q(options__contains={"part": TRAINING}) | Q(campaign__part=TRAINING)
     golds = golds.filter(of_training) if gold.is_of_training else golds.exclude(of_training)
@@ -145,8 +145,8 @@ def comparable(gold: Gold) -> QuerySet[Gold]:
 def difference(first: Gold, second: Gold) -> Difference:
     """Compare two golds on the questions that both answer.
 
-    Items of a test part that nobody has opened are counted as locked and not compared. Raises
-    GoldDifferenceRefused for golds of two corpora, or without a question in common.
+    Items of an unopened test part are counted as locked and not compared. Raises GoldDifferenceRefused for
+    golds of two corpora, or without a question in common.
     """
     shared = shared_questions(first, second)
     export_part = _visible(first)
@@ -169,7 +169,7 @@ def difference(first: Gold, second: Gold) -> Difference:
 
 
 def shared_questions(first: Gold, second: Gold) -> list[Question]:
-    """Return the questions that both answer, in order. Raises GoldDifferenceRefused where there are none."""
+    """Return the questions that both golds answer, in order. Raises GoldDifferenceRefused if none."""
     if first.corpus_id != second.corpus_id:
         raise GoldDifferenceRefused(
             f"gold {first.pk} and gold {second.pk} are of two corpora, {first.corpus.name} and "
@@ -189,7 +189,7 @@ def shared_questions(first: Gold, second: Gold) -> list[Question]:
 
 
 def query(first: Gold, second: Gold, export_part: ExportPart | None = None) -> ExportQuery:
-    """Return both golds side by side, one row an item and question: dev unless told otherwise."""
+    """Return both golds side by side, one row per item and question; the dev part by default."""
     ids = [question.pk for question in shared_questions(first, second)]
     params = _params(
         first, second, ids, export_part or taken_by_default(first.corpus, training=first.is_of_training)
@@ -198,7 +198,7 @@ def query(first: Gold, second: Gold, export_part: ExportPart | None = None) -> E
 
 
 def as_json(gold_difference: Difference) -> dict[str, Any]:
-    """Return a difference as programs read it, without its items."""
+    """Return a difference as JSON data, without its items."""
     return {
         "first": gold_difference.first.pk,
         "second": gold_difference.second.pk,
@@ -224,7 +224,7 @@ def as_json(gold_difference: Difference) -> dict[str, Any]:
 
 
 class Rows(Sequence[dict[str, Any]]):
-    """The items of one status, read from the database a slice at a time."""
+    """Items with one status, read from the database a slice at a time."""
 
     def __init__(self, params: tuple[Any, ...], status: str, many: int) -> None:
         self.params, self.status, self.many = params, status, many
@@ -263,14 +263,14 @@ def _params(first: Gold, second: Gold, questions: list[int], export_part: Export
 
 
 def _visible(gold: Gold) -> ExportPart:
-    """Return what a page may show: dev while nobody has opened test, else everything."""
+    """Return the part that a page may show: dev while the test part is unopened, else everything."""
     if gold.is_of_training or splits.unopened(gold.corpus).exists():
         return taken_by_default(gold.corpus, training=gold.is_of_training)
     return ExportPart(None, "")
 
 
 def _summed(params: tuple[Any, ...]) -> dict[int, dict[str, Any]]:
-    """Return the counts by status and the distances of each question."""
+    """Return counts by status and the distances, by question id."""
     counts = ", ".join(f"count(*) FILTER (WHERE l.status = '{status}') AS {status}" for status in STATUSES)
     away = "l.second_number - l.first_number"
     sql = (
@@ -287,7 +287,7 @@ def _summed(params: tuple[Any, ...]) -> dict[int, dict[str, Any]]:
 
 
 def _tables(first: Gold, second: Gold, question: Question, export_part: ExportPart) -> dict[str, Any]:
-    """Return which value became which, where the values of both are few: those of the scale."""
+    """Return the table of first by second values, if the scale has few values; else nothing."""
     params = _params(first, second, [question.pk], export_part)
     pair = "l.first_number, l.first_text, l.second_number, l.second_text"
     sql = (
@@ -311,7 +311,7 @@ def _value(row: dict[str, Any], side: str) -> float | str:
 
 
 def _only_in(first: Gold, second: Gold) -> dict[str, tuple[str, ...]]:
-    """Return the keys of the questions that one gold alone answers, by which."""
+    """Return the keys of the questions that only the first, or only the second, gold answers."""
     keys = {}
     for name, gold, other in (("first", first, second), ("second", second, first)):
         alone = Question.objects.filter(pk__in=gold.counts.keys() - other.counts.keys())

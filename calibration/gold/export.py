@@ -1,4 +1,4 @@
-"""Gold labels as files, with what makes them reproducible."""
+"""Gold labels as files, with the provenance needed to reproduce them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from calibration.exports.writing import Column, ExportQuery
 from calibration.models import Gold
 from calibration.statistics.gold import Estimation
 
-# What a rule found out about the raters, for whoever may see it.
+# A rule's findings about the raters, for readers who may see them.
 #
-# It rests on answers together with who gave them. While a corpus's test part is locked it is not shown,
-# unless it was learned on dev alone.
+# They rest on answers together with the raters' names, so they are hidden while a corpus's test part is
+# locked, unless the rule learned on dev alone.
 
 MEASURES = {
     "severity": "Severity (below 0: stricter)",
@@ -27,13 +27,13 @@ MEASURES = {
     "agreement": "Agreement with the others",
     "n": "Answers",
 }
-"""What a rule may tell of a rater, and how it is headed."""
+"""Measures that a rule may report of a rater, with their column headings."""
 LOCKED = "locked: it rests on answers about the test part, which nobody has opened"
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found about one question's raters, a table and remarks; or why it is not shown."""
+    """A rule's findings on one question's raters: a table and remarks, or why they are locked."""
 
     question: str
     basis: str
@@ -45,19 +45,19 @@ class Findings:
 
     @property
     def headings(self) -> list[str]:
-        """How the measures are headed."""
+        """Column headings of the measures."""
         titles = MEASURES | ({"n": "Dev items shared"} if self.basis == "dev" else {})
         return [titles.get(measure, measure) for measure in self.measures]
 
     @property
     def sentences(self) -> list[str]:
-        """What is said below the table: how the estimate ended, and remarks."""
+        """Sentences below the table: how the estimation ended, and remarks."""
         estimated = [estimation_sentence(self.estimation)] if self.estimation else []
         return estimated + [f"{remark[:1].upper()}{remark[1:]}." for remark in self.remarks]
 
     @property
     def cells(self) -> list[tuple[str, list[str]]]:
-        """The rows as texts; an empty one where there is no value."""
+        """Rows as text; empty where there is no value."""
         return [(name, [_cell(value) for value in row]) for name, row in self.rows]
 
 
@@ -68,7 +68,7 @@ def _cell(value: float | None) -> str:
 
 
 def estimation_sentence(estimation: Estimation) -> str:
-    """Say after how many rounds an estimate ended, at which likelihood, and whether it converged."""
+    """Say after how many rounds an estimation ended, with which likelihood, and whether it converged."""
     rounds = f"{estimation.rounds:,} round{'' if estimation.rounds == 1 else 's'}"
     likelihood = f"log-likelihood {number(estimation.log_likelihood, 1)}"
     if estimation.converged:
@@ -77,7 +77,7 @@ def estimation_sentence(estimation: Estimation) -> str:
 
 
 def findings_of(gold: Gold) -> list[Findings]:
-    """Return what a gold's rule found, by question in their order."""
+    """Return the findings of a gold's rule, by question in the scheme's order."""
     locked = not gold.is_of_training and splits.unopened(gold.corpus).exists()
     order = Question.objects.filter(version=gold.scheme_version).order_by("position")
     keys = [key for key in order.values_list("key", flat=True) if key in gold.findings]
@@ -100,7 +100,7 @@ def _of(question: str, findings: dict[str, Any], locked: bool) -> Findings:
 
 
 def as_json(gold: Gold) -> dict[str, Any]:
-    """Return the same for programs, by question: measures by rater, or why they are not shown."""
+    """Return the findings as JSON data by question: measures by rater, or why they are locked."""
     return {
         findings.question: {"locked": findings.locked}
         if findings.locked
@@ -145,16 +145,16 @@ ORDER BY {IN_ORDER}, q.position
 
 
 def query(gold: Gold, export_part: ExportPart | None = None) -> ExportQuery:
-    """Return the labels of a gold, one row a label, those without a value with the reason why.
+    """Return the labels of a gold, one per row; those without a value carry the reason.
 
-    Where the corpus is split, those of the part that is taken: dev unless told otherwise.
+    If the corpus is split, only the chosen part is included; dev by default.
     """
     split, *part = (export_part or taken_by_default(gold.corpus, training=gold.is_of_training)).params
     return ExportQuery(GOLD_COLUMNS, GOLD_TABLES, (split, gold.pk, *part))
 
 
 def provenance(gold: Gold) -> dict[str, Any]:
-    """Return how a gold came about: from what, by which rule, and what it holds."""
+    """Return the provenance of a gold: its inputs, its rule and options, and its counts."""
     return {
         "gold": gold.pk,
         "corpus": gold.corpus.name,

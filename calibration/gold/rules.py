@@ -1,4 +1,4 @@
-"""Rules by which gold labels are chosen, in one table, with their options in words."""
+"""Rules for choosing gold labels: one table, with their options in words."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from calibration.statistics import Ratings, gold
 from calibration.statistics.core.ratings import CATEGORIES, ORDERED, Samples
 from calibration.statistics.gold import GoldLabels, adjudicated_first, dawid_skene, mace
 
-# What a rule is by which gold labels are chosen, and what it chooses from.
+# The types: a rule, its options, and the answers it chooses from.
 
 OptionValue = float | int | str
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a rule: its default (whose type it keeps), a sentence about it, and what it may be.
+    """An option of a rule: its default (whose type it keeps), a help sentence, and its allowed values.
 
-    `choices` maps the values it may have to their meaning; a number lies between `low` and `high`, both
-    included. One name is one option in all rules that have it.
+    `choices` maps allowed values to their meaning; a number lies between `low` and `high`, both included. An
+    option name means the same in all rules that have it.
     """
 
     default: OptionValue
@@ -37,11 +37,11 @@ class Option:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number, not one of several words."""
+        """Whether the option is a number, not a choice of words."""
         return not isinstance(self.default, str)
 
     def read(self, name: str, value: Any) -> OptionValue:
-        """Return a value as it is kept. Raises GoldRuleError for one that it cannot have."""
+        """Return the value in the stored type. Raises GoldRuleError for a value that is not allowed."""
         if not self.is_number:
             if not isinstance(value, str) or value not in self.choices:
                 raise GoldRuleError(f"{name} is {' or '.join(self.choices)}, not {value!r}")
@@ -58,11 +58,11 @@ class Option:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a rule chooses from: the answers to one question.
+    """Answers to one question, the input of a rule.
 
-    `dev` marks the items of the dev part, None where the corpus is not split. `decisions` are adjudicators'
-    answers, items x adjudicators over the same items; `empty` names the items of which one of them said that
-    there is no answer. Both are there for rules that read adjudications alone.
+    `dev` marks the items of the dev part; None if the corpus is not split. `decisions` are adjudicators'
+    answers, items x adjudicators over the same items; `empty` holds the items for which an adjudicator
+    decided that there is no answer. Only rules that read adjudications get these two.
     """
 
     ratings: Ratings
@@ -72,7 +72,7 @@ class Answers:
 
     @cached_property
     def present(self) -> tuple[int, ...]:
-        """The columns of the raters who gave an answer."""
+        """Columns of the raters who gave an answer."""
         return tuple(int(j) for j in np.flatnonzero((~np.isnan(self.ratings.values)).any(axis=0)))
 
 
@@ -81,15 +81,15 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule is one file here and one line in `RULES`.
+    """A rule for choosing gold labels: an entry of `RULES`.
 
-    It has a key and a title, the levels it applies to (`needs` says so in words), its choice, an explanation
-    and what the support of a label means, and its options. `samples` says which of a rater's repeated answers
-    count: for a majority the first, as a mean may fall between the values. `least_raters` is how many raters
-    with answers it takes; a rule that `tells_raters_apart` takes no unidentified ones; one that
-    `learns_on_dev` needs a split; one that `reads_adjudications` gets them; one that is `slow` takes seconds
-    for each question, however few the answers, so nobody waits for it in a request. `check` returns why it
-    cannot choose from these answers, for what these facts do not say; empty where it can.
+    A rule has a key and a title, the levels it applies to (`needs` names them in words), its choice, an
+    explanation, the meaning of a label's support, and its options. `samples` says which of a rater's repeated
+    answers count: for a majority the first, as a mean may fall between the values. `least_raters` is the
+    minimum number of raters with answers; a rule that `tells_raters_apart` rejects unidentified raters; one
+    that `learns_on_dev` needs a split; one that `reads_adjudications` gets decisions; one that is `slow`
+    takes seconds per question, however few the answers, so no request waits for it. `check` returns any
+    further reason why the rule cannot choose from these answers; empty if it can.
     """
 
     key: str
@@ -109,7 +109,7 @@ class Rule:
     check: Callable[[Answers, Options], str] | None = None
 
     def checked(self, values: Mapping[str, Any]) -> dict[str, OptionValue]:
-        """Return the options with defaults. Raises GoldRuleError for an unknown option or value."""
+        """Return the options with defaults filled in. Raises GoldRuleError for an unknown option or value."""
         if unknown := set(values) - set(self.options):
             raise GoldRuleError(f"{self.title} has no option {sorted(unknown)[0]!r}")
         return {
@@ -118,19 +118,19 @@ class Rule:
         }
 
     def samples_of(self, options: Options) -> Samples | None:
-        """Return which of a rater's repeated answers count, with these options."""
+        """Return which of a rater's repeated answers count, given these options."""
         return self.samples(options) if callable(self.samples) else self.samples
 
     def is_slow(self, options: Options) -> bool:
-        """Return whether nobody should wait for it, with these options."""
+        """Whether the rule is too slow to run within a request, given these options."""
         return self.slow(options) if callable(self.slow) else self.slow
 
     def reads_dev(self, options: Options) -> bool:
-        """Return whether the rule learns on the dev part, with these options."""
+        """Whether the rule learns on the dev part, given these options."""
         return self.learns_on_dev(options) if callable(self.learns_on_dev) else self.learns_on_dev
 
     def unfit(self, answers: Answers, options: Options) -> str:
-        """Return why the rule does not apply to these answers, one clear clause; empty where it does."""
+        """Return why the rule does not apply to these answers, as one clause; empty if it applies."""
         ratings = answers.ratings
         if ratings.level not in self.levels:
             return f"{self.title} needs {self.needs}, and this one is {ratings.level}"
@@ -148,7 +148,7 @@ class Rule:
 
     @property
     def raters_needed(self) -> str:
-        """Whom the rule takes, in words."""
+        """The raters that the rule needs, in words."""
         if self.tells_raters_apart:
             return f"{self.least_raters} or more, identified"
         return "any" if self.least_raters <= 1 else f"{self.least_raters} or more"
@@ -164,7 +164,7 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-# Options that several rules have: one name is one option.
+# Options shared by several rules; a name always means the same option.
 
 TIES = Option(
     "none",
@@ -177,7 +177,7 @@ TIES = Option(
 )
 
 
-# The answer that most raters gave.
+# Majority: the answer that most raters gave.
 
 MAJORITY = Rule(
     key="majority",
@@ -192,7 +192,7 @@ MAJORITY = Rule(
 )
 
 
-# The most probable answer, where each rater has their own way to err.
+# Dawid-Skene: the most probable answer, with a confusion matrix per rater.
 
 
 def _choose_of_dawid_skene(answers: Answers, options: Options) -> GoldLabels:
@@ -215,7 +215,7 @@ DAWID_SKENE = Rule(
 )
 
 
-# The most probable answer, where raters know it or guess.
+# MACE: the most probable answer, where each rater either knows it or guesses.
 
 SEED = Option(0, "The seed of the random starts of the estimation.", low=0, high=2**32 - 1)
 
@@ -235,7 +235,7 @@ MACE = Rule(
 )
 
 
-# The mean of the answers.
+# Mean of the answers.
 
 MEAN = Rule(
     key="mean",
@@ -248,7 +248,7 @@ MEAN = Rule(
 )
 
 
-# The middle answer.
+# Median.
 
 MEDIAN = Rule(
     key="median",
@@ -261,7 +261,7 @@ MEDIAN = Rule(
 )
 
 
-# The middle answer, the lower of two.
+# Lower median.
 
 MEDIAN_LOW = Rule(
     key="median_low",
@@ -275,7 +275,7 @@ MEDIAN_LOW = Rule(
 )
 
 
-# The mean without the extremes.
+# Mean without the extremes.
 
 SHARE = Option(
     0.2,
@@ -296,7 +296,7 @@ TRIMMED_MEAN = Rule(
 )
 
 
-# The mean after each rater's severity is taken off.
+# Mean after subtracting each rater's severity.
 
 
 def _check_of_severity_adjusted_mean(answers: Answers, options: Options) -> str:
@@ -319,7 +319,7 @@ SEVERITY_ADJUSTED_MEAN = Rule(
 )
 
 
-# Raters weighted by how well they agree with the others on dev.
+# Raters weighted by their agreement with the others on dev.
 
 LEAST = Option(gold.LEAST, "How many dev items two raters must share to be compared.", low=2, high=1_000_000)
 
@@ -361,27 +361,27 @@ WEIGHTED = Rule(
 )
 
 
-# Which rule is taken where nobody named one.
+# Default rule.
 
 MEANING = "median where the questions are on ordered scales, majority where one has categories"
 
 
 def default_rule(levels: Iterable[str]) -> str:
-    """Return the key of the rule for questions of these levels: median, or majority where one is not ordered.
+    """Return the key of the default rule: median, or majority if a level is not ordered.
 
-    A majority of two raters on a scale is a tie wherever they differ; categories have no middle.
+    A majority of two raters on a scale is a tie wherever they differ; categories have no median.
     """
     present = set(levels)
     return "median" if present and present <= ORDERED else "majority"
 
 
-# What adjudicators decided: before any other rule unless told otherwise, and as a rule of its own.
+# Adjudicators' decisions: they come before any other rule by default, and form a rule of their own.
 
 NONE = "none"
 BY_SCALE = "scale"
-"""The fallback that follows each question's scale."""
+"""Fallback that depends on each question's scale."""
 DECISIONS = "decisions"
-"""The option of every other rule that says what becomes of decisions."""
+"""Option of every other rule: use or ignore adjudicators' decisions."""
 FIRST, IGNORED = "first", "ignored"
 WHETHER = Option(
     FIRST,
@@ -391,7 +391,7 @@ WHETHER = Option(
 
 
 def before(other: Rule) -> Rule:
-    """Return a rule that takes what was decided first, and chooses as the other does for the rest."""
+    """Return a rule that takes decisions first and lets the other rule choose the rest."""
 
     def choose(answers: Answers, options: Options) -> GoldLabels:
         gold_values = other.choose(answers, options)
@@ -407,7 +407,7 @@ def before(other: Rule) -> Rule:
 
 
 def adjudicated_rule(others: Iterable[Rule]) -> Rule:
-    """Return the rule that takes adjudications first and else chooses by one of the others."""
+    """Return the rule that takes decisions first and falls back to one of the others."""
     table = {other.key: other for other in others}
 
     def fallback(answers: Answers, options: Options) -> str:
@@ -433,7 +433,7 @@ def adjudicated_rule(others: Iterable[Rule]) -> Rule:
     def samples(options: Options) -> Samples | None:
         name = options["fallback"]
         if name == BY_SCALE:
-            return None  # what fits the scale: the mean where it is ordered, else the first
+            return None  # what fits the scale: the mean if it is ordered, else the first answer
         return "first" if name == NONE else table[name].samples_of(table[name].checked({}))
 
     def reads_dev(options: Options) -> bool:
@@ -472,7 +472,7 @@ def adjudicated_rule(others: Iterable[Rule]) -> Rule:
     )
 
 
-# The rules by which gold labels are chosen, one file each, in one table.
+# The table of rules.
 
 FROM_RATINGS: tuple[Rule, ...] = (
     MAJORITY,
@@ -485,7 +485,7 @@ FROM_RATINGS: tuple[Rule, ...] = (
     SEVERITY_ADJUSTED_MEAN,
     WEIGHTED,
 )
-"""The rules that choose from raters' answers alone; what was adjudicated comes before each of them."""
+"""Rules that choose from raters' answers alone; adjudicators' decisions come before each of them."""
 
 RULES: dict[str, Rule] = {
     rule.key: rule for rule in (*map(before, FROM_RATINGS), adjudicated_rule(FROM_RATINGS))
@@ -493,27 +493,27 @@ RULES: dict[str, Rule] = {
 
 
 def known_options() -> dict[str, Option]:
-    """Return every option of the rules, by name; one name is one option."""
+    """Return the options of all rules by name; a name means the same option everywhere."""
     return {name: option for rule in RULES.values() for name, option in rule.options.items()}
 
 
 def rules_with(option: str) -> list[Rule]:
-    """Return the rules that have an option."""
+    """Return the rules that have this option."""
     return [rule for rule in RULES.values() if option in rule.options]
 
 
-# The rules in words: for the form, the command's help and the documentation, all from the one table.
+# Rules in words, for the form, the command's help and the documentation.
 
 
 def limits(option: Option) -> str:
-    """Return what an option may be: its values, or between which numbers it lies."""
+    """Return an option's allowed values, or its range."""
     if not option.is_number:
         return ", ".join(f"`{value}`" for value in option.choices)
     return f"{option.low:.10g} to {option.high:.10g}"
 
 
 def label(name: str) -> str:
-    """Return how a form calls an option: by its name, and the rules that have it."""
+    """Return the form label of an option: its name, and the rules that have it."""
     titles = [rule.title for rule in rules_with(name)]
     others = [rule.title for rule in RULES.values() if rule.title not in titles]
     if len(others) == 1:
@@ -523,7 +523,7 @@ def label(name: str) -> str:
 
 
 def help_line(name: str, option: Option) -> str:
-    """Return what an option means, what it may be and its default, as the command says it."""
+    """Return the command's help text for an option: meaning, allowed values and default."""
     rules = ", ".join(rule.key for rule in rules_with(name))
     if option.is_number:
         text = f"{option.help} From {limits(option)}"
@@ -534,7 +534,7 @@ def help_line(name: str, option: Option) -> str:
 
 
 def table() -> str:
-    """Return the rules as the table of docs/gold.md."""
+    """Return the rules as the Markdown table of docs/gold.md."""
     head = "| rule | chooses | for | raters | options | support |\n|---|---|---|---|---|---|\n"
     return head + "".join(f"{_row(rule)}\n" for rule in RULES.values())
 

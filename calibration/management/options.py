@@ -92,7 +92,7 @@ def find_study(options: dict[str, Any]) -> Study:
     return study
 
 
-# Write a command's output to the file of `--output`, or to standard output.
+# Output of a command to the file of `--output`, or to standard output.
 
 
 def write_output(command: BaseCommand, content: str | bytes, path: str | None) -> None:
@@ -111,7 +111,7 @@ def write_output(command: BaseCommand, content: str | bytes, path: str | None) -
         command.stdout.write(content, ending="")
 
 
-# Shared by the export commands: writing a query to a file or to standard output.
+# Shared by the export commands: write a query to a file or to standard output.
 
 
 def add_export_arguments(parser: CommandParser) -> None:
@@ -139,7 +139,7 @@ def add_part_arguments(parser: CommandParser) -> None:
 
 
 def take_part(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> ExportPart:
-    """Return the part of a corpus named by the options; CommandError for test without a purpose."""
+    """Return the part of a corpus named by the options. Raises CommandError for test without a purpose."""
     refuse_purpose(options, ("test", "all"))
     try:
         part_options = {name: options[name] for name in ("part", "purpose")}
@@ -151,9 +151,9 @@ def take_part(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, 
 def export_query(
     command: BaseCommand, query: ExportQuery, options: dict[str, Any], facts: dict[str, Any]
 ) -> None:
-    """Write the rows and report the export in one JSON line, on standard error if rows go to standard output.
+    """Write the rows and a one-line JSON summary, on standard error if the rows go to standard output.
 
-    A file gets a manifest next to it with the same line: import checks the file against it.
+    A file also gets a manifest with the same line, against which an import checks the file.
     """
     form = options["format"]
     export_file(command, lambda file: write(query, form, file), form, options["output"], facts)
@@ -166,7 +166,7 @@ def export_file(
     path: str,
     facts: dict[str, Any],
 ) -> None:
-    """Write a file and report the export; `facts` may be filled during the writing."""
+    """Write a file and a summary of the export; `facts` may be filled during the writing."""
     try:
         if path == "-":
             result = write_into(sys.stdout.buffer)
@@ -186,7 +186,7 @@ def export_file(
 
 
 def _write_whole(path: Path, write_into: Callable[[IO[bytes]], FileSummary]) -> FileSummary:
-    """Write a file under a temporary name first: an interrupted export never looks complete."""
+    """Write a file under a temporary name first, so that an interrupted export never looks complete."""
     part = path.with_name(f"{path.name}.part")
     try:
         with part.open("wb") as file:
@@ -194,6 +194,6 @@ def _write_whole(path: Path, write_into: Callable[[IO[bytes]], FileSummary]) -> 
     except CalibrationError:
         part.unlink(missing_ok=True)
         raise
-    manifest_path(path).unlink(missing_ok=True)  # never a file with another file's manifest
+    manifest_path(path).unlink(missing_ok=True)  # an old manifest must not stay with the new file
     part.replace(path)
     return result

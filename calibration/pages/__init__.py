@@ -1,1 +1,1 @@
-"""The pages of calibration."""
+"""Pages of calibration."""

@@ -1,4 +1,4 @@
-"""Rounds of adjudication as researchers see them: the list, a new one, one with its cases, files, a case."""
+"""Pages of adjudication: the adjudicator's case, and the researcher's rounds, cases and files."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ from calibration.workbench import marks
 from config.files import file_response
 from config.permissions import researcher_only, user_of
 
-# The adjudicator's pages: the rounds that wait for them, and the case before them.
+# The adjudicator's pages: rounds waiting for them, and the current case.
 #
-# Everything here is for adjudicators of the round; others get 404, as for a round that does not exist.
+# Only adjudicators of the round have access; others get 404, as for a round that does not exist.
 
 
 @require_GET
@@ -69,9 +69,9 @@ def my_adjudication(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@cache_control(no_store=True)  # Back shows the case that is next now, not one that was decided
+@cache_control(no_store=True)  # Back shows the next case, not a decided one
 def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
-    """Adjudicators: the case before them, or that none is left."""
+    """Adjudicators: the current case, or a note that none is left."""
     by = user_of(request)
     adjudication_round = access.own_round(by, pk)
     try:
@@ -84,7 +84,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @cache_control(no_store=True)
 def adjudicate_case(request: HttpRequest, pk: int, decision: int) -> HttpResponse:
-    """Adjudicators: a case of their own, to be decided on, or decided on anew."""
+    """Adjudicators: one of their own cases, to decide or to decide anew."""
     by = user_of(request)
     access.own_round(by, pk)
     try:
@@ -105,7 +105,7 @@ def adjudicate_case(request: HttpRequest, pk: int, decision: int) -> HttpRespons
 
 @require_POST
 def adjudicate_draft(request: HttpRequest, pk: int, decision: int) -> HttpResponse:
-    """Adjudicators: keep the draft of a case of their own."""
+    """Adjudicators: save the draft of one of their own cases."""
     by = user_of(request)
     access.own_round(by, pk)
     try:
@@ -134,7 +134,7 @@ def adjudicate_pass(request: HttpRequest, pk: int, decision: int) -> HttpRespons
 
 
 def _posted_decision(request: HttpRequest, case: AdjudicationCase) -> dict[str, Any]:
-    """Return what a form says: a value of the scale by its place, or what was written."""
+    """Return the form's answer: a value of the scale by its index, or the text entered."""
     choice, values = request.POST.get("choice", ""), _values(case)
     answer: Any = None
     if values and choice.isascii() and choice.isdigit() and len(choice) < 6:
@@ -191,7 +191,7 @@ def _page(
 
 
 def _draft_or_decision(decision: AdjudicationDecision) -> dict[str, Any]:
-    """Return the draft of a case, else the decision that stands."""
+    """Return the draft of a case, else its current decision."""
     if decision.draft:
         return dict(decision.draft)
     if decision.state == decision.State.DECIDED and decision.label is not None:
@@ -201,18 +201,18 @@ def _draft_or_decision(decision: AdjudicationDecision) -> dict[str, Any]:
 
 
 def _place(case: AdjudicationCase, answer: Any) -> str:
-    """Return the place of a value in the scale, as the form names it."""
+    """Return the index of a value on the scale, as used in the form."""
     values = _values(case)
     return str(values.index(answer)) if answer is not None and answer in values else ""
 
 
 def _values(case: AdjudicationCase) -> list[Any]:
-    """Return the values that can be chosen; none where a number or a text is written."""
+    """Return the values to choose from; empty if a number or text is entered."""
     return list(case.question.values) or ([0, 1] if case.question.level == "binary" else [])
 
 
 def _transcript(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> str:
-    """Return the markup of the transcript as annotators see it, with the item in question marked."""
+    """Return the markup of the transcript as annotators see it, with the case's item highlighted."""
     item = case.item
     shows_whole = (
         adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
@@ -238,7 +238,7 @@ def _nothing(request: HttpRequest, adjudication_round: AdjudicationRound, why: s
     return render(request, "adjudication/nothing.html", context | {"home": reverse("my-adjudication")})
 
 
-# The form of a new round of adjudication: rules with their bounds, who decides, and what they are shown.
+# Form of a new round of adjudication: rules with thresholds, adjudicators, and their view.
 
 SWITCHES = ("no_majority", "flagged", "commented", "marked", "everything")
 BOUNDS = ("spread", "judge_apart", "confidence")
@@ -246,7 +246,7 @@ HOW = ("adjudicators", "own_items", "shows_names", "shows_systems", "lease_minut
 
 
 class AdjudicationForm(forms.Form):
-    """What a round is about, by which rules its cases are picked, and how they are decided on."""
+    """Settings of a round: its labels, the rules that pick cases, and the terms of deciding."""
 
     name = forms.CharField(max_length=120)
     scheme = forms.ChoiceField(label="Questions of")
@@ -332,7 +332,7 @@ class AdjudicationForm(forms.Form):
 
     @property
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields under their headings; the questions, which are several to tick, stand apart."""
+        """Fields by heading, except the question checkboxes, which are placed separately."""
         names_by_heading = {
             "Which items": (*SWITCHES[:1], "spread", "flagged", "commented", "judge", "judge_apart")
             + ("confidence_rule", "confidence", "marked", "everything", "combine", "control", "seed"),
@@ -344,7 +344,7 @@ class AdjudicationForm(forms.Form):
         ]
 
     def plan(self) -> Plan:
-        """Return what the round is to be about."""
+        """Return the plan of the round."""
         data = self.cleaned_data
         key, number = data["scheme"].rsplit("@", 1)
         version = SchemeVersion.objects.select_related("scheme").get(scheme__key=key, version=int(number))
@@ -357,7 +357,7 @@ class AdjudicationForm(forms.Form):
         return Plan(self.corpus, self.campaign, version, rules, data["seed"], bool(data.get("takes_locked")))
 
     def how(self) -> dict[str, Any]:
-        """Return how its cases are decided on."""
+        """Return the terms on which cases are decided."""
         data = self.cleaned_data
         return {name: data[name] for name in HOW} | {"adjudicators": int(data["adjudicators"])}
 
@@ -369,7 +369,7 @@ PAGE = 25
 @require_GET
 @researcher_only
 def adjudication(request: HttpRequest) -> HttpResponse:
-    """Researchers: the rounds, of one corpus or campaign where named, and what was marked, latest first."""
+    """Researchers: the rounds, optionally of one corpus or campaign, and marked items, latest first."""
     corpus, campaign = place_of(request)
     rounds = reading.rounds()
     if campaign is not None:
@@ -385,18 +385,18 @@ def adjudication(request: HttpRequest) -> HttpResponse:
 @require_POST
 @researcher_only
 def withdraw_adjudication(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: take a marked item off the list."""
+    """Researchers: remove a marked item from the list."""
     marks.withdraw(by=user_of(request), row=access.for_adjudication(pk))
     return redirect("adjudication")
 
 
 @researcher_only
 def new(request: HttpRequest) -> HttpResponse:
-    """Researchers: choose rules, look at what they pick, and begin a round."""
+    """Researchers: choose rules, preview their picks, and begin a round."""
     corpus, campaign = place_of(request)
     if corpus is None:
         back = ("adjudication", "Adjudication")
-        return choose(request, title="New round of adjudication", lead=SCOPE_HELP, back=back, room="golds")
+        return choose(request, title="New adjudication round", lead=SCOPE_HELP, back=back, room="golds")
     form = AdjudicationForm(request.POST or None, corpus=corpus, campaign=campaign)
     context: dict[str, Any] = {"form": form, "corpus": corpus, "campaign": campaign}
     if request.method == "POST" and form.is_valid():
@@ -415,7 +415,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_GET
 @researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: how far a round is, its cases, and what the decisions say of the raters."""
+    """Researchers: the progress of a round, its cases, and the raters' agreement with the decisions."""
     adjudication_round = access.adjudication_round(pk)
     return render(request, "adjudication/round.html", _round(request, adjudication_round))
 
@@ -443,7 +443,7 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
 
 
 def _report(adjudication_round: AdjudicationRound) -> agreement.Report | str:
-    """Return what the decisions say of the raters, or why that is not told."""
+    """Return the raters' agreement with the decisions, or why there is none."""
     try:
         return agreement.report(adjudication_round)
     except CalibrationError as error:
@@ -451,7 +451,7 @@ def _report(adjudication_round: AdjudicationRound) -> agreement.Report | str:
 
 
 def _rules(adjudication_round: AdjudicationRound) -> list[tuple[str, str]]:
-    """Return a round's rules with their bounds, in words."""
+    """Return a round's rules with their thresholds, in words."""
     rules = adjudication_round.rules
     rule, most = rules.get("confidence_rule", "dawid_skene"), rules.get("confidence", 0)
     bounds = {
@@ -466,7 +466,7 @@ def _rules(adjudication_round: AdjudicationRound) -> list[tuple[str, str]]:
 @require_POST
 @researcher_only
 def change(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: top a round up, close it, or open it again."""
+    """Researchers: top up, close or reopen a round."""
     adjudication_round, by, verb = (
         access.adjudication_round(pk),
         user_of(request),
@@ -500,7 +500,7 @@ def file(request: HttpRequest, pk: int, what: str, form: str) -> FileResponse:
 @require_POST
 @researcher_only
 def import_decisions(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: decisions that were made elsewhere, from a file, as the researcher's own."""
+    """Researchers: import decisions made elsewhere, as the researcher's own."""
     adjudication_round, sent = access.adjudication_round(pk), request.FILES.get("file")
     try:
         if sent is None or isinstance(sent, list):
@@ -522,7 +522,7 @@ def import_decisions(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
-    """Researchers: one case, with what raters answered, what was decided, and why."""
+    """Researchers: one case with raters' answers, its decisions, and the reasons."""
     adjudication_round = access.adjudication_round(pk)
     adjudication_case = access.adjudication_case(adjudication_round, case)
     reading.numbered([adjudication_case])
@@ -540,7 +540,7 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
 
 
 def _decided(case: AdjudicationCase, corpus: int) -> list[tuple[AdjudicationDecision, str, str]]:
-    """Return the decisions on a case, each with its value in words, and whose (by pseudonym) it is."""
+    """Return the decisions on a case, each with its value in words and the adjudicator's pseudonym."""
     decisions_made = reading.decided_on(case)
     names = of_people({decision.adjudicator_id for decision in decisions_made}, corpus)
     worded = [(decision, decision.label.value) for decision in decisions_made if decision.label]
@@ -553,7 +553,7 @@ def _decided(case: AdjudicationCase, corpus: int) -> list[tuple[AdjudicationDeci
 @require_POST
 @researcher_only
 def withdraw_decision(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: take a decision back, with a reason; its case waits again."""
+    """Researchers: withdraw a decision, with a reason; its case waits again."""
     decision = access.adjudication_decision(pk)
     try:
         decisions.withdraw(by=user_of(request), decision=decision, reason=request.POST.get("reason", ""))

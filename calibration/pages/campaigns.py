@@ -1,4 +1,4 @@
-"""Pages about a campaign: its progress, its training, tests and checks, and an annotator's own agreement."""
+"""Pages of a campaign: its progress, its training, tests and checks, and an annotator's own agreement."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from calibration.statistics.rater_panel import FIGURES
 from config.files import row_id
 from config.permissions import user_of
 
-# A campaign's training, test and checks: setting them up, and what they say about its annotators.
+# Training, test and checks of a campaign: settings, and results per annotator.
 
-# The form of a campaign's training, test and checks, and the fields of an answer key.
+# Form of a campaign's training, test and checks, and fields of an answer key.
 
 PERCENT = {name for name, setting in SETTINGS.items() if setting.is_share}
-"""The settings that the form takes in percent."""
+"""Settings that the form takes in percent."""
 
 
 class ChecksForm(forms.Form):
-    """How a campaign trains, tests and checks; shares are written in percent."""
+    """Settings of a campaign's training, test and checks; proportions are entered in percent."""
 
     def __init__(self, *args: Any, plan: CheckPlan, **more: Any) -> None:
         initial = {name: getattr(plan, name) for name in SETTINGS}
@@ -64,14 +64,14 @@ class ChecksForm(forms.Form):
             self.fields[name] = setting_field(setting, **percent)
 
     def arguments(self) -> dict[str, Any]:
-        """Return what was filled in as `actions.set_up` takes it."""
+        """Return the form's values as arguments of `check_actions.set_up`."""
         values = dict(self.cleaned_data)
         for name in PERCENT & values.keys():
             values[name] = None if values[name] is None else values[name] / 100
         return values
 
     def refused(self, error: CampaignRefused) -> None:
-        """Show a refusal at the field that it is about."""
+        """Show a refusal at the field that caused it."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
 
@@ -86,7 +86,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Field:
-    """What is asked of the researcher about one question on one item: which values are right."""
+    """Field of an answer key: the correct values of one question on one item."""
 
     name: str
     question: ScreenQuestion
@@ -98,7 +98,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of one item."""
+    """Fields of one item."""
 
     heading: str
     fields: tuple[Field, ...]
@@ -107,7 +107,7 @@ class Fields:
 def fields_of(
     plan: Questionnaire, items: list[Item], answers: Mapping[Place, Key], posted: QueryDict | None
 ) -> list[Fields]:
-    """Return the fields of a key: as it is, or as was posted."""
+    """Return the fields of a key, as stored or as posted."""
     several = len(items) > 1
     return [
         Fields(
@@ -141,9 +141,9 @@ def _value_text(value: Any) -> str:
 
 
 def posted_answers(plan: Questionnaire, items: list[Item], posted: QueryDict) -> dict[Place, Key]:
-    """Return a key as it was filled in; a question for which nothing is marked is not checked.
+    """Return a key as filled in; a question without a marked value is not checked.
 
-    Raises CampaignRefused for what is no number.
+    Raises CampaignRefused for a value that is not a number.
     """
     answers: dict[Place, Key] = {}
     for item in items:
@@ -186,7 +186,7 @@ NAMES = {"training": "training", "qualification": "test", "check": "hidden check
 
 @campaign_researcher_only
 def checks(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: a campaign's annotators and their checks, its keys, and its settings, which are saved."""
+    """Researchers: results of a campaign's annotators, its keys, and its settings (POST saves them)."""
     about = access.campaign(campaign)
     plan = CheckPlan.objects.filter(campaign=about).first()
     form = ChecksForm(request.POST or None, plan=plan or CheckPlan(campaign=about))
@@ -225,7 +225,7 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @campaign_researcher_only
 def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: key tasks by answers that are known."""
+    """Researchers: create key tasks from known answers."""
     about = access.campaign(campaign)
     try:
         n_tasks = campaign_checks.add(
@@ -245,7 +245,7 @@ def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
 
 @campaign_researcher_only
 def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: answer a task oneself as its key; `about` names it, else the next one that may be."""
+    """Researchers: answer a task as its key; `about` names the task, by default the next possible one."""
     target = access.campaign(campaign)
     about = request.POST.get("about") or request.GET.get("about", "")
     try:
@@ -265,7 +265,7 @@ def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
 
 @campaign_researcher_only
 def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
-    """Researchers: look at a key, correct it, or retire it (`verb`)."""
+    """Researchers: view, correct or retire a key (`verb`)."""
     about = access.campaign(campaign)
     keyed_task = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=about)
     if request.method == "POST" and request.POST.get("verb") == "retire":
@@ -336,7 +336,7 @@ def _save(
 @require_POST
 @campaign_researcher_only
 def decide(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: let somebody in, pause them, lift it, leave them out of gold or take them back."""
+    """Researchers: admit an annotator, pause or unpause them, leave them out of gold or readmit them."""
     about = access.campaign(campaign)
     verb = request.POST.get("verb", "")
     person = person_called(request.POST.get("person", ""), about)
@@ -373,13 +373,13 @@ def _float(text: str) -> float:
         return -1.0
 
 
-# Watching a campaign: a page that keeps itself up to date. For who may manage the campaign.
+# Campaign monitor: a page that refreshes itself. For users who may manage the campaign.
 
 
 @require_GET
 @campaign_researcher_only
 def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
-    """How far a campaign is and how far its people agree; fetched again while the page is open."""
+    """Progress and agreement of a campaign; reloaded while the page is open."""
     about = access.campaign(campaign)
     by = request.GET.get("by", "")
     watched = watch(
@@ -405,7 +405,7 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 def _annotators(watched: Watch) -> list[dict[str, Any]]:
-    """Return each annotator with the figures of the table's columns, None where one does not apply."""
+    """Return each annotator with the figures for the table's columns, None where one does not apply."""
     figures = {row.rater: {figure.name: figure for figure in row.figures} for row in watched.agreement.raters}
     return [
         {"part": annotator, "figures": [figures.get(annotator.name, {}).get(name) for name in OF_A_RATER]}
@@ -413,12 +413,12 @@ def _annotators(watched: Watch) -> list[dict[str, Any]]:
     ]
 
 
-# An annotator's page of how far they agree with others, where the campaign shows it.
+# An annotator's own agreement with others, if the campaign shows it.
 
 
 @require_GET
 def own(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members of a campaign that shows it: their own agreement with the others, and nobody else's."""
+    """Members of a campaign that shows it: their own agreement with others, and nobody else's."""
     viewer = request.user
     assert isinstance(viewer, User)
     member = access.membership(viewer, campaign)

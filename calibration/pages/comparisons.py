@@ -56,7 +56,7 @@ from config.permissions import researcher_only
 from jobs.models.job import Job
 from judges.pages.runs import user_of
 
-# Counts and scores by system and condition: the table, its chart, a second rater beside it.
+# Counts and scores by system and condition: table, chart, and optionally a second rater.
 
 CORRECTION_NAMES = {
     "auto": "yes, what people rated was drawn at random",
@@ -66,7 +66,7 @@ CORRECTION_NAMES = {
 
 
 class CountsPage(ReportPage):
-    """Behaviour counts."""
+    """Page of behaviour counts."""
 
     kind = COUNTS
     template = "calibration/counts.html"
@@ -76,12 +76,12 @@ class CountsPage(ReportPage):
     )
 
     def parameters(self, query: QueryDict) -> Params:
-        """Keys of rows may be given several times, or by commas."""
+        """Return the parameters; `by` may be repeated or comma-separated."""
         by = ",".join(key.replace("\0", "") for key in query.getlist("by") if key)
         return super().parameters(query) | ({"by": by} if by else {})
 
     def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
-        """Raters, questions, keys of rows and strata."""
+        """Return the raters, questions, row keys and strata to choose from."""
         counted = census(scope_of(subject, campaign, params.get("part", "")))
         by = params.get("by", SYSTEM).split(",")
         raters = count_inputs.raters(counted)
@@ -99,8 +99,10 @@ class CountsPage(ReportPage):
     def compute(
         self, request: HttpRequest, subject: Corpus, campaign: Campaign | None, params: Params
     ) -> tuple[Counts, Counts | None] | Job:
-        """Return the counts, and those of a second rater with the same rows: scores can be equal where
-        counts differ."""
+        """Return the counts, and those of a second rater with the same rows.
+
+        The second rater's figures show whether equal scores hide different counts.
+        """
         counted = super().compute(request, subject, campaign, params)
         beside: Counts | Job | None = None
         if "beside" in params:
@@ -126,7 +128,7 @@ class CountsPage(ReportPage):
 
 
 def _count_tables(counted: Counts) -> Context:
-    """Return the tables of counts, with people's rows and the others each in a part."""
+    """Return the tables of counts, with people's rows and other rows in separate parts."""
     tables: list[Context] = []
     for kind in count_files.kinds(counted):
         rows = [
@@ -138,21 +140,21 @@ def _count_tables(counted: Counts) -> Context:
     return {"report": counted, "facts": count_facts(counted), "tables": tables, "heads": counted.headings}
 
 
-# The profile of a corpus: what metrics say of each system, and of one continuation.
+# Profile of a corpus: metric scores by system, and of one continuation.
 
 
 class ProfilePage(ReportPage):
-    """Metric scores, in their aspects; of a large corpus as they were last computed."""
+    """Page of metric scores by aspect; for a large corpus the last computed ones."""
 
     kind = PROFILE
     template = "calibration/profile.html"
 
     def parameters(self, query: QueryDict) -> Params:
-        """Which points are compared: those that rows share unless all are named."""
+        """Return the points to compare: those shared by all rows by default, or all."""
         return {"points": ALL if query.get("points") == ALL else SAME}
 
     def shows(self, request: HttpRequest, report: Profile) -> Context:
-        """Return the panels, what is doubtful in them, and examples."""
+        """Return the panels, their doubtful values, and examples."""
         columns = {column.id: column.name for panel in report.panels for column in panel.columns}
         return {
             "points": report.points,
@@ -167,7 +169,7 @@ class ProfilePage(ReportPage):
 @require_GET
 @researcher_only
 def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> HttpResponse:
-    """How one metric's values are spread: as a part of the page, or as an SVG file."""
+    """Distribution of a metric's values, as a fragment of the page or an SVG file."""
     corpus = access.corpus(pk)
     column = profiles.column(corpus, metric)
     if column is None or form not in ("part", "svg"):
@@ -184,10 +186,10 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
 @require_GET
 @researcher_only
 def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
-    """One continuation's values with the turns that caused them; of one metric where one is chosen."""
+    """Metric values of a continuation with the turns that caused them; optionally of one metric."""
     continuation = access.continuation(pk)
     lines, values = metric_causes.values(continuation)
-    first = {value.rater: value.metric for value in reversed(values)}  # of several, its own question's
+    first = {value.rater: value.metric for value in reversed(values)}  # prefers its own question
     metrics = dict(sorted(first.items(), key=lambda pair: pair[1]))
     metric_id = request.GET.get("metric", "")
     selected = number if (number := row_id(metric_id)) in metrics else None
@@ -217,7 +219,7 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
-    """Return by the index of a turn how the page Compare is asked for its context, where others share it."""
+    """Return, by turn index, the query of the Compare page for each context shared with others."""
     parameters: dict[str, str | int] = {"continuation": continuation.key}
     if metric:
         parameters["metric"] = metric
@@ -229,16 +231,16 @@ def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
     }
 
 
-# Continuations of one context side by side, with what metrics say of each.
+# Continuations of one context side by side, with their metric scores.
 
 NEAR = 6
-"""Turns of the context that are shown; those before them unfold."""
+"""Number of context turns shown; earlier turns are folded."""
 FEW = 12
-"""Continuations to choose from that are shown; where there are more, they unfold."""
+"""Number of continuations to choose from that are shown; more are folded."""
 
 
 class SideBySidePage(ReportPage):
-    """One context of a dialogue and its continuations."""
+    """Page of one context of a dialogue and its continuations."""
 
     kind = SIDE_BY_SIDE
     template = "calibration/compare.html"
@@ -248,7 +250,7 @@ class SideBySidePage(ReportPage):
         return access.dialogue(pk)
 
     def parameters(self, query: QueryDict) -> Params:
-        """Context, continuations and metric; a number of turns that is none is left out."""
+        """Return context, continuations and metric; an invalid turn number is left out."""
         position = query.get("at", "")
         return {
             "at": 0 if position == "0" else row_id(position),
@@ -258,7 +260,7 @@ class SideBySidePage(ReportPage):
         }
 
     def offers(self, subject: Dialogue, campaign: Campaign | None, params: Params) -> Context:
-        """The dialogue."""
+        """Return the dialogue."""
         return {"dialogue": subject, "corpus": subject.corpus}
 
     def is_error(self, subject: Dialogue, params: Params) -> bool:
@@ -293,7 +295,7 @@ class SideBySidePage(ReportPage):
 
 
 def _same_columns(comparison: Comparison, metric: str) -> str:
-    """Return the parameters that give exactly these columns again."""
+    """Return the query that reproduces exactly these columns."""
     parameters: list[tuple[str, Any]] = [("at", comparison.choice.context.at)]
     parameters += [("continuation", column.answer.name) for column in comparison.columns]
     parameters += [("against", comparison.against.answer.name), *([("metric", metric)] if metric else [])]
@@ -322,18 +324,18 @@ def _compared_cell(row: Row, column: Column, cell: Cell, comparison: Comparison)
     }
 
 
-# Preferences between systems: win rates, strengths, agreement, position.
+# Preferences between systems: win rates, strengths, agreement, position bias.
 
 
 class PreferencesPage(ReportPage):
-    """Preferences, question by question."""
+    """Page of preferences, by question."""
 
     kind = PREFERENCES
     template = "calibration/preferences.html"
     names = ("question", "systems", "ties", "both_bad", "anchor", "part", "resamples", "seed")
 
     def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
-        """Questions, systems, and how votes are read."""
+        """Return the questions, systems, and settings for votes to choose from."""
         questions = votes.comparing(census(scope_of(subject, campaign, params.get("part", ""))))
         return {
             "nothing": not questions,
@@ -382,7 +384,7 @@ def _sheet(sheet: Sheet) -> Context:
 
 
 def _cell(cell: TableCell) -> Context:
-    """Return a cell as the template reads it: a text, a count, a figure with its interval, or nothing."""
+    """Return a cell for the template: a text, a count, a figure with its interval, or nothing."""
     if isinstance(cell, Result):
         return {
             "kind": "figure" if cell.ok else "none",
@@ -395,20 +397,20 @@ def _cell(cell: TableCell) -> Context:
     return {"kind": "text", "text": cell} if isinstance(cell, str) else {"kind": "count", "text": cell}
 
 
-# Turn vs. dialogue ratings: the continuations whose rank changes most between people's two scores.
+# Turn vs. dialogue ratings: continuations whose rank differs most between people's two scores.
 
 PAGE = 50
 
 
 class TurnVsDialoguePage(ReportPage):
-    """Continuations by both of people's scores, and inversions."""
+    """Page of continuations by both of people's scores, and inversions."""
 
     kind = TURN_VS_DIALOGUE
     template = "calibration/turns_and_whole.html"
     names = ("campaign", "turns", "whole")
 
     def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
-        """The questions about turns, and about whole continuations."""
+        """Return the questions about turns, and about whole continuations."""
         turns, dialogue_questions = offered(census(scope_of(subject, campaign)))
         query = f"{urlencode(params)}&" if params else ""
         return {"turns": turns, "whole": dialogue_questions, "query": query}
@@ -426,7 +428,7 @@ class TurnVsDialoguePage(ReportPage):
         }
 
 
-# The views of all kinds of reports.
+# Views of all kinds of reports.
 
 counts, counts_file, counts_test = (make(CountsPage()) for make in (report_view, file_view, test_view))
 preferences, preferences_file, preferences_test = (

@@ -1,6 +1,6 @@
-"""Downloads of labels, and what was downloaded.
+"""Downloads of labels, and the list of earlier downloads.
 
-For researchers; of a campaign also for those who look after it.
+For researchers; for a campaign also those who manage it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from jobs.models import Job
 @require_GET
 @place_researcher_only
 def index(request: HttpRequest) -> HttpResponse:
-    """What can be downloaded of a corpus or campaign, and what was, with the hashes."""
+    """Available downloads of a corpus or campaign, and earlier ones with their hashes."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(request, title="Exports", lead=SCOPE_HELP, back=("studies", "Studies"), room="studies")
@@ -84,13 +84,13 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def _offers(corpus: Corpus) -> list[dict[str, Any]]:
-    """Return what a page shows of the kinds of files that suites add."""
+    """Return the page's data on the kinds of files that suites add."""
     offers = ((content, content.offer(corpus)) for content in CONTENTS.values())
     return [offer | {"template": content.template} for content, offer in offers if offer is not None]
 
 
 def _export_jobs(user: Any, corpus: Corpus, campaign: Campaign | None) -> QuerySet[Job]:
-    """Return the files that somebody asked for; who only looks after a campaign sees those of that one."""
+    """Return a user's export jobs; users who only manage a campaign see those of that campaign."""
     jobs = downloads.of_person(user, corpus)
     return jobs if campaign is None or is_researcher(user) else jobs.filter(params__campaign=campaign.pk)
 
@@ -98,9 +98,9 @@ def _export_jobs(user: Any, corpus: Corpus, campaign: Campaign | None) -> QueryS
 @require_http_methods(["GET", "POST"])
 @place_researcher_only
 def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpResponse:
-    """The labels of a corpus or campaign as a ratings file, or with `notes` what was noted beside them.
+    """The labels of a corpus or campaign as a ratings file; with `notes`, comments and flags instead.
 
-    Test is taken out by POST alone.
+    The test part is exported by POST only.
     """
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMATS:
@@ -122,7 +122,7 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
 @require_http_methods(["GET", "POST"])
 @place_researcher_only
 def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResponse:
-    """Labels in the form of another tool, as a zip; test is taken out by POST alone."""
+    """Labels in another tool's format, as a zip; the test part is exported by POST only."""
     corpus, campaign = place_of(request)
     if corpus is None or kind not in PACKAGES:
         raise Http404
@@ -133,7 +133,7 @@ def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResp
 
 
 def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpResponse:
-    """Return the file of an order, or lead to the list where it will appear or the reason why it will not."""
+    """Return the file of an order, or redirect to the list that will show it or the reason for refusal."""
     user: Any = request.user
     place = place_told(order.corpus.pk, order.campaign.pk if order.campaign else None)
     try:
@@ -145,19 +145,19 @@ def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpRe
 
 
 def place_told(corpus: int, campaign: int | None) -> str:
-    """Return the parameter of an address that names a campaign, or a corpus where there is none."""
+    """Return the query that names a campaign, or else a corpus."""
     return f"campaign={campaign}" if campaign else f"corpus={corpus}"
 
 
 def being_written(request: HttpRequest, query: str) -> HttpResponse:
-    """Lead to the list in which a file appears that a worker writes."""
+    """Redirect to the list in which the file will appear once a worker has written it."""
     messages.info(request, "The file is being written: it appears below, and is kept for you for a week.")
     return redirect(f"{reverse('exports')}?{query}")
 
 
 @require_GET
 def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpResponse:
-    """A file that a worker wrote, for who asked for it alone, as long as they may have it."""
+    """A file written by a worker, only for the user who requested it, while they may have it."""
     user: Any = request.user
     must_manage_any(user)
     job = access.export_job_of(pk, user)
@@ -165,7 +165,7 @@ def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpR
     must_manage(user, place[1])
     download = downloads.download(job)
     if download is None:
-        messages.error(request, "This file is not there any more, or not yet: ask for it again.")
+        messages.error(request, "This file has expired or is not ready: request it again.")
         return redirect(f"{reverse('exports')}?{place_told(*place)}")
     return download.response(downloads.name_of(job))
 
@@ -174,7 +174,7 @@ def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpR
 @never_cache
 @researcher_only
 def names(request: HttpRequest) -> HttpResponse:
-    """Who is behind the pseudonyms of a corpus, as CSV, for who asks for it expressly. Logged."""
+    """The names behind the pseudonyms of a corpus, as CSV, on explicit request. Logged."""
     corpus, _ = place_of(request)
     if corpus is None:
         raise Http404
@@ -191,7 +191,7 @@ def names(request: HttpRequest) -> HttpResponse:
 @require_GET
 @export_researcher_only
 def manifest(request: HttpRequest, pk: int) -> HttpResponse:
-    """What a downloaded file must hold, as JSON: import checks a file against it."""
+    """Manifest of a downloaded file as JSON, against which an import checks the file."""
     export = access.export(pk)
     content = json.dumps(exports.manifest(export), indent=2, ensure_ascii=False) + "\n"
     response = HttpResponse(content, content_type="application/json")
@@ -200,7 +200,7 @@ def manifest(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None) -> ExportPart | None:
-    """Return what a download takes: dev or training by GET, what the form names by POST; None if refused."""
+    """Return the part to download: dev or training by GET, the form's part by POST; None if refused."""
     user: Any = request.user
     posted = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
     if request.GET.get("part") == TRAINING:
@@ -212,19 +212,19 @@ def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None
         return None
 
 
-# Transcripts with the tags of chosen raters: choosing, and the files.
+# Transcripts with the tags of selected raters: selection and files.
 #
-# For researchers; of a campaign also for those who look after it.
+# For researchers; for a campaign also those who manage it.
 
 MOST_CHOSEN = 500
-"""Continuations that one request may name."""
+"""Maximum number of continuations in a request."""
 MOST_LISTED = 30
 
 
 @require_GET
 @place_researcher_only
 def choose_transcripts(request: HttpRequest) -> HttpResponse:
-    """Whose tags, of which continuations, in which form."""
+    """Form to choose the raters, continuations and format of transcripts."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(
@@ -259,7 +259,7 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @place_researcher_only
 def transcripts_file(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpResponse:
-    """The transcripts; test is taken out by POST alone."""
+    """Transcripts as a file; the test part is exported by POST only."""
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMS:
         raise Http404
@@ -273,7 +273,7 @@ def transcripts_file(request: HttpRequest, form: str) -> HttpResponse | Streamin
 def order_of(
     request: HttpRequest, corpus: Corpus, campaign: Campaign | None, export_part: ExportPart, form: str
 ) -> Order:
-    """Return what a request asks for: continuations and raters, by default all and the people."""
+    """Return the order in a request: its continuations and raters, by default all and the people."""
     raters = [name.replace("\0", "") for name in _values(request, "rater")]
     choice = {
         "continuations": _selected_continuations(request),
@@ -283,7 +283,7 @@ def order_of(
 
 
 def _selected_continuations(request: HttpRequest) -> list[int]:
-    """Return the continuations that a request names, each once; 404 for what is not an id."""
+    """Return the continuations named in a request, without duplicates; 404 for an invalid id."""
     ids = [row_id(text) for text in _values(request, "continuation")[:MOST_CHOSEN]]
     valid = [pk for pk in ids if pk is not None]
     if len(valid) < len(ids):

@@ -1,6 +1,6 @@
-"""Gold labels: the list, a new derivation, one with its labels and downloads.
+"""Gold labels: the list, a new derivation, and one with its labels and downloads.
 
-For researchers; those of a campaign also for those who look after it.
+For researchers; for a campaign also those who manage it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from config.lists import LongPaginator
 from config.permissions import is_researcher
 from jobs.models.job import Job
 
-# Two golds side by side: how many items differ, how far, and which. For who may see both.
+# Comparison of two golds: how many items differ, how far, and which. For users who may see both.
 
 PAGE = 50
 
@@ -64,7 +64,7 @@ PAGE = 50
 @require_GET
 @gold_researcher_only
 def compared(request: HttpRequest, pk: int) -> HttpResponse:
-    """A gold beside another one of the same corpus and questions; `with` names it."""
+    """Comparison of a gold with another one of the same corpus and questions, named by `with`."""
     number = row_id(request.GET.get("with", ""))
     if number is None:
         return redirect("gold", pk)
@@ -109,7 +109,7 @@ def _refused(request: HttpRequest, pk: int, refused: CalibrationError) -> HttpRe
 
 
 def _with_items(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows of a difference with their items, whose turns are numbered together."""
+    """Return rows of a difference with their items and turn numbers."""
     related = ("continuation__dialogue", "turn")
     items = Item.objects.select_related(*related).in_bulk({row["item_id"] for row in rows})
     turn_numbers.number(item.turn for item in items.values())
@@ -119,7 +119,7 @@ def _with_items(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @require_http_methods(["GET", "POST"])
 @gold_researcher_only
 def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHttpResponse:
-    """Two golds side by side as CSV, JSONL or Parquet; test is taken out by POST alone."""
+    """Two golds side by side as CSV, JSONL or Parquet; the test part is exported by POST only."""
     first, number = access.gold(pk), row_id(request.GET.get("with", ""))
     if form not in FORMATS or number is None:
         raise Http404
@@ -140,18 +140,18 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
     return download.response(f"gold-{first.pk}-and-{second.pk}")
 
 
-# The form of new gold labels: its rules and their options come from the one table.
+# Form of new gold labels, built from the table of rules and options.
 
 
 def _line(rule: Rule) -> str:
-    """Return a rule as the form offers it: what it chooses, for which questions, from which raters."""
+    """Return the form's text for a rule: its choice, and the questions and raters it needs."""
     raters = "" if rule.raters_needed == "any" else f"; raters: {rule.raters_needed}"
     split = "; the corpus is split" if rule.learns_on_dev is True else ""
     return f"{rule.title}: {rule.explanation}. Takes {rule.needs}{raters}{split}."
 
 
 class GoldForm(forms.Form):
-    """Which questions, by which rule, from whose answers."""
+    """Settings of new gold labels: questions, rule and raters."""
 
     scheme = forms.ChoiceField(label="Questions of")
     rule = forms.ChoiceField(
@@ -187,24 +187,24 @@ class GoldForm(forms.Form):
             self.fields[name] = _field(name, option)
 
     def rule_options(self) -> list[dict[str, Any]]:
-        """Return the fields of the rules' options, each with the rules that have it."""
+        """Return the option fields, each with the rules that have the option."""
         return [
             {"field": self[name], "rules": " ".join(rule.key for rule in rules_with(name))}
             for name in known_options()
         ]
 
     def version(self) -> SchemeVersion:
-        """Return the scheme version chosen."""
+        """Return the selected scheme version."""
         key, number = self.cleaned_data["scheme"].rsplit("@", 1)
         return SchemeVersion.objects.select_related("scheme").get(scheme__key=key, version=int(number))
 
     def choice(self) -> str:
-        """Return what was chosen, so that a confirmation is of just this."""
+        """Return the selection as text, so that a confirmation applies to exactly this selection."""
         values = (self.cleaned_data[name] for name in ("scheme", "rule", "raters"))
         return json.dumps([*values, self.options()], sort_keys=True)
 
     def clean(self) -> dict[str, Any]:
-        """Check the options of the rule chosen; those of other rules do not matter."""
+        """Check the options of the selected rule; those of other rules are ignored."""
         if rule := RULES.get(self.cleaned_data.get("rule", "")):
             for name in rule.options:
                 if value := self.cleaned_data.get(name):
@@ -215,13 +215,13 @@ class GoldForm(forms.Form):
         return self.cleaned_data
 
     def options(self) -> dict[str, str]:
-        """Return the options of the rule chosen; what was left empty is its default."""
+        """Return the options of the selected rule; empty ones are left to their defaults."""
         own = RULES[self.cleaned_data["rule"]].options
         return {name: self.cleaned_data[name] for name in own if self.cleaned_data[name]}
 
 
 def _field(name: str, option: Option) -> forms.Field:
-    """Return the field of an option. What is written in it is checked by the rule that is chosen."""
+    """Return the form field of an option; the selected rule checks its value."""
     how: dict[str, Any] = {"label": label(name), "required": False, "initial": option.default}
     if not option.is_number:
         return forms.ChoiceField(choices=list(option.choices.items()), help_text=option.help, **how)
@@ -237,13 +237,13 @@ def _field(name: str, option: Option) -> forms.Field:
 
 ROOM = {"active_room": "golds"}
 MOST_OTHERS = 100
-"""Other golds of the same questions that a page offers for comparison, newest first."""
+"""Maximum number of other golds offered for comparison, newest first."""
 
 
 @require_GET
 @place_researcher_only
 def index(request: HttpRequest) -> HttpResponse:
-    """All gold derivations, newest first; of one corpus or campaign where named."""
+    """Gold derivations, newest first; optionally of one corpus or campaign."""
     corpus, campaign = place_of(request)
     golds = Gold.objects.select_related(
         "corpus", "campaign", "scheme_version__scheme", "created_by"
@@ -260,7 +260,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @place_researcher_only
 def new(request: HttpRequest) -> HttpResponse:
-    """Choose a corpus or campaign, then how gold is chosen from its labels."""
+    """Choose a corpus or campaign, then the settings of its gold."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(
@@ -296,7 +296,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _preview(form: GoldForm, corpus: Corpus, campaign: Campaign | None, part: str) -> Preview | None:
-    """Return how many items would stay without a value, where some would or that is not known."""
+    """Return the preview if some items would have no value, or if their number is unknown."""
     try:
         counted = preview_gold(
             corpus=corpus,
@@ -337,7 +337,7 @@ def _make_gold(
 @require_GET
 @gold_researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
-    """One derivation: how it was made, how sure it is, and its labels; only ties where asked."""
+    """One derivation: its rule, its certainty, and its labels; with `only`, those without a value."""
     gold = access.gold(pk)
     only_without = request.GET.get("only") == "without"
     labels, many = gold.labels.order_by("pk"), gold.n
@@ -378,7 +378,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _again(gold: Gold) -> list[tuple[str, str]]:
-    """Return the form's fields that make a gold anew; where all people counted, those who joined do, too."""
+    """Return the form fields to make a gold anew; if all people counted, new people do, too."""
     version = gold.scheme_version
     raters = [] if counts_everybody(gold) else gold.options["raters"]
     own = [(name, str(gold.options[name])) for name, _ in described(gold).options]
@@ -389,7 +389,7 @@ def _again(gold: Gold) -> list[tuple[str, str]]:
 @require_http_methods(["GET", "POST"])
 @gold_researcher_only
 def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHttpResponse:
-    """A derivation's labels as CSV, JSONL or Parquet; test is taken out by POST alone."""
+    """A derivation's labels as CSV, JSONL or Parquet; the test part is exported by POST only."""
     gold = access.gold(pk)
     if form not in FORMATS:
         raise Http404
@@ -406,7 +406,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
 @require_GET
 @gold_researcher_only
 def provenance(request: HttpRequest, pk: int) -> HttpResponse:
-    """How a derivation came about, as JSON."""
+    """Provenance of a derivation, as JSON."""
     content = json.dumps(gold_export.provenance(access.gold(pk)), indent=2, ensure_ascii=False) + "\n"
     response = HttpResponse(content, content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="gold-{pk}-provenance.json"'

@@ -1,4 +1,4 @@
-"""Pages of all kinds of reports: views of one form show a report, send its files and open its test part.
+"""Views shared by all kinds of reports: show a report, send its files, open its test part.
 
 Researchers only.
 """
@@ -28,27 +28,27 @@ Params = dict[str, Any]
 
 
 class ReportPage:
-    """The page of a kind of report about a corpus; a subclass says what its form offers and what it shows."""
+    """Page of a kind of report about a corpus; subclasses define its form and its content."""
 
     kind: ClassVar[ReportKind[Any, Any]]
     template: ClassVar[str]
     names: ClassVar[tuple[str, ...]] = ()
-    """Parameters that the page's address may have, one of each."""
+    """Single-valued parameters of the page's URL."""
 
     def subject(self, pk: int) -> Any:
-        """Load what the report is about."""
+        """Load the subject of the report."""
         return access.corpus(pk)
 
     def parameters(self, query: QueryDict) -> Params:
-        """Return the parameters of an address."""
+        """Return the parameters of a URL."""
         return {name: str(query[name]).replace("\0", "") for name in self.names if query.get(name)}
 
     def offers(self, subject: Any, campaign: Campaign | None, params: Params) -> Context:
-        """Return what the form offers; `nothing` is true where there is nothing to report on."""
+        """Return the form's choices; `nothing` is true if there is nothing to report on."""
         return {}
 
     def is_error(self, subject: Any, params: Params) -> bool:
-        """Whether a refusal is an error of the address, or only says that there is nothing to show yet."""
+        """Whether a refusal is an error in the URL, rather than a lack of data."""
         return bool(params)
 
     def compute(self, request: HttpRequest, subject: Any, campaign: Campaign | None, params: Params) -> Any:
@@ -57,12 +57,12 @@ class ReportPage:
         return self.kind.compute(query=query, by=request.user, again="again" in request.GET)
 
     def shows(self, request: HttpRequest, report: Any) -> Context:
-        """Return what the page shows of a report."""
+        """Return the page's data for a report."""
         raise NotImplementedError
 
 
 def report_view(page: ReportPage) -> Callable[..., HttpResponse]:
-    """The report that an address asks for, the progress of the job that computes it, or why there is none."""
+    """Return the view of a report, of the progress of its job, or of the reason why there is none."""
 
     @require_GET
     @researcher_only
@@ -92,7 +92,7 @@ def report_view(page: ReportPage) -> Callable[..., HttpResponse]:
 
 
 def file_view(page: ReportPage) -> Callable[..., HttpResponse]:
-    """The report as a file in one of its forms."""
+    """Return the view that sends the report as a file."""
 
     @require_GET
     @researcher_only
@@ -115,7 +115,7 @@ def file_view(page: ReportPage) -> Callable[..., HttpResponse]:
 
 
 def test_view(page: ReportPage) -> Callable[..., HttpResponse]:
-    """Log a look at test with its purpose, and show the report of the test part."""
+    """Return the view that logs a look at test with its purpose, and shows the report on test."""
 
     @require_POST
     @researcher_only
@@ -137,7 +137,7 @@ def test_view(page: ReportPage) -> Callable[..., HttpResponse]:
 
 
 def _campaign(request: HttpRequest, subject: Corpus | Dialogue) -> Campaign | None:
-    """Load the campaign that an address names; a dialogue is compared without one."""
+    """Load the campaign named in a URL; a comparison of a dialogue has none."""
     number = row_id(request.GET.get("campaign", "")) if isinstance(subject, Corpus) else None
     if number is None:
         return None
@@ -148,13 +148,13 @@ def _campaign(request: HttpRequest, subject: Corpus | Dialogue) -> Campaign | No
 
 
 def _page_address(page: ReportPage, pk: int, query: QueryDict) -> str:
-    """Return the address of a page with its parameters, without a call for newer figures."""
+    """Return the URL of a page with its parameters, except the request to recompute."""
     params = query.copy()
     params.pop("again", None)
     return f"{reverse(page.kind.name, args=[pk])}?{params.urlencode()}"
 
 
 def download(content: str | bytes, media_type: str, name: str) -> HttpResponse:
-    """Send a file."""
+    """Return a file download."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(content, content_type=media_type, headers=headers)

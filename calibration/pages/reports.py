@@ -1,6 +1,6 @@
-"""The report of a study: shown, computed again, opened on test, downloaded.
+"""Pages of a study's report: show, recompute, open on test, download; its plan and disagreements.
 
-For researchers, and for those who look after the campaign of the study; test is opened by researchers alone.
+For researchers, and for those who manage the study's campaign; only researchers open test.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read
 from config.permissions import researcher_only
 from jobs.models.job import Job
 
-# What the pages of a study answer where it cannot be computed.
+# Response of a study's pages if it cannot be computed.
 
 
 def refusal_shown(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Decorator: whatever is refused of the study `pk` becomes a page that says why (422)."""
+    """Decorator: show a refusal for the study `pk` as a page with the reason (422)."""
 
     @wraps(view)
     def guarded(request: HttpRequest, pk: int, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -66,7 +66,7 @@ def refusal_shown(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
 @require_GET
 @researcher_only
 def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
-    """The automatic report of a corpus; with `everyone`, who is left out of gold counts, too."""
+    """The automatic report of a corpus; with `everyone` it includes people left out of gold."""
     study = studies.automatic(
         corpus=loading.corpus(pk), everyone="everyone" in request.GET, by=_user(request)
     )
@@ -76,7 +76,7 @@ def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @campaign_researcher_only
 def campaign_report(request: HttpRequest, campaign: int) -> HttpResponse:
-    """The automatic report of a campaign; with `everyone`, who is left out of gold counts, too."""
+    """The automatic report of a campaign; with `everyone` it includes people left out of gold."""
     about = loading.campaign(campaign)
     study = studies.automatic(
         corpus=about.corpus, campaign=about, everyone="everyone" in request.GET, by=_user(request)
@@ -88,9 +88,9 @@ def campaign_report(request: HttpRequest, campaign: int) -> HttpResponse:
 @study_researcher_only
 @refusal_shown
 def report(request: HttpRequest, pk: int) -> HttpResponse:
-    """A study's report: computed at once where it is small, else in the background with its progress.
+    """A study's report: computed at once if small, else in the background with its progress.
 
-    The last finished one is shown until a new one is asked for, and is done.
+    The last finished report is shown until a new one has been requested and computed.
     """
     study = access.study(pk)
     part = _part(request, study)
@@ -105,7 +105,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _shown_as(request: HttpRequest, current: Report) -> dict[str, Any]:
-    """Return what the page shows of a report, by the switches of its tables."""
+    """Return the page's data for a report, with the settings of its tables from the URL."""
     job = studies.under_way(current.study, current.part)
     return view_of(current, request.GET.dict()) | {
         "job": job,
@@ -116,17 +116,17 @@ def _shown_as(request: HttpRequest, current: Report) -> dict[str, Any]:
 
 
 def _switches(request: HttpRequest) -> dict[str, str]:
-    """Return what of the address says which report is shown, whatever its tables are switched to."""
+    """Return the URL parameters that select the report, without the settings of its tables."""
     return {key: request.GET[key] for key in ("part", "snapshot") if key in request.GET}
 
 
 def _part(request: HttpRequest, study: Study) -> str:
-    """Return the part asked for; dev unless test is named, all where there is no split."""
+    """Return the requested part: dev by default, or all if there is no split."""
     return "test" if request.GET.get("part") == "test" else studies.default_part(study)
 
 
 def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | None:
-    """Return the report to show: on test the newest, else `jobs.current`."""
+    """Return the report to show: the newest on test, else the result of `studies.current`."""
     if part == "test":
         return studies.latest(study, part) or studies.under_way(study, part)
     return studies.current(study=study, part=part, by=_user(request))
@@ -136,7 +136,7 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | No
 @study_researcher_only
 @refusal_shown
 def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
-    """The matrix of pairs on another question or by another statistic, in the place of the one shown."""
+    """The matrix of pairs for another question or statistic, as a replacement of the one shown."""
     displayed = _displayed_report(request, pk)
     if (pairs := pairs_of(snapshot_of(displayed), request.GET.dict())) is None:
         raise Http404  # no question has a matrix
@@ -148,7 +148,7 @@ def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
 @study_researcher_only
 @refusal_shown
 def recompute(request: HttpRequest, pk: int) -> HttpResponse:
-    """Compute a study again on the labels of now. On test this is another look, and asks for its purpose."""
+    """Recompute a study from the current labels. On test this is another look, and needs a purpose."""
     study = access.study(pk)
     part = "test" if request.POST.get("part") == "test" else studies.default_part(study)
     if part == "test":
@@ -167,7 +167,7 @@ def recompute(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @study_researcher_only
 def progress(request: HttpRequest, pk: int, job: int) -> HttpResponse:
-    """How far the computing of a report is; once it is finished, the page goes on to the report."""
+    """Progress of a report's job; once finished, the page redirects to the report."""
     study = access.study(pk)
     row = get_object_or_404(Job, pk=job, kind=studies.KIND, params__study=study.pk)
     part = row.params["part"]
@@ -178,7 +178,7 @@ def progress(request: HttpRequest, pk: int, job: int) -> HttpResponse:
 
 
 class TestForm(forms.Form):
-    """For what test is opened."""
+    """Purpose of opening test."""
 
     purpose = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3}),
@@ -233,7 +233,7 @@ def chart_file(report_chart: charts.Chart, form: str, name: str) -> HttpResponse
 @study_researcher_only
 @refusal_shown
 def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """A report as a file: JSON, CSV, Markdown, LaTeX or a page of its own."""
+    """A report as a file: JSON, CSV, Markdown, LaTeX or a standalone HTML page."""
     displayed = _displayed_report(request, pk)
     rendering = RENDERINGS.get(form)
     if rendering is None:
@@ -242,7 +242,7 @@ def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 
 
 def _displayed_report(request: HttpRequest, pk: int) -> Report:
-    """Return the report that a file is made of: the named snapshot, else the newest of the part."""
+    """Return the report for a file: the named snapshot, else the newest of the part."""
     study = access.study(pk)
     newest = asked_report(study, request) or studies.latest(study, _part(request, study))
     if newest is None:
@@ -251,7 +251,7 @@ def _displayed_report(request: HttpRequest, pk: int) -> Report:
 
 
 def file_of(content: str | bytes, media_type: str, name: str, suffix: str) -> HttpResponse:
-    """Return a download; its name keeps letters, digits, dots and dashes alone."""
+    """Return a download; its file name contains only letters, digits, dots, dashes and underscores."""
     plain = (
         "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name).strip("-.")
         or "report"
@@ -273,7 +273,7 @@ def _user(request: HttpRequest) -> Any:
     return request.user
 
 
-# The plan of a study: how many more double-rated dialogues it needs. For who may see the study.
+# Plan of a study: how many more double-rated dialogues it needs. For users who may see the study.
 
 PLAN_PARAMETERS = ("goal", "question", "rater", "statistic", "width", "half_width", "power", "pay", "part")
 
@@ -282,7 +282,7 @@ PLAN_PARAMETERS = ("goal", "question", "rater", "statistic", "width", "half_widt
 @study_researcher_only
 @refusal_shown
 def plan(request: HttpRequest, pk: int) -> HttpResponse:
-    """The form and the plan of what it asks; a large one in the background, with its progress."""
+    """The form and its plan; a large plan is computed in the background, with its progress."""
     study = access.study(pk)
     parameters = _plan_parameters(request)
     context = _form(study, parameters)
@@ -305,7 +305,7 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @campaign_researcher_only
 def campaign_plan(request: HttpRequest, campaign: int) -> HttpResponse:
-    """The plan from a campaign as its own pilot: that of its automatic study."""
+    """The plan with a campaign as its pilot, from its automatic study."""
     about = loading.campaign(campaign)
     study = studies.automatic(corpus=about.corpus, campaign=about, by=_user(request))
     return redirect(_address_of_plans(study, request))
@@ -334,7 +334,7 @@ def plan_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 @require_GET
 @study_researcher_only
 def plan_progress(request: HttpRequest, pk: int, job_id: int) -> HttpResponse:
-    """How far a plan in the background is; once it is finished, the page goes on to it."""
+    """Progress of a plan's job; once finished, the page redirects to the plan."""
     study = access.study(pk)
     row = get_object_or_404(Job, pk=job_id, kind=plans.KIND, params__study=study.pk)
     address = _address_of_plans(study, request)
@@ -350,7 +350,7 @@ def _plan_parameters(request: HttpRequest) -> dict[str, str]:
 
 
 def _form(study: Study, parameters: dict[str, str]) -> dict[str, Any]:
-    """Return what the form offers and what is chosen; without labels to compare it offers nothing."""
+    """Return the form's choices and values; without labels to compare there are no choices."""
     choices = Choices(study, exact=False)
     gaps = [(key, f"Gap in {worded(key.removeprefix(GAP)).name}") for key in PLANNED if key.startswith(GAP)]
     plain = [(key, worded(key).name) for key in PLANNED if not key.startswith(GAP)]
@@ -372,7 +372,7 @@ def _form(study: Study, parameters: dict[str, str]) -> dict[str, Any]:
 
 
 def _shown_of_plans(answer: PlanAnswer | Job) -> dict[str, Any]:
-    """Return what the page shows of a plan, or of the job that computes it."""
+    """Return the page's data for a plan, or for its job."""
     if isinstance(answer, Job):
         return {"job": answer}
     chart = plan_texts.chart_of(answer)
@@ -396,7 +396,7 @@ def _address_of_plans(study: Study, request: HttpRequest) -> str:
     return reverse("plan", args=[study.pk]) + (f"?{urlencode(parameters)}" if parameters else "")
 
 
-# The items behind a figure of a report, those on which raters differ most first.
+# Items behind a figure of a report, largest disagreement first.
 
 PAGE = 20
 
@@ -405,7 +405,7 @@ PAGE = 20
 @study_researcher_only
 @refusal_shown
 def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
-    """The items of one question where two raters differ, with the turns and all answers.
+    """Items of a question on which two raters differ, with the turns and all answers.
 
     The part of the split is that of the report; test is shown once it was opened for this study.
     """
@@ -439,7 +439,7 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _choices(items_listed: Listing) -> list[tuple[str, str]]:
-    """Return who can be chosen: all people, then each identified rater, people first."""
+    """Return the raters to choose from: all people together, then each identified rater, people first."""
     ratings = items_listed.question.ratings
     single = [
         (name, name)
@@ -451,12 +451,12 @@ def _choices(items_listed: Listing) -> list[tuple[str, str]]:
 
 
 def _everybody(items_listed: Listing) -> dict[str, str]:
-    """Return what all people at once are called: simulated raters are no people."""
+    """Return the name for all people together, which respects simulated raters."""
     return {ALL_PEOPLE: f"the {crowd_of(items_listed.question.data.raters).many}"}
 
 
 def _table(items_listed: Listing, part: str) -> dict[str, Any] | None:
-    """Return the counts of answers that met, each with the parameters that list its items."""
+    """Return the cross-table of answers, with the parameters that list each cell's items."""
     counts = table(items_listed.compared)
     if counts is None:
         return None

@@ -1,4 +1,4 @@
-"""Searches of a bench: a model proposes texts, a person adopts one or none. Researchers only."""
+"""Prompt searches of a bench: a model proposes texts, a person adopts one or none. Researchers only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from judges.pages.forms import NEED, need_fields, needs_of
 from judges.pages.runs import sync_endpoints
 from judges.prompts import versions
 
-# The form that starts a search.
+# Form that starts a search.
 
 
 def _number(name: str, initial: int, label: str, help_text: str) -> forms.IntegerField:
@@ -37,7 +37,7 @@ def _number(name: str, initial: int, label: str, help_text: str) -> forms.Intege
 
 
 class SearchForm(forms.Form):
-    """From which text, by which models, within which bounds."""
+    """Settings of a search: its first text, its models, and its bounds."""
 
     begin = forms.ChoiceField(label="Begin with")
     name = forms.CharField(
@@ -76,18 +76,18 @@ class SearchForm(forms.Form):
         field.choices = [(version.ref, version.ref) for version in usable]
 
     def start_arguments(self) -> dict[str, Any]:
-        """Return what `calibration.workbench.searches.start` takes beside bench and person."""
+        """Return the arguments of `calibration.workbench.searches.start` besides bench and user."""
         data = {name: value for name, value in self.cleaned_data.items() if not name.startswith(NEED)}
         options = {"needs": needs_of(self.cleaned_data)}
         return data | {"version": versions.find(data.pop("begin")), "options": options}
 
 
 class JudgeParametersForm(WithParameters):
-    """The sampling parameters of the judge whose text is searched for."""
+    """Sampling parameters of the judge whose text is improved."""
 
 
 class ImproverForm(WithParameters):
-    """The sampling parameters of the model that proposes."""
+    """Sampling parameters of the improving model."""
 
 
 @researcher_only
@@ -118,7 +118,7 @@ def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def bench_search(request: HttpRequest, pk: int, search: int) -> HttpResponse:
-    """Researchers: one search, its texts, and what they are worth on the held-back dialogues."""
+    """Researchers: one search with its texts and their figures on the held-back dialogues."""
     bench = access.bench(pk)
     prompt_search = access.search(bench, search)
     context: dict[str, Any] = {"bench": bench, "search": prompt_search, **ROOM}

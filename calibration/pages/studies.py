@@ -1,6 +1,6 @@
-"""Studies: the list, a new one, and one with its definition and snapshots.
+"""Studies: the list, a new study, and one with its definition and snapshots.
 
-For researchers; one of a campaign also for those who look after it.
+For researchers; for a campaign's study also those who manage the campaign.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from calibration.statistics.table import described
 from calibration.studies import study_actions as studies
 from config.permissions import researcher_only
 
-# The part of a study's form that asks for levels above items.
+# Fields of a study's form for levels above items.
 
 LEVEL_NAMES = {
     "turn": "turns",
@@ -48,7 +48,7 @@ LEVEL_FIELDS = ("unit", "system_score", "p", "heading", "best_per", "reference",
 
 
 class LevelFields(forms.Form):
-    """At which levels a study correlates, of what, and how its table is arranged."""
+    """Levels of a study's correlations, their units, and the layout of the table."""
 
     levels = forms.MultipleChoiceField(
         required=False,
@@ -111,7 +111,7 @@ class LevelFields(forms.Form):
     )
 
     def offer(self, raters: Iterable[str], conditions: Iterable[str]) -> None:
-        """Offer the raters and the conditions that there are."""
+        """Set the raters and conditions to choose from."""
         self._offer("reference", [(MEAN_OF_PEOPLE, "the mean of all people"), *((n, n) for n in raters)])
         self._offer("by", [(key, key) for key in conditions])
 
@@ -121,7 +121,7 @@ class LevelFields(forms.Form):
         field.choices = choices
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a policy of missing turns for questions that are not named."""
+        """Refuse a policy on missing turns without named questions."""
         data: dict[str, Any] = super().clean() or {}
         named_questions = data.get("questions") or data.get("answered")
         if data.get("levels") and data.get("missing") == "whole" and not named_questions:
@@ -129,7 +129,7 @@ class LevelFields(forms.Form):
         return data
 
     def levels_written(self) -> dict[str, Any]:
-        """Return the keys of the definition; none where no level is ticked."""
+        """Return the level keys of the definition; none if no level is ticked."""
         data = self.cleaned_data
         if not data["levels"]:
             return {}
@@ -141,16 +141,16 @@ class LevelFields(forms.Form):
         return {"level": data["levels"]} | level_keys
 
 
-# The form of a new study. Left as it comes, it is the automatic study under a name of its own.
+# Form of a new study. Unchanged, it gives the automatic study under another name.
 
 TEXT = "text"
 CHOICES = ("ties", "both_bad", "anchor")
-"""The fields that say how votes on pairs and rankings are read."""
+"""Fields for the handling of votes on pairs and rankings."""
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
 
 
 def _families() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return every statistic that a study may ask for, in groups of where it applies."""
+    """Return all statistics that a study may compute, grouped by family."""
     groups: dict[str, list[tuple[str, str]]] = {family: [] for family in get_args(Family)}
     for key, statistic in described().items():
         groups[statistic.family].append((key, statistic.title))
@@ -158,7 +158,7 @@ def _families() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 class StudyForm(LevelFields):
-    """Name, questions, raters, a map between two questions, statistics, and how intervals are made."""
+    """Settings of a study: name, questions, raters, a map between two questions, statistics, intervals."""
 
     name = forms.CharField(
         max_length=120, label="Name", help_text="For example: does the judge agree with us?"
@@ -240,7 +240,7 @@ class StudyForm(LevelFields):
         label="System whose strength is 1000",
         help_text="Left empty: the mean of all.",
     )
-    no_baselines = forms.BooleanField(required=False, label="Leave out the baselines that judges stand above")
+    no_baselines = forms.BooleanField(required=False, label="Leave out the baselines")
 
     def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -267,7 +267,7 @@ class StudyForm(LevelFields):
         field.choices = choices
 
     def clean(self) -> dict[str, Any]:
-        """Refuse half a link between questions, and a linear map without its ranges."""
+        """Refuse an incomplete link between questions, and a linear map without ranges."""
         data: dict[str, Any] = super().clean() or {}
         if bool(data.get("answering")) != bool(data.get("answered")):
             self.add_error("answering", "Choose both questions of the link, or neither.")
@@ -298,7 +298,7 @@ class StudyForm(LevelFields):
         return ScaleMap.parse({"kind": "linear", "from": [a, b], "to": [c, d]})
 
     def definition(self) -> dict[str, Any]:
-        """Return the study's definition; what was left as it comes is left out."""
+        """Return the study's definition, without settings left at their defaults."""
         data = self.cleaned_data
         definition: dict[str, Any] = {}
         if data["questions"] or data["answering"]:
@@ -337,13 +337,13 @@ class StudyForm(LevelFields):
 
 ROOM = {"active_room": "studies"}
 LINK = ("answering", "answered", "map")
-"""What an address may choose beforehand: a question read as an answer to another one."""
+"""URL parameters that preselect a map: a question read as an answer to another one."""
 
 
 @require_GET
 @researcher_only
 def index(request: HttpRequest) -> HttpResponse:
-    """All studies, those made by people first, and where automatic ones are found."""
+    """All studies, those created by people first, and links to the automatic ones."""
     studies_shown = (
         Study.objects.select_related("corpus", "campaign", "created_by")
         .annotate(n_reports=Count("reports"), last=Max("reports__created_at"))
@@ -359,7 +359,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @researcher_only
 def new(request: HttpRequest) -> HttpResponse:
-    """Choose a corpus or campaign, then say what is asked of it."""
+    """Choose a corpus or campaign, then define the study."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(
@@ -396,7 +396,7 @@ def _create_study(
 @require_GET
 @study_researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
-    """A study: what it asks, with every default, and the snapshots of its report."""
+    """A study: its definition with all defaults, and the snapshots of its report."""
     study = access.study(pk)
     reports = study.reports.select_related("created_by")
     definition = json.dumps(parse(study.definition).as_dict(), indent=2, ensure_ascii=False)

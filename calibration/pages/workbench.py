@@ -1,4 +1,4 @@
-"""The judge workbench: benches, and on each drafts that are written, tried, kept or thrown away."""
+"""The judge workbench: benches, and drafts that are written, run, kept or discarded on them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from judges.runs.estimates import Estimate
 from judges.runs.material import asked_on, drafts_of
 from judges.runs.plans import BUDGET, SAMPLE_COUNT
 
-# The forms of the workbench: opening a bench, and the text and settings of a draft.
+# Forms of the workbench: a new bench, and the text and settings of a draft.
 
 HOW_A_RUBRIC_ASKS = {
     JSON: "all questions at once, each answer explained (json)",
@@ -73,7 +73,7 @@ HOW_A_RUBRIC_ASKS = {
 
 
 class BenchForm(forms.Form):
-    """A new bench."""
+    """Settings of a new bench."""
 
     name = forms.CharField(max_length=100, help_text="How you find it again.")
     protocol = forms.ChoiceField(
@@ -108,7 +108,7 @@ class BenchForm(forms.Form):
         _choose(self, "scheme", [*own, *scheme_choices()[1:]])
 
     def clean(self) -> dict[str, Any]:
-        """Leave out how a rubric asks where another protocol was chosen."""
+        """Clear the rubric's variant if another protocol was chosen."""
         data = super().clean() or {}
         protocol = PROTOCOLS.get(data.get("protocol", ""))
         if protocol is not None and (
@@ -119,7 +119,7 @@ class BenchForm(forms.Form):
 
 
 class WithExamples(forms.Form):
-    """Fields that pick a draft's worked examples anew: those of `prompts` without a corpus."""
+    """Fields to pick a draft's worked examples anew: those of `prompts` without a corpus."""
 
     examples_rule = forms.ChoiceField(
         required=False,
@@ -133,7 +133,7 @@ class WithExamples(forms.Form):
     examples_keys = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
-        label="Items, if you pick them by hand",
+        label="Items, if you choose them yourself",
         help_text="Their keys, one a line, such as dialogue/continuation/3.",
     )
     examples_judge = forms.ChoiceField(
@@ -156,7 +156,7 @@ class WithExamples(forms.Form):
         return "examples_rule" in self.fields and bool(self["examples_rule"].value())
 
     def told_examples(self) -> dict[str, Any]:
-        """Return how they are to be picked, as `worked_examples.picked` takes it."""
+        """Return the settings for picking examples, as `judges.drafts.benches.picked` expects them."""
         data = self.cleaned_data
         if "examples_rule" not in self.fields:
             return {}
@@ -165,12 +165,12 @@ class WithExamples(forms.Form):
         return rest | {"items": keys}
 
     def refuse(self, error: JobError) -> None:
-        """Put what cannot be done beside what it is about."""
+        """Show an error at the field that caused it."""
         self.add_error("examples_keys" if isinstance(error, BadKeys) else None, str(error))
 
 
 class DraftForm(WithExamples, WithParameters, EditorForm):
-    """A draft: the editor of prompts, where it is asked, and how. `begin` is what it was begun from."""
+    """A draft: the prompt editor, its endpoint, and its settings. `begin` names its starting point."""
 
     begin = forms.CharField(widget=forms.HiddenInput, required=False)
     variant = forms.ChoiceField(required=False)
@@ -191,21 +191,21 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
         self.protocol = benches.protocol_of(bench, self.base.variant)
         drafts = drafts_of(bench.corpus, self.protocol) if self.protocol.needs else ()
         self.fields.update(need_fields(self.protocol, drafts))
-        if self.protocol.needs:  # what others answered cannot be shown in examples
+        if self.protocol.needs:  # other judges' answers cannot be shown in examples
             for name in [name for name in self.fields if name.startswith("examples_")]:
                 del self.fields[name]
 
     def needs(self) -> list[forms.BoundField]:
-        """Return the fields that say whose answers it reads: the steps before this text."""
+        """Return the fields that select the answers this text reads: the steps before it."""
         return [self[name] for name in self.fields if name.startswith(NEED)]
 
     def parts(self) -> tuple[str, ...]:
-        """Return what the text is sent for in a call each; nothing where one call asks everything."""
+        """Return the parts that are sent in a call each; empty if one call covers everything."""
         parts = self.protocol.parts(self.base.variant)
         return parts if len(parts) > 1 else ()
 
     def wording(self) -> Wording:
-        """Return the text as it was entered; a form of reply that the variant has not is its first."""
+        """Return the text as entered; a reply form that the variant lacks is replaced by its first."""
         wording = super().wording()
         return (
             wording
@@ -214,7 +214,7 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
         )
 
     def draft(self) -> dict[str, Any]:
-        """Return what `judges.drafts.draft_actions.write` takes beside bench and person."""
+        """Return the arguments of `judges.drafts.draft_actions.write` besides bench and user."""
         data = self.cleaned_data
         sent = {name: data[name] for name in PARAMETERS if name in data}
         return {
@@ -233,7 +233,7 @@ def _choose(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None
 
 
 def _variant(args: tuple[Any, ...], begun: Version, variants: list[str]) -> str:
-    """Return the variant that a form speaks of: the one that was sent, else that of what it begins from."""
+    """Return the form's variant: the submitted one, else that of its starting point."""
     sent: Mapping[str, Any] = args[0] if args and args[0] else {}
     requested = sent.get("variant", begun.variant)
     if begun.variant not in variants:
@@ -245,7 +245,7 @@ ROOM = {"active_room": "workbench"}
 PAGE = 10
 HOW_MANY: dict[str, int | None] = {"5": 5, "20": 20, "all": None}
 UNASKED = 20
-"""Calls up to which an endpoint that the bench has used before is asked without a question in between."""
+"""Maximum number of calls that need no confirmation, at an endpoint that the bench has used before."""
 
 
 @require_GET
@@ -261,7 +261,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @researcher_only
 def new_bench(request: HttpRequest) -> HttpResponse:
-    """Researchers: choose a corpus or campaign, draw its split where it has none, and open a bench."""
+    """Researchers: choose a corpus or campaign, draw its split if it has none, and open a bench."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(
@@ -290,7 +290,7 @@ def new_bench(request: HttpRequest) -> HttpResponse:
 
 
 def _draw_split(request: HttpRequest, corpus: Corpus) -> str:
-    """Draw a corpus's split; return why it cannot be drawn, '' where it was."""
+    """Draw a corpus's split; return an error message, '' if it succeeded."""
     try:
         splits.draw(corpus=corpus, by=user_of(request))
     except AnnotationError as error:
@@ -300,10 +300,10 @@ def _draw_split(request: HttpRequest, corpus: Corpus) -> str:
 
 @researcher_only
 def bench(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: the text at the left, at the right the items with a draft's and the people's answers.
+    """Researchers: the text on the left, the items with a draft's and people's answers on the right.
 
-    POST writes the draft and tries it on some items; where that is a lot, or the first time at an endpoint,
-    it is said beforehand what goes where.
+    POST writes the draft and runs it on some items; for many calls, or a new endpoint, it first shows what
+    will be sent where.
     """
     about = access.bench(pk)
     sync_endpoints(request)
@@ -315,7 +315,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest, about: Bench, begin: str, data: Any = None) -> DraftForm:
-    """Return the editor; where there is nothing of the name that it is to begin with, with Concord's own."""
+    """Return the editor; an unknown starting point is replaced by Concord's own text."""
     try:
         return DraftForm(data, initial=begun_from(about, begin), bench=about, begin=begin)
     except JobError as error:
@@ -344,7 +344,7 @@ def _try(request: HttpRequest, about: Bench) -> HttpResponse:
 
 
 def _to_confirm(request: HttpRequest, draft: Draft, targets: int | None, samples: int) -> Estimate | None:
-    """Return what it takes, where somebody should see it first."""
+    """Return the estimate if the user should confirm it first."""
     if "confirmed" in request.POST:
         return None
     estimate = draft_actions.estimate(draft, targets, samples)
@@ -379,13 +379,13 @@ def _page(
 
 
 def _everything(about: Bench) -> str:
-    """Return the words of the button that tries a draft on every target of dev."""
+    """Return the label of the button that runs a draft on every target of dev."""
     n, (single, several) = benches.available(about), benches.unit(about)
     return f"On the one {single} of dev" if n == 1 else f"On all {n:,} {several} of dev"
 
 
 def _steps(about: Bench) -> list[Bench]:
-    """Return the benches on which the answers that a bench's protocol reads are worked on."""
+    """Return the benches for the answers that a bench's protocol reads."""
     needs = benches.protocol_of(about).needs
     others = Bench.objects.filter(corpus=about.corpus).exclude(pk=about.pk).order_by("name")
     return [other for other in others if any(need.question in asked_on(other) for need in needs)]
@@ -394,7 +394,7 @@ def _steps(about: Bench) -> list[Bench]:
 @require_GET
 @researcher_only
 def draft_panel(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """Researchers: the items of a draft alone, asked for again and again while replies arrive."""
+    """Researchers: only the items of a draft, reloaded while replies arrive."""
     about = access.bench(pk)
     context = _panel(request, about, access.draft(about, number)) | {"bench": about}
     return render(request, "workbench/_draft.html", context)
@@ -425,7 +425,7 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
 @require_POST
 @researcher_only
 def draft_act(request: HttpRequest, pk: int, number: int, verb: str) -> HttpResponse:
-    """Researchers: cancel a draft, ask again for what failed, keep it as a version or throw it away."""
+    """Researchers: cancel a draft, retry its failed calls, keep it as a version or discard it."""
     draft = access.draft(access.bench(pk), number)
     by = user_of(request)
     try:
@@ -455,7 +455,7 @@ def _change_run(request: HttpRequest, draft: Draft, verb: str) -> None:
 
 
 def _displayed_draft(about: Bench, number: str) -> Draft | None:
-    """Return the draft that an address names, else the latest that was tried."""
+    """Return the draft named in a URL, else the latest that was run."""
     if number.isdecimal() and number.isascii() and len(number) < 10:
         return access.draft(about, int(number))
     latest = (
@@ -470,12 +470,12 @@ def _address(draft: Draft) -> str:
     return f"{reverse('bench', args=[draft.bench_id])}?draft={draft.number}"
 
 
-# Checks of a draft: what was found, and what asking for more would take. Researchers only.
+# Checks of a draft: findings, and the cost of further calls. Researchers only.
 
 
 @researcher_only
 def bench_checks(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: what checks of a draft found; POST asks what one needs to know, once its cost was seen."""
+    """Researchers: findings of a draft's checks; POST starts a check once its cost was confirmed."""
     bench = access.bench(pk)
     drafts = [judged.draft for judged in judged_on(bench) if judged.draft is not None]
     draft = _draft(bench, drafts, request)
@@ -512,20 +512,20 @@ def _draft(bench: Bench, drafts: list[Draft], request: HttpRequest) -> Draft | N
 
 
 def _active(draft: Draft) -> bool:
-    """Whether something that a check asked is under way."""
+    """Whether calls of a check are active."""
     return any(
         as_json.tried(candidate).active
         for candidate in [draft, *draft.checks.select_related("bench", "rater")]
     )
 
 
-# Versions and drafts of a bench side by side. Researchers only.
+# Comparison of a bench's versions and drafts. Researchers only.
 
 
 @require_GET
 @researcher_only
 def bench_versions(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: every version and draft tried here, each compared with a chosen one."""
+    """Researchers: every version and draft tried here, each compared with a reference."""
     bench = access.bench(pk)
     context: dict[str, Any] = {"bench": bench, **ROOM}
     try:
@@ -535,7 +535,7 @@ def bench_versions(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "workbench/versions.html", context)
 
 
-# Where drafts and people disagree on a bench, what was said of it.
+# Disagreements between drafts and people on a bench, with marks.
 
 FILTERS = ("judged", "question", "direction", "system")
 
@@ -543,7 +543,7 @@ FILTERS = ("judged", "question", "direction", "system")
 @require_GET
 @researcher_only
 def bench_differences(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: where a draft or judge differs from people, farthest apart first, and who is wrong."""
+    """Researchers: a judge's differences from people, largest first, with marks of who is wrong."""
     bench = access.bench(pk)
     judged = judged_on(bench)
     selected = _selected_judge(judged, request.GET.get("judged", ""))
@@ -623,7 +623,7 @@ def _judge(difference: Difference, selected: Judged | None) -> str:
 @require_POST
 @researcher_only
 def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: say who is wrong, take it back, or send it on to adjudication."""
+    """Researchers: mark who is wrong, withdraw the mark, or send the item to adjudication."""
     bench, by = access.bench(pk), user_of(request)
     judged = next(
         (candidate for candidate in judged_on(bench) if candidate.key == request.POST.get("judged")), None

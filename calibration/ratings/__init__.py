@@ -1,1 +1,1 @@
-"""From labels to ratings: what a study reads, and what it leaves uncompared."""
+"""Labels read as ratings: scope, answers, evidence, votes, uncompared questions."""

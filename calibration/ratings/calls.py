@@ -1,4 +1,4 @@
-"""Calls behind a scope's labels: those of its judges and metrics, and those that went wrong."""
+"""Calls of judges and metrics behind a scope's labels, with failed and doubtful ones."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from jobs.fake_models import CONDITION_KEYS, MODEL_PREFIX
 from jobs.models.run import Call
 from judges.runs.estimates import by_rater, doubtful_values
 
-# How a scope's labels came about: the calls of its judges and metrics, and those that went wrong.
+# Calls of judges and metrics in a scope, and failures among them.
 
-# What judges were asked and failed to answer: by question, item and sample, from their failed calls.
+# Answers that judges failed to give, by question, item and sample, read from their failed calls.
 
 JUDGE = "judge"
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A failed call of a judge: one item or a whole continuation, one of the judge's parts or all."""
+    """A failed call of a judge, for one item or a whole continuation, for one of the judge's parts or all."""
 
     rater: int
     item: int | None
@@ -40,7 +40,7 @@ class Failed:
 def with_unanswered(
     scope: Scope, loaded: Sequence[SubjectData], counted: Census, clusters: frozenset[str] | None
 ) -> tuple[SubjectData, ...]:
-    """Return the subjects with what failed calls left unanswered; three queries, one where none failed."""
+    """Add answers missing because a call failed to the subjects; three queries, or one if none failed."""
     judges = {info.id for data in loaded for info in data.raters if info.kind == JUDGE}
     calls = _failed(scope, judges)
     if not calls:
@@ -63,7 +63,7 @@ def _failed(scope: Scope, judges: Iterable[int]) -> list[Failed]:
 def _items(
     scope: Scope, calls: Sequence[Failed], clusters: frozenset[str] | None
 ) -> tuple[dict[int, Place], dict[int, str], dict[int, list[int]]]:
-    """Return where the items of calls are, of which kind, and those of each continuation asked as a whole."""
+    """Return places and kinds of the calls' items, and the items of continuations rated as a whole."""
     single = {call.item for call in calls if call.item is not None}
     continuations = {call.continuation for call in calls if call.item is None}
     items = items_of(scope).filter(Q(pk__in=single) | Q(continuation__in=continuations))
@@ -82,7 +82,7 @@ def _records(
     about: Mapping[int, Place],
     within: Mapping[int, Sequence[int]],
 ) -> Iterable[Record]:
-    """Yield an answer without a value for each that a call should have given and nothing else gave."""
+    """Yield a record without a value for each answer that failed and that no label holds."""
     existing = {(record.item, record.rater, record.sample) for record in data.records}
     names = defaultdict(list)
     rater_set = {info.name for info in data.raters}
@@ -100,13 +100,13 @@ def _records(
                     yield recorded(place, info, call.sample, None)
 
 
-# Which of the systems that labels speak of asked a fake model: their conditions say it.
+# Systems that used a fake model, according to their conditions.
 
 
 def fake_systems(labels: QuerySet[Label], clusters: Collection[str] | None = None) -> list[str]:
-    """Return the names of the systems with a continuation by a fake model among what is labelled, in order.
+    """Return the sorted names of systems with a labelled continuation by a fake model.
 
-    Only dialogues in `clusters` count, where these are given. One query.
+    Only dialogues in `clusters` count, if given. One query.
     """
     names = [f"item__continuation__condition__{key}__istartswith" for key in CONDITION_KEYS]
     fake_labels = labels.filter(Q(*((name, MODEL_PREFIX) for name in names), _connector=Q.OR))
@@ -122,10 +122,10 @@ AT_ONCE, IN_BATCHES, CACHED = "at once", "in batches", "from the cache"
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Finished calls of a judge or metric: those that failed, and those whose text it could hardly read.
+    """Number of finished calls of a judge or metric: all, failed, and with text it could hardly read.
 
-    `kinds` are the failed ones by what went wrong, in words. `modes` are those that were answered by how they
-    were asked (AT_ONCE, IN_BATCHES, CACHED), where that is known: a judge of rules is asked nothing.
+    `kinds` counts failed calls by cause, in words. `modes` counts answered calls by mode (AT_ONCE,
+    IN_BATCHES, CACHED), where known: a rule-based judge calls no model.
     """
 
     rater: str
@@ -140,9 +140,9 @@ class Calls:
 def calls(
     scope: Scope, judges: Mapping[int, str], clusters: Collection[str] | None = None
 ) -> tuple[Calls, ...]:
-    """Count the finished calls of judges (id to name) about what is in scope, and those that gave no label.
+    """Count the finished calls of judges (id to name) about items in scope, and the failed ones.
 
-    `clusters` are those of the part that is read, None where all is.
+    `clusters` are those of the part that is read; None means all.
     """
     within = calls_of(scope, judges, clusters)
     counted, kinds = Counter(within.values_list("run__rater", "state")), by_rater(within)
@@ -160,9 +160,9 @@ def calls(
 def calls_of(
     scope: Scope, raters: Collection[int], clusters: Collection[str] | None = None
 ) -> QuerySet[Call]:
-    """Return the calls of raters about what is in scope, in some clusters where these are named.
+    """Return the calls of raters about items in scope, in the given clusters only.
 
-    Nothing is joined that narrows nothing.
+    Joins are added only for filters that narrow the result.
     """
     calls = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=list(raters))
     if scope.campaign is not None:
@@ -176,7 +176,7 @@ def calls_of(
 
 
 def _in_tasks(campaign: Campaign) -> Q:
-    """Whether a call is about an item of a campaign's tasks, or about a continuation with some."""
+    """Condition: a call concerns an item of a campaign's tasks, or a continuation with such items."""
     tasks = Task.objects.filter(campaign=campaign)
     own = tasks.filter(continuation=OuterRef("continuation"))
     of_item = own.filter(Q(item__isnull=True) | Q(item=OuterRef("item")))
@@ -188,7 +188,7 @@ def _in_tasks(campaign: Campaign) -> Q:
 
 
 def _modes(within: QuerySet[Call]) -> dict[int, tuple[tuple[str, int], ...]]:
-    """Return per judge how its answered calls were asked; one that asked nothing has no reply."""
+    """Return the modes of each judge's answered calls; a judge that calls no model has no replies."""
     answered = within.filter(state=Call.State.DONE)
     own = ~Q(reply="") & Q(cached=False)
     ways = {AT_ONCE: own & Q(batch=None), IN_BATCHES: own & Q(batch__isnull=False), CACHED: Q(cached=True)}
@@ -203,9 +203,9 @@ def _modes(within: QuerySet[Call]) -> dict[int, tuple[tuple[str, int], ...]]:
 def doubtful(
     scope: Scope, metrics: Mapping[int, str], clusters: Collection[str] | None = None
 ) -> tuple[Calls, ...]:
-    """Count the continuations in scope whose text a metric could hardly read; of metrics that read all none.
+    """Count the continuations in scope whose text a metric could hardly read, if it had any.
 
-    `clusters` are those of the part that is read, None where all is.
+    `clusters` are those of the part that is read; None means all.
     """
     rows = doubtful_values(calls_of(scope, metrics, clusters))
     return tuple(

@@ -1,4 +1,4 @@
-"""Behaviours outside a scheme's list: who marked turns with `another_behaviour`, which, in what words."""
+"""Behaviours outside a scheme's list: turns that raters marked with `another_behaviour`, with their notes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from annotation.text.references import item_key
 from calibration.ratings.ratings import CHUNK
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope
 
-# Behaviours outside a scheme's list: who marked turns with `another_behaviour`, which, with what notes.
+# Behaviours outside a scheme's list, marked with `another_behaviour`.
 
 ANOTHER = "another_behaviour"
-"""The key of the question whether a turn shows a behaviour that the scheme does not list."""
+"""Key of the question whether a turn shows a behaviour that the scheme does not list."""
 MACHINES = frozenset({"metric", "key"})
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A turn that a rater marked, what it wrote about it, and where the turn stands.
+    """A turn that a rater marked, with the rater's note and the turn's position.
 
-    `item` is its key, `dialogue` the dialogue's id, `number` how annotators count the turn, `position` its
-    index in the continuation.
+    `item` is its key, `dialogue` the dialogue's id, `number` the turn number that annotators see, `position`
+    its index in the continuation.
     """
 
     rater: str
@@ -38,7 +38,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A rater, the turns that it answered, and how many of these it marked."""
+    """Number of turns that a rater answered, and of those that it marked."""
 
     name: str
     kind: str
@@ -50,9 +50,9 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was looked for beyond a scheme's behaviours.
+    """Behaviours marked in addition to a scheme's list.
 
-    `turns` and `found` count the turns that a person answered, and those that one or more of them marked.
+    `turns` and `found` count the turns that a person answered, and those that at least one person marked.
     """
 
     ref: str
@@ -71,9 +71,9 @@ def coverage(
     clusters: Collection[str] | None = None,
     names: Collection[str] = (),
 ) -> list[Coverage]:
-    """Return what was found of each question `another_behaviour` that somebody answered.
+    """Return the coverage of each answered question `another_behaviour`.
 
-    Only questions of `schemes` (all where None), items in `clusters` and raters in `names`, where given.
+    Limited to questions of `schemes` (None means all), items in `clusters` and raters in `names`, if given.
     """
     questions = [
         question
@@ -117,7 +117,7 @@ def _of_question(
 
 
 def _answers(scope: Scope, question: int, raters: Collection[int], clusters: Collection[str] | None) -> Any:
-    """Return (item, rater, number, explanation) of the answers in scope, a rater's first sample first."""
+    """Return (item, rater, number, explanation) of answers in scope, a rater's first sample first."""
     labels = scope.labels().filter(question=question, rater__in=raters, number__isnull=False)
     if clusters is not None:
         labels = labels.filter(splits.within(clusters, "item__"))
@@ -135,7 +135,7 @@ def _looked(
 def _notes(
     scope: Scope, question: QuestionInfo, raters: dict[int, RaterInfo], marked: dict[tuple[int, int], str]
 ) -> tuple[Marked, ...]:
-    """Return each marked turn with the note that its rater wrote, else the reason that a judge gave."""
+    """Return each marked turn with its rater's note, or else with the judge's explanation."""
     if not marked:
         return ()
     items = Item.objects.select_related("continuation__dialogue", "turn").in_bulk(
@@ -165,7 +165,7 @@ def _notes(
 def _written_texts(
     scope: Scope, question: QuestionInfo, raters: Collection[int]
 ) -> dict[tuple[int, int], str]:
-    """Return what raters wrote in answer to the text that is asked for where the question is marked."""
+    """Return the raters' answers to the text question that follows a marked turn."""
     text_questions = Question.objects.filter(
         version__questions=question.id, level=Question.Level.TEXT, show_if__question=question.key
     )

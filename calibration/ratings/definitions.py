@@ -19,13 +19,13 @@ from calibration.statistics.preferences import Choices
 from calibration.statistics.replacement import JUDGE_TESTS
 from calibration.statistics.table import described
 
-# How a study reads votes on pairs and rankings, as its definition writes it.
+# Handling of votes on pairs and rankings, as written in a study's definition.
 
 CHOICE_KEYS = {"ties": tuple(MODELS), "both_bad": tuple(BOTH_BAD_POLICIES)}
 
 
 def parse_choices(raw: Any) -> Choices:
-    """Return the choices of a definition's `preferences`; the defaults for None. Raises DefinitionError."""
+    """Return the choices in a definition's `preferences`; defaults for None. Raises DefinitionError."""
     if raw is None:
         return Choices()
     if not isinstance(raw, Mapping) or (unknown := set(raw) - {*CHOICE_KEYS, "anchor"}):
@@ -42,12 +42,12 @@ def parse_choices(raw: Any) -> Choices:
 
 
 def written_choices(choices: Choices) -> dict[str, str]:
-    """Return choices as definitions write them."""
+    """Return choices in the form that definitions use."""
     return {"ties": choices.model, "both_bad": choices.both_bad, "anchor": choices.anchor}
 
 
 # Panels of judges in a definition: `{"name": "three judges", "rule": "median", "members": ["a", "b", "c"],
-# "least": 2}`. Without `members` all judges of a question are; without `least` more than half must answer.
+# "least": 2}`. `members` defaults to all judges of a question, `least` to more than half of the members.
 
 PANEL_KEYS = {"name", "rule", "members", "least"}
 MOST = 12
@@ -55,7 +55,7 @@ MOST = 12
 
 @dataclass(frozen=True, slots=True)
 class PanelAsked:
-    """A panel as a study asks for it: no `members` are all judges of a question, `least` 0 is over half."""
+    """A panel in a definition: without `members` all judges of a question; `least` 0 means over half."""
 
     name: str
     rule: Rule
@@ -63,12 +63,12 @@ class PanelAsked:
     least: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the panel as definitions write it."""
+        """Return the panel in the form that definitions use."""
         return {"name": self.name, "rule": self.rule, "members": list(self.members), "least": self.least}
 
 
 def parse_panels(entries: list[Any]) -> tuple[PanelAsked, ...]:
-    """Read the panels of a definition. Raises DefinitionError with one clear line."""
+    """Read the panels of a definition. Raises DefinitionError with a one-line message."""
     if len(entries) > MOST:
         raise DefinitionError(f"a study has at most {MOST} panels, not {len(entries)}")
     panels = tuple(_panel(entry, number) for number, entry in enumerate(entries, 1))
@@ -103,17 +103,17 @@ def _name(rule: str, members: Sequence[str]) -> str:
     return f"panel: {rule} of {', '.join(members) or 'all judges'}"
 
 
-# Declared maps between the scales of two questions. Nothing is mapped unless a study says so.
+# Declared maps between the scales of two questions. Only declared maps are applied.
 
 MapKind = Literal["identity", "linear", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleMap:
-    """How answers on one scale are read on another.
+    """Map from answers on one scale to another scale.
 
     `identity`: the same value. `linear`: the range `source` (a, b) onto `target` (c, d). `rank`: only the
-    order counts, so the rater meets the others by correlation alone.
+    order counts, so the rater is compared with others by correlation alone.
     """
 
     kind: MapKind = "identity"
@@ -121,14 +121,14 @@ class ScaleMap:
     target: tuple[float, float] | None = None
 
     def apply(self, value: float) -> float:
-        """Return a value of the source scale on the target scale; unchanged by identity and rank."""
+        """Map a value to the target scale; identity and rank leave it unchanged."""
         if self.kind != "linear" or self.source is None or self.target is None:
             return value
         (a, b), (c, d) = self.source, self.target
         return c + (value - a) * (d - c) / (b - a)
 
     def on_scale(self, values: list[Any], target: list[Any]) -> bool:
-        """Whether every value of the source scale lands on a value of the target scale."""
+        """Whether every value of the source scale maps to a value of the target scale."""
         if self.kind == "rank":
             return False
         if not target:
@@ -140,13 +140,13 @@ class ScaleMap:
         return {self.apply(float(v)) for v in values} <= {float(v) for v in target}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the map as it is written in a study's definition."""
+        """Return the map in the form that definitions use."""
         if self.kind != "linear":
             return {"kind": self.kind}
         return {"kind": "linear", "from": list(self.source or ()), "to": list(self.target or ())}
 
     def in_words(self) -> str:
-        """Return the map in the reader's words."""
+        """Return the map in words, for reports."""
         if self.kind == "linear" and self.source and self.target:
             a, b, c, d = (f"{end:g}" for end in (*self.source, *self.target))
             return f"{a} to {b} read linearly as {c} to {d}"
@@ -154,7 +154,7 @@ class ScaleMap:
 
     @staticmethod
     def parse(raw: Any) -> ScaleMap:
-        """Read a map from a definition. Raises MapError with one clear line."""
+        """Read a map from a definition. Raises MapError with a one-line message."""
         if raw is None:
             return ScaleMap()
         if isinstance(raw, str):
@@ -179,13 +179,13 @@ def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# What a study asks above its items: at which levels, of which units, and how the table is arranged.
+# Settings of a study at levels: the levels, their units, and the layout of the table.
 #
 #     {"level": ["dialogue", "system"], "unit": "continuation", "reference": "mean(kind:human)",
 #      "system_score": "all_turns", "by": ["turns_per_call"], "p": "clustered", "shared_dialogues": false,
 #      "samples": ["first", "mean"], "heading": "source", "best_per": "model"}
 #
-# Only `level` has to be there. These are keys of a study's definition (`calibration.reading.definitions`).
+# Only `level` is required. These are keys of a study's definition (see below).
 
 Samples = Literal["first", "mean"]
 Attribute = Literal["source", "kind", "model", "protocol"]
@@ -196,18 +196,19 @@ ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
 LEVEL_KEYS = frozenset(
     {"unit", "reference", "system_score", "by", "p", "shared_dialogues", "heading", "best_per"}
 )
-"""The keys that mean something in a study at levels alone; `level` and `samples` have other uses too."""
+"""Keys that apply only to a study at levels; `level` and `samples` have other uses, too."""
 MOST_KEYS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """At which levels a study correlates, with every default filled in.
+    """Settings of a study at levels, with defaults filled in.
 
-    `unit` is what the dialogue level counts: a continuation, or all continuations of one system for one
-    dialogue. `reference` is MEAN_OF_PEOPLE or a rater's name. `by` are condition keys that, with the system,
-    make a system. `samples` are the rows of a rater who answers repeatedly; none takes the study's policy.
-    `heading` says by what rows are grouped, `best_per` within what a second best of a column is marked.
+    `unit` is the unit of the dialogue level: a continuation, or all continuations of a system for a dialogue.
+    `reference` is MEAN_OF_PEOPLE or a rater's name. `by` are condition keys that, with the system, identify a
+    system. `samples` are the rows of a rater with repeated answers; empty means the study's policy. `heading`
+    is the attribute that groups the rows; with `best_per`, a column's best is also marked for each of its
+    values.
     """
 
     levels: tuple[Level, ...]
@@ -222,7 +223,7 @@ class Levels:
     best_per: Attribute | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the keys as definitions write them, `samples` left to the definition."""
+        """Return the keys as definitions use them, except `samples`, which the definition adds."""
         return {
             "level": list(self.levels),
             "unit": self.unit,
@@ -237,7 +238,7 @@ class Levels:
 
 
 def parse_levels(raw: Mapping[str, Any]) -> Levels | None:
-    """Read the keys of a definition; None where it names no level. Raises DefinitionError with one line."""
+    """Read the level keys of a definition; None without a level. Raises DefinitionError (one line)."""
     levels = _levels(raw.get("level"))
     if not levels:
         if foreign := sorted(key for key in LEVEL_KEYS if raw.get(key)):
@@ -266,9 +267,9 @@ def parse_levels(raw: Mapping[str, Any]) -> Levels | None:
 
 
 def missing_of(question: Mapping[str, Any], links: Sequence[Mapping[str, Any]], where: str) -> Missing:
-    """Read what a missing turn does to the means of a question and of those that answer it; skip unless told.
+    """Read how a missing turn affects means for a question and those that answer it; default skip.
 
-    Raises DefinitionError where two policies are named, or a way of aggregating other than the mean.
+    Raises DefinitionError for two different policies, or for an aggregate other than the mean.
     """
     for link in links:
         _one_of("aggregate", link, ("mean",), where)
@@ -279,7 +280,7 @@ def missing_of(question: Mapping[str, Any], links: Sequence[Mapping[str, Any]], 
 
 
 def _levels(value: Any) -> tuple[Level, ...]:
-    """Return the levels named, in their order; none for a number, the confidence level of before."""
+    """Return the named levels in order; none for a number, the confidence level in older definitions."""
     if value in (None, "") or isinstance(value, int | float):
         return ()
     names = list(value) if isinstance(value, list | tuple) else [value]
@@ -289,7 +290,7 @@ def _levels(value: Any) -> tuple[Level, ...]:
 
 
 def _one_of(key: str, raw: Mapping[str, Any], choices: Sequence[str], where: str = "") -> str:
-    """Return the choice that a key names; the first where it is left out."""
+    """Return the choice named by a key; the first if the key is absent."""
     value = raw.get(key)
     if value in (None, ""):
         return choices[0]
@@ -310,7 +311,7 @@ def _by(value: Any) -> tuple[str, ...]:
 
 
 def _samples_of_levels(value: Any) -> tuple[Samples, ...]:
-    """Return the policies of a list; one policy, or none, is the definition's own."""
+    """Return the policies of a list; a single policy belongs to the definition and gives none."""
     if not isinstance(value, list | tuple):
         return ()
     if unknown := [name for name in value if name not in get_args(Samples)]:
@@ -318,7 +319,7 @@ def _samples_of_levels(value: Any) -> tuple[Samples, ...]:
     return tuple(dict.fromkeys(value))
 
 
-# What a study asks: its definition as it is written, and read with every default filled in.
+# A study's definition, as written and with defaults filled in.
 #
 #     {"questions": [{"question": "fed_dialogue@1/overall",
 #                     "answered_by": [{"question": "fed_gpt4@1/ovr",
@@ -328,9 +329,9 @@ def _samples_of_levels(value: Any) -> tuple[Samples, ...]:
 #      "split": "main", "panels": [{"rule": "median", "members": ["gpt-4", "m2", "m3"]}], "baselines": true,
 #      "leave_out": false, "preferences": {"ties": "half", "both_bad": "tie", "anchor": ""}}
 #
-# Everything may be left out. Without `questions` the study is automatic: every question with two raters
-# or more. `level` with its keys makes it a study at levels (`calibration.reading.levels`); a number there is
-# the confidence level, as definitions of before wrote it.
+# Every key is optional. Without `questions` the study is automatic: every question with two raters or more.
+# `level` with its keys makes it a study at levels (see above); a number in `level` is the confidence level,
+# as in older definitions.
 
 DEFAULT_STATISTICS = (
     "percent_agreement",
@@ -355,21 +356,21 @@ SamplesPolicy = Literal["mean", "first", "separate"]
 
 @dataclass(frozen=True, slots=True)
 class AnsweredBy:
-    """A question whose answers are read as answers to another one, through a map."""
+    """A question whose answers count as answers to another question, through a map."""
 
     question: str
     map: ScaleMap = IDENTITY
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the link as definitions write it."""
+        """Return the link in the form that definitions use."""
         return {"question": self.question, "map": self.map.as_dict(), "aggregate": "mean"}
 
 
 @dataclass(frozen=True, slots=True)
 class StudyQuestion:
-    """One question of a study, and which other questions answer it too.
+    """A question of a study, and the other questions that answer it.
 
-    `missing` says what a turn without an answer does to means of turns, in a study at levels.
+    `missing` is how a turn without an answer affects means over turns in a study at levels.
     """
 
     question: str
@@ -377,18 +378,18 @@ class StudyQuestion:
     missing: Missing = "skip"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the question as definitions write it."""
+        """Return the question in the form that definitions use."""
         answered_by = [link.as_dict() for link in self.answered_by]
         return {"question": self.question, "missing": self.missing, "answered_by": answered_by}
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A study's definition with its defaults filled in. No `questions` means automatic.
+    """A study's definition with defaults filled in. No `questions` means automatic.
 
-    `levels` is None in a study of items alone. `panels` are raters made of judges; `baselines` says whether
-    judges stand above what answers without reading are worth; `leave_out` that people left out of gold
-    are left out here, too. `preferences` say how votes on pairs and rankings are read.
+    `levels` is None in a study of items alone. `panels` are raters made up of judges; `baselines` compares
+    judges with answers given without reading the text; `leave_out` excludes people left out of gold.
+    `preferences` are the settings for votes on pairs and rankings.
     """
 
     questions: tuple[StudyQuestion, ...] = ()
@@ -406,11 +407,11 @@ class Definition:
 
     @property
     def is_of_training(self) -> bool:
-        """Whether it is about the training dialogues, which are in no split."""
+        """Whether the study covers the training dialogues, which are in no split."""
         return self.split == TRAINING
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the whole definition, ready for JSON: what a report records."""
+        """Return the whole definition as JSON data, as recorded in a report."""
         several = self.levels.samples if self.levels else ()
         above = self.levels.as_dict() if self.levels else {}
         above |= {"leave_out": True} if self.leave_out else {}
@@ -433,7 +434,7 @@ class Definition:
 
 
 def parse(raw: Mapping[str, Any]) -> Definition:
-    """Read a definition. Raises DefinitionError with one clear line."""
+    """Read a definition. Raises DefinitionError with a one-line message."""
     if unknown := set(raw) - KEYS:
         raise DefinitionError(
             f"unknown key {sorted(unknown)[0]!r}; a definition has {', '.join(sorted(KEYS))}"
@@ -494,7 +495,7 @@ def _link(link: Any, number: int) -> AnsweredBy:
 
 
 def _samples(value: Any, above: Levels | None) -> SamplesPolicy | None:
-    """Return how repeated answers about an item are read: of several policies, by levels, the first."""
+    """Return the policy for repeated answers to an item; the first if a study at levels has several."""
     if isinstance(value, list | tuple) and value:
         if above is None:
             raise DefinitionError("several samples policies are rows of a study at levels: name level")
@@ -531,7 +532,7 @@ def _plan(raw: Mapping[str, Any]) -> Plan:
 
 
 def _confidence(raw: Mapping[str, Any]) -> float:
-    """Return the confidence level; definitions of before call it `level`."""
+    """Return the confidence level; older definitions call it `level`."""
     before = raw.get("level")
     level = raw.get("confidence", before if isinstance(before, int | float) else 0.95)
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:

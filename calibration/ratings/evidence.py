@@ -1,4 +1,4 @@
-"""Evidence of answers as statistics compare it: turns and characters of texts."""
+"""Evidence of answers in the form that statistics compare: turns and character spans."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from calibration.ratings.ratings import CHUNK, Place
 from calibration.ratings.scope import Census, QuestionInfo, Scope
 from calibration.statistics.evidence import Asks, Pointing, Stretch
 
-# What answers point at, as statistics compare it: turns counted from the rated one, characters of a turn.
+# Evidence in comparable form: turns counted from the rated one, and character spans of a turn.
 
 KINDS = ("turn", "dialogue")
 DIALOGUES = 500
-"""Dialogues whose turns are read at once."""
+"""Number of dialogues whose turns are read per query."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the answers to a question point at: whole turns, or stretches of their text (`asks`)."""
+    """Evidence cited in the answers to a question: whole turns, or spans of their text (`asks`)."""
 
     question: QuestionInfo
     asks: Asks
@@ -34,7 +34,7 @@ class Evidence:
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of all of it, whatever the order in which it was read."""
+        """Return the SHA-256 of the evidence, independent of the reading order."""
         lines = sorted(repr(tuple(asdict(pointing).items())) for pointing in self.pointings)
         return hashlib.sha256("\n".join([self.question.ref, self.asks, *lines]).encode()).hexdigest()
 
@@ -46,9 +46,9 @@ def evidence(
     where: Mapping[int, Place],
     names: Collection[str] = (),
 ) -> tuple[Evidence, ...]:
-    """Return what the answers to those questions point at that ask for evidence, on the items of `where`.
+    """Return the evidence of answers on the items of `where`, for the questions that require evidence.
 
-    Only of raters in `names`, where some are. Of repeated answers of a rater the first counts.
+    Only for raters in `names`, if given. Of a rater's repeated answers the first counts.
     """
     infos = {question.id: question for question in questions if question.item_kind in KINDS}
     asking = Question.objects.filter(pk__in=infos).exclude(evidence="").in_bulk()
@@ -72,7 +72,7 @@ def evidence(
 
 
 Answers = dict[tuple[int, int, int], tuple[float | str, tuple[Passage, ...]]]
-"""(item, question, rater): the answer, and what it points at."""
+"""(item, question, rater): the answer and its evidence."""
 
 
 def _answers(
@@ -82,7 +82,7 @@ def _answers(
     where: Mapping[int, Place],
     names: Collection[str],
 ) -> Answers:
-    """Return the answers that may point at something."""
+    """Return the answers that may carry evidence."""
     rows = (
         scope.labels()
         .filter(question__in=asking, missing="")
@@ -102,7 +102,7 @@ def _answers(
 
 
 def _stretches(answers: Answers) -> dict[tuple[int, int, int], tuple[Stretch, ...]]:
-    """Return where answers point, turns counted back from the rated one, or from a dialogue's beginning."""
+    """Return the spans cited; turns are counted back from the rated one, or from the start of a dialogue."""
     pointing = {
         place: references_found for place, (_, references_found) in answers.items() if references_found
     }
@@ -130,14 +130,14 @@ def _stretches(answers: Answers) -> dict[tuple[int, int, int], tuple[Stretch, ..
 
 
 def _stretch(passage: Passage, number: int, length: int) -> Stretch:
-    """Return a passage; of a turn without text, which can be pointed at as a whole, one character."""
+    """Return the span of a passage; a turn without text, cited as a whole, counts as one character."""
     if passage.start is None or passage.end is None:
         return Stretch(number, 0, max(1, length))
     return Stretch(number, passage.start, passage.end)
 
 
 def _turns(places: Collection[tuple[int, str, int]]) -> dict[tuple[int, str, int], tuple[int, int]]:
-    """Return (id, characters) of turns by (dialogue, continuation's key, position)."""
+    """Return (id, length in characters) of turns by (dialogue, continuation's key, position)."""
     dialogues = sorted({dialogue for dialogue, _, _ in places})
     keys, positions = {key for _, key, _ in places}, {position for _, _, position in places}
     turns = {}

@@ -18,7 +18,7 @@ from calibration.ratings.ratings import Subject, SubjectData, known_links, load,
 from calibration.ratings.scope import Census, Scope
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 
-# Where turns and dialogues belong: continuations with their dialogue and their system.
+# Continuations with their dialogue and system.
 
 CONDITION_KEYS = """
 SELECT DISTINCT jsonb_object_keys(condition) FROM annotation_continuation c
@@ -29,10 +29,10 @@ CHUNK = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A continuation: its ids, and its system (with the conditions that make one).
+    """A continuation: its ids, and its system (with the conditions that identify one).
 
     `key` is the key of its dialogue item. `static`: each turn answers the fixed history; otherwise it is a
-    rollout, a dialogue's own turns among them.
+    rollout, as are a dialogue's own turns.
     """
 
     pk: int
@@ -45,14 +45,14 @@ class Produced:
 
 
 def condition_keys(corpus: Corpus) -> list[str]:
-    """Return every key of some continuation's condition."""
+    """Return all condition keys used in a corpus."""
     with connection.cursor() as cursor:
         cursor.execute(CONDITION_KEYS, [corpus.pk])
         return [row[0] for row in cursor.fetchall()]
 
 
 def check_conditions(corpus: Corpus, conditions: Sequence[str]) -> None:
-    """Refuse condition keys that no continuation has. Raises DefinitionError."""
+    """Raise DefinitionError for condition keys that no continuation has."""
     if not conditions:
         return
     existing = condition_keys(corpus)
@@ -63,7 +63,7 @@ def check_conditions(corpus: Corpus, conditions: Sequence[str]) -> None:
 
 
 def produced(corpus: Corpus, keys: Collection[str], conditions: Sequence[str] = ()) -> dict[str, Produced]:
-    """Return the continuations of some dialogue items' keys, in one query."""
+    """Return the continuations for dialogue items' keys, in one query."""
     rows = (
         Continuation.objects.filter(dialogue__corpus=corpus)
         .order_by("dialogue_id", "pk")
@@ -93,10 +93,10 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-# What a study at levels reads: per question its own answers, and those about the other kind of item.
+# Input of a study at levels: each question's own answers, and those about the other kind of item.
 
 SPEC = ("model", "protocol")
-"""What of a judge's spec may head rows or group them."""
+"""Keys of a judge's spec by which rows may be headed or grouped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +108,13 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """The kind of item: turn or dialogue."""
+        """Kind of the items: turn or dialogue."""
         return self.data.subject.question.item_kind
 
 
 @dataclass(frozen=True, slots=True)
 class LevelQuestion:
-    """A question of a study at levels; its own answers come first among the sources."""
+    """A question of a study at levels; its own answers are the first source."""
 
     subject: Subject
     sources: tuple[Source, ...]
@@ -122,11 +122,11 @@ class LevelQuestion:
 
 @dataclass(frozen=True)
 class LevelInputs:
-    """All that the tables of a study at levels are computed from.
+    """Input for all tables of a study at levels.
 
-    `continuations` are by the key of their dialogue item, and `turns` hold the positions of each one's turns
-    that can be rated. `attributes` say per rater id what its spec has of SPEC. `digest` is the SHA-256 of the
-    answers and of where they belong.
+    `continuations` are keyed by their dialogue item's key; `turns` holds the positions of their ratable
+    turns. `attributes` holds the SPEC keys of each rater's spec, by rater id. `digest` is the SHA-256 of the
+    answers and the units they belong to.
     """
 
     asked: Levels
@@ -138,7 +138,7 @@ class LevelInputs:
 
     @property
     def across(self) -> list[SubjectData]:
-        """The answers that were read beside the questions' own."""
+        """Answers read in addition to the questions' own."""
         return [source.data for question in self.questions for source in question.sources[1:]]
 
 
@@ -149,9 +149,9 @@ def read(
     loaded: Sequence[SubjectData],
     clusters: frozenset[str] | None,
 ) -> LevelInputs | None:
-    """Read what a definition's levels need beside the questions' own answers; None without levels.
+    """Read the input that a definition's levels need besides the questions' own answers; None without levels.
 
-    Raises DefinitionError where a condition or the reference does not exist.
+    Raises DefinitionError for an unknown condition or reference.
     """
     if definition.levels is None:
         return None
@@ -174,7 +174,7 @@ def read(
 
 
 def check(scope: Scope, definition: Definition, counted: Census) -> None:
-    """Refuse a reference that has no labels here, and conditions that no continuation has."""
+    """Raise DefinitionError for a reference without labels, or for unknown conditions."""
     levels = definition.levels
     if levels is None:
         return
@@ -188,7 +188,7 @@ def check(scope: Scope, definition: Definition, counted: Census) -> None:
 
 
 def turns_of(continuations: Mapping[str, Produced]) -> dict[str, tuple[int, ...]]:
-    """Return the positions of the turns that can be rated in each of some continuations, in one query."""
+    """Return the positions of the ratable turns of continuations, in one query."""
     keys = {continuation_info.pk: key for key, continuation_info in continuations.items()}
     rows = (
         Item.objects.filter(kind="turn", continuation__in=list(keys))
@@ -208,7 +208,7 @@ def _question(
     clusters: frozenset[str] | None,
     only: frozenset[str],
 ) -> LevelQuestion:
-    """Read the answers to the questions of the other kind; metrics join the first of these."""
+    """Read the answers to questions about the other kind of item; metrics join the first of these."""
     subject = data.subject
     where = places(scope, {link.question.item_kind for link in subject.across}, clusters)
     sources = [Source(data, ScaleMap())]

@@ -1,4 +1,4 @@
-"""Labels as ratings that statistics read: the questions that are compared, and each rater's answers."""
+"""Labels as ratings for statistics: the questions compared, and each rater's answers."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from calibration.ratings.scope import STATISTICS_READ, Census, QuestionInfo, Rat
 from calibration.statistics import Ratings, ratings_from_records
 from calibration.statistics.core.ratings import Record, Samples, as_number
 
-# What a study compares: each question with the other questions that answer it too.
+# Subjects of a study: each question with the other questions that answer it.
 
-# Questions known to ask the same thing on different scales, in one table.
+# Questions known to ask the same thing on different scales: one table.
 #
-# By the people's question and the question that answers it too: how their scales meet. A study may say
-# otherwise; nothing outside this table (and identical questions of another version) is matched by itself.
+# Maps the people's question and the question that also answers it to their scale map. A study may declare
+# another map; beyond this table, only identical questions of another version are linked automatically.
 
 RANK = ScaleMap("rank")
 SAME = ScaleMap("identity")
 EXPECTED = ("rubric_expected:", "g_eval:")
-"""How the schemes of expected scores begin (`judges.protocols.rubric`)."""
+"""Prefixes of the schemes of expected scores (`judges.protocols.rubric`)."""
 
 COUNTERPARTS: Mapping[tuple[str, str, str, str], ScaleMap] = {
     # scheme, question, other scheme, other question
@@ -55,9 +55,9 @@ COUNTERPARTS: Mapping[tuple[str, str, str, str], ScaleMap] = {
 
 
 def counterpart(scheme: str, question: str, other_scheme: str, other_question: str) -> ScaleMap | None:
-    """Return the map by which the other question answers this one, None where the table knows none.
+    """Return the map by which the other question answers this one, or None if the table has none.
 
-    Schemes are named by key, without their version. Expected scores of a scheme's questions answer these.
+    Schemes are given by key, without version. Expected scores of a scheme's questions answer these questions.
     """
     if question == other_question and other_scheme in [f"{start}{scheme}" for start in EXPECTED]:
         return SAME
@@ -78,10 +78,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A question, and those that answer it too.
+    """A question, and the other questions that answer it.
 
-    `links` are about the same kind of item; `across` about the other kind: they answer it above turns alone.
-    `missing` says what a turn without an answer does to a mean of the question's own answers.
+    `links` are about the same kind of item; `across` about the other kind, and count only above turn level.
+    `missing` is how a turn without an answer affects a mean of the question's own answers.
     """
 
     question: QuestionInfo
@@ -91,14 +91,14 @@ class Subject:
 
     @property
     def question_ids(self) -> list[int]:
-        """All questions whose labels are read."""
+        """Ids of all questions whose labels are read."""
         return [self.question.id, *(link.question.id for link in self.links)]
 
 
 def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
-    """Return what a definition compares. Raises DefinitionError where it names what no label answers.
+    """Return the subjects of a definition. Raises DefinitionError for questions or raters without labels.
 
-    Rankings are left out: they are read as preferences alone (`calibration.ratings.votes`).
+    Rankings are left out: they are read only as preferences (`calibration.ratings.votes`).
     """
     counted = _limited(counted, definition.raters)
     if definition.questions:
@@ -111,10 +111,10 @@ def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
 
 
 def automatic(counted: Census) -> list[Subject]:
-    """Return every question that two raters or more answered, with the links that are known.
+    """Return every question with two or more raters, with its known links.
 
-    Questions that only metrics answer are not subjects: metrics join the questions of people and judges about
-    the same kind of item, by order alone, or where both are nominal, by the same categories.
+    Questions answered only by metrics are no subjects: metrics join people's and judges' questions about the
+    same kind of item, by rank, or with the same categories if both are nominal.
     """
     answered = [q for q in counted.questions.values() if q.level not in UNSCALED]
     subjects = []
@@ -164,7 +164,7 @@ def _link_of_subjects(link: AnsweredBy, counted: Census) -> Link:
 
 
 def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels | None) -> None:
-    """Refuse what cannot meet: items of two kinds, except as means at the levels above turns."""
+    """Raise DefinitionError for items of two kinds, which are comparable only as means above turn level."""
     if levels is not None and levels.levels == (TURN,) and question.item_kind != TURN:
         raise DefinitionError(f"{question.ref} is about whole dialogues, which have no turn level")
     for link in across:
@@ -181,7 +181,7 @@ def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels
 
 
 def found_question(ref: str, counted: Census) -> QuestionInfo:
-    """Return the question that a definition names. Raises DefinitionError where no label answers it."""
+    """Return the question with this reference. Raises DefinitionError if it has no labels."""
     question = counted.by_ref(ref) or _only_version(ref, counted)
     if question is None:
         available = ", ".join(q.ref for q in counted.questions.values()) or "none"
@@ -190,13 +190,13 @@ def found_question(ref: str, counted: Census) -> QuestionInfo:
 
 
 def _only_version(ref: str, counted: Census) -> QuestionInfo | None:
-    """Return the question that `scheme/key` names without a version, where labels are of one alone."""
+    """Return the question for `scheme/key` without a version, if only one version has labels."""
     matching = [q for q in counted.questions.values() if f"{q.scheme.rsplit('@', 1)[0]}/{q.key}" == ref]
     return matching[0] if len(matching) == 1 else None
 
 
 def known_links(question: QuestionInfo, counted: Census) -> tuple[Link, ...]:
-    """Return the questions that are known to ask the same: other versions, counterparts, and metrics."""
+    """Return the questions known to ask the same: other versions, counterparts, and metrics."""
     return _known_links(question, [q for q in counted.questions.values() if q.level not in UNSCALED], counted)
 
 
@@ -235,9 +235,9 @@ def _has_people(question: QuestionInfo, counted: Census) -> bool:
 
 
 def rater_names(subject: Subject, counted: Census) -> dict[tuple[int, int], RaterInfo]:
-    """Return, per (question, rater), the rater as the statistics name it: once per question it answers.
+    """Return the rater per (question, rater), with its name in the statistics.
 
-    A rater who answers through two linked questions is told apart by the question's key.
+    A rater who answers through two linked questions is named with the question's key.
     """
     question_ids = set(subject.question_ids)
     pairs = [pair for pair in counted.counts if pair[0] in question_ids]
@@ -253,13 +253,13 @@ def rater_names(subject: Subject, counted: Census) -> dict[tuple[int, int], Rate
     return infos
 
 
-# Labels as the statistics library reads them: one query a question, plain tuples all the way.
+# Labels in the form that the statistics library reads: one query per question, plain tuples.
 
 CHUNK = 20_000
 
 
 class Place(NamedTuple):
-    """Where an item is: its key, its cluster, its system and its continuation's key."""
+    """Place of an item: its key, its cluster, its system and its continuation's key."""
 
     key: str
     cluster: str
@@ -269,13 +269,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class SubjectData:
-    """A subject's answers, and what was noticed on the way.
+    """A subject's answers, with remarks from reading them.
 
-    `off_scale` names the raters whose answers are on another scale; `repeated` counts answers that one rater
-    gave to the same item again in another campaign, of which the first is kept; `digest` is the SHA-256 of
-    the answers, whatever the order in which they were read. `ends` are the lowest and highest value of the
-    scales of those who answer on another one, where they declare one. `unanswered` are the answers that
-    failed calls of judges did not give: records without a value, which are no part of `records`.
+    `off_scale` names the raters whose answers are on another scale; `repeated` counts answers that a rater
+    gave again to the same item in another campaign (the first is kept); `digest` is the SHA-256 of the
+    answers, independent of the reading order. `ends` are the lowest and highest value of the other scales,
+    for raters whose scale declares them. `unanswered` are answers missing because a judge's call failed:
+    records without a value, not included in `records`.
     """
 
     subject: Subject
@@ -288,7 +288,7 @@ class SubjectData:
     unanswered: tuple[Record, ...] = ()
 
     def ratings(self, samples: Samples | None = None) -> Ratings:
-        """Return the items x raters matrix. Raises RatingError where an answer is off its scale."""
+        """Return the items x raters matrix. Raises RatingError if an answer is off its scale."""
         question = self.subject.question
         return ratings_from_records(
             self.records,
@@ -301,16 +301,16 @@ class SubjectData:
 
 
 def places(scope: Scope, kinds: Iterable[str], clusters: frozenset[str] | None = None) -> dict[int, Place]:
-    """Return where the items of some kinds that have labels are, by item id; in `clusters` where given.
+    """Return the places of labelled items of some kinds, by item id; only those in `clusters`, if given.
 
-    Items without a label are left out: of a large corpus they are nearly all, and nobody asks for them.
+    Items without a label, nearly all of a large corpus, are left out because no caller needs them.
     """
     labelled = scope.labels().order_by().values("item_id")
     return placed(Item.objects.filter(corpus=scope.corpus, kind__in=set(kinds), pk__in=labelled), clusters)
 
 
 def placed(items: QuerySet[Item], clusters: frozenset[str] | None) -> dict[int, Place]:
-    """Return where items are, by item id; those in `clusters` where given."""
+    """Return the places of items, by item id; only those in `clusters`, if given."""
     rows = (
         items.annotate(**{name: part for name, part in ITEM_PARTS.items() if name != "cluster"})
         .annotate(item_cluster=ITEM_PARTS["cluster"])
@@ -348,7 +348,7 @@ def load(
     where: Mapping[int, Place],
     raters: frozenset[str] = frozenset(),
 ) -> SubjectData:
-    """Read a subject's labels on the items of `where`, in one query; only of `raters` where some are."""
+    """Read a subject's labels on the items of `where`, in one query; only those of `raters`, if given."""
     infos = rater_names(subject, counted)
     if raters:
         infos = {pair: info for pair, info in infos.items() if counted.raters[pair[1]].name in raters}
@@ -390,7 +390,7 @@ def load(
 
 
 def recorded(place: Place, rater: RaterInfo, sample: int, value: float | str | None) -> Record:
-    """Return an answer as statistics read it."""
+    """Return an answer as a record for statistics."""
     return Record(
         item=place.key,
         rater=rater.name,
@@ -415,7 +415,7 @@ def _link(subject: Subject, question: int) -> Link | None:
 
 
 def _ends(link: Link) -> tuple[float, float] | None:
-    """Return the ends of a link's scale as its answers are read; None where it declares no numbers."""
+    """Return the mapped ends of a link's scale; None if it declares no numbers."""
     numbers = [number for value in link.question.values if (number := as_number(value)) is not None]
     if len(numbers) < 2 or len(numbers) < len(link.question.values):
         return None
@@ -433,14 +433,14 @@ def _digest(subject: Subject, records: Iterable[Record]) -> str:
     return hashlib.sha256("\n".join([head, *lines]).encode()).hexdigest()
 
 
-# What each rater answered, whether or not anything could be compared with it.
+# Answers per rater, compared or not.
 
-# Answers that a rater gave again: the same question on the same item in another campaign or on a repeat.
+# Repeated answers of a rater: the same question on the same item in another campaign or as a repeat.
 #
-# Statistics read one answer of a rater to an item; how alike its answers are is read here.
+# Statistics use one answer per rater and item; the repeats read here measure a rater's self-agreement.
 
 OCCASIONS = (*STATISTICS_READ, Occasion.REPEAT)
-"""Where a rater may answer in earnest; training, checks and adjudication ask something else of it."""
+"""Occasions with genuine answers; training, checks and adjudication serve other purposes."""
 
 
 def again(
@@ -450,10 +450,10 @@ def again(
     where: Mapping[int, Place],
     raters: frozenset[str] = frozenset(),
 ) -> tuple[Record, ...]:
-    """Return the first and second answer (`sample` 0 and 1) of whoever answered an item twice, by item.
+    """Return the first and second answer (`sample` 0 and 1) of raters who answered an item twice, by item.
 
-    A campaign's people may have answered its items elsewhere in the corpus, too. Only the labels of raters
-    who have answered on several occasions are read.
+    People of a campaign may have answered its items elsewhere in the corpus. Only labels of raters with
+    answers on several occasions are read.
     """
     several = _on_several_occasions(scope, subject)
     infos = {
@@ -492,7 +492,7 @@ def again(
 
 
 def _on_several_occasions(scope: Scope, subject: Subject) -> set[tuple[int, int]]:
-    """Return the (question, rater) pairs with labels on two occasions or in two campaigns, by the counts."""
+    """Return (question, rater) pairs with labels on two occasions or in two campaigns, from counts."""
     rows = (
         LabelCount.objects.filter(
             corpus=scope.corpus,
@@ -509,7 +509,7 @@ def _on_several_occasions(scope: Scope, subject: Subject) -> set[tuple[int, int]
     return {pair for pair, places in seen.items() if places > 1}
 
 
-# How long what is rated is: characters and words, which a judge may follow without reading.
+# Length of rated texts in characters and words, which may drive a judge's answers without reading.
 
 _WORDS = "cardinality(array_remove(regexp_split_to_array(u.text, '\\s+'), ''))"
 _LENGTHS = f"""
@@ -524,8 +524,10 @@ BATCH = 20_000
 
 
 def lengths(where: Mapping[int, Place]) -> dict[str, tuple[int, int]]:
-    """Return the characters and words of items by their keys: of a turn's text, or of a continuation's turns
-    that are not given."""
+    """Return the characters and words of items, by key.
+
+    For a turn, its text counts; for a continuation, its turns except given ones.
+    """
     by_key: dict[str, tuple[int, int]] = {}
     for batch in _batches(sorted(where)):
         with connection.cursor() as cursor:
@@ -540,7 +542,7 @@ def _batches(ids: list[int]) -> Iterable[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """How many items of a question a rater answered, and how many answers are missing with a reason."""
+    """Number of items of a question that a rater answered, and of answers missing with a reason."""
 
     ref: str
     title: str
@@ -551,7 +553,7 @@ class AnsweredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a rater answered, whether or not anything could be compared with it."""
+    """A rater's answers, compared or not."""
 
     name: str
     kind: str
@@ -563,9 +565,9 @@ class Answered:
 def answered(
     scope: Scope, counted: Census, clusters: Collection[str] | None = None, names: Collection[str] = ()
 ) -> list[Answered]:
-    """Return per rater its questions, each with the numbers of items answered and of missing answers.
+    """Return, per rater, its questions with the numbers of answered items and of missing answers.
 
-    Only items in `clusters` and raters in `names` count, where these are given.
+    Only items in `clusters` and raters in `names` count, if given.
     """
     labels = scope.labels()
     if clusters is not None:

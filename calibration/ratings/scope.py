@@ -1,4 +1,4 @@
-"""Scope of a study, gold derivation or export: its labels, who answered what, and later changes."""
+"""Scope of a study, gold derivation or export: its labels, the raters of each question, and later changes."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from annotation.work.labels import name_of
 from calibration.models import Study
 from calibration.statistics.core.ratings import Level
 
-# Which labels a study, a gold derivation or an export speaks of.
+# Labels that belong to a study, a gold derivation or an export.
 
 PARTS = ("", "dev", "test", "all", TRAINING)
-"""What an address may name as the part that figures are shown of."""
+"""Valid values of the URL parameter for the part shown."""
 STATISTICS_READ: tuple[str, ...] = (Occasion.MAIN, Occasion.IMPORTED)
-"""The occasions whose labels statistics read unless told otherwise."""
+"""Occasions whose labels statistics read by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The labels of a corpus, or of one campaign in it, given on some occasions.
+    """The labels of a corpus, or of one of its campaigns, given on certain occasions.
 
-    A campaign's scope holds its people's labels, and what judges, metrics and answer keys said about its
-    items, wherever they said it. `without` are those whose labels of a campaign are left out of it. Labels
-    about training dialogues are in a scope of `training`, and nothing else is.
+    A campaign's scope holds its people's labels, and the labels of judges, metrics and answer keys on its
+    items, wherever they were given. `without` lists people whose labels in a campaign are excluded. With
+    `training` the scope holds only labels of training dialogues; without it, none of them.
     """
 
     corpus: Corpus
@@ -49,13 +49,13 @@ class Scope:
 
     @property
     def name(self) -> str:
-        """How the scope is called on pages."""
+        """Name of the scope on pages."""
         name = self.campaign.name if self.campaign else self.corpus.name
         return f"{name}, training part" if self.training else name
 
     @property
     def part(self) -> str:
-        """The part of dialogues as `annotation.corpora.splits` takes it."""
+        """The part of dialogues in the form that `annotation.corpora.splits` expects."""
         return TRAINING if self.training else ""
 
     def labels(self) -> QuerySet[Label]:
@@ -63,7 +63,7 @@ class Scope:
         return self.ever().filter(superseded_at__isnull=True)
 
     def ever(self) -> QuerySet[Label]:
-        """Return the labels in scope, those that no longer count among them."""
+        """Return the labels in scope, superseded ones included."""
         labels = Label.objects.filter(
             item__corpus=self.corpus, item__training=self.training, occasion__in=self.occasions
         )
@@ -76,9 +76,9 @@ class Scope:
         return labels.filter(own | (machine & Q(_in_tasks(self.campaign))))
 
     def counts(self) -> QuerySet[LabelCount]:
-        """Return the counts of the labels that are in scope without a look at their items.
+        """Return the counts of labels that are in scope whatever their items.
 
-        These are all labels of a corpus's scope, and of a campaign's those that were given in it.
+        For a corpus these are all its labels, for a campaign the labels given in it.
         """
         counts = self._counts()
         if self.without:
@@ -86,7 +86,7 @@ class Scope:
         return counts if self.campaign is None else counts.filter(campaign=self.campaign)
 
     def machine_counts(self) -> QuerySet[LabelCount]:
-        """Return the counts of the labels of which those about a campaign's items are in its scope, too."""
+        """Return counts of machine labels; those labels on a campaign's items are in its scope, too."""
         if self.campaign is None:
             return LabelCount.objects.none()
         return self._counts().filter(campaign__isnull=True).exclude(rater__kind=Rater.Kind.HUMAN)
@@ -97,17 +97,17 @@ class Scope:
         )
 
     def machine_labels(self) -> QuerySet[Label]:
-        """Return the labels that `machine_counts` speaks of, those about the campaign's items alone."""
+        """Return the labels behind `machine_counts`, restricted to the campaign's items."""
         return self.labels().filter(campaign__isnull=True) if self.campaign else Label.objects.none()
 
     def most(self) -> int:
-        """Return how many labels there are at most; of a corpus's scope it is their number."""
+        """Return an upper bound for the number of labels; exact for a corpus."""
         return label_counts.total_labels(self.counts()).n + label_counts.total_labels(self.machine_counts()).n
 
     def stamp(self) -> str:
         """Return a short text that changes whenever labels of the scope do.
 
-        A campaign's changes with what machines say about other items of its corpus, too.
+        For a campaign it also changes with machine labels on other items of its corpus.
         """
         parts = [label_counts.total_labels(self.counts())]
         if self.campaign is not None:
@@ -116,25 +116,25 @@ class Scope:
 
 
 def items_of(scope: Scope) -> QuerySet[Item]:
-    """Return the items that a scope is about: those of a corpus, or those on a campaign's tasks."""
+    """Return the items of a scope: those of a corpus, or those of a campaign's tasks."""
     items = Item.objects.filter(corpus=scope.corpus, training=scope.training)
     return items.filter(_in_tasks(scope.campaign, "")) if scope.campaign else items
 
 
 def of_corpus(corpus: Corpus) -> Scope:
-    """Return the scope of a whole corpus but its training dialogues."""
+    """Return the scope of a whole corpus without its training dialogues."""
     return Scope(corpus)
 
 
 def of_campaign(campaign: Campaign) -> Scope:
-    """Return a campaign's scope. Where its labels are given on a special occasion, it reads that one too."""
+    """Return a campaign's scope, including the campaign's own occasion if that is a special one."""
     special = () if campaign.occasion in STATISTICS_READ else (str(campaign.occasion),)
     occasions, training = STATISTICS_READ + special, campaign.part == TRAINING
     return Scope(campaign.corpus, campaign, occasions, training=training)
 
 
 def scope_of(corpus: Corpus, campaign: Campaign | None, part: str = "") -> Scope:
-    """Return the scope of a campaign, or of the corpus where there is none; of training where the part is.
+    """Return the scope of a campaign, else of the corpus; with `part` training, of its training dialogues.
 
     A campaign about training dialogues reads these, whatever the part.
     """
@@ -143,28 +143,28 @@ def scope_of(corpus: Corpus, campaign: Campaign | None, part: str = "") -> Scope
 
 
 def of_study(study: Study) -> Scope:
-    """Return a study's scope: without the people left out of gold, where it leaves them out.
+    """Return a study's scope, without people left out of gold if the study excludes them.
 
-    A study whose split is called training is about the training dialogues.
+    A study whose split is called training covers the training dialogues.
     """
     scope = scope_of(study.corpus, study.campaign, str(study.definition.get("split") or ""))
     return without_left_out(scope) if leaves_out(study) else scope
 
 
 def leaves_out(study: Study) -> bool:
-    """Whether a study leaves out who is left out of gold: as it says, else if it is an automatic one."""
+    """Whether a study excludes people left out of gold: its own setting; by default automatic studies do."""
     return bool(study.definition.get("leave_out", study.automatic))
 
 
 def without_left_out(scope: Scope) -> Scope:
-    """Return a scope without the labels of those who are left out of gold, in the campaigns concerned."""
+    """Return a scope without the labels of people left out of gold, in the campaigns concerned."""
     return replace(scope, without=left_out(scope.corpus, scope.campaign))
 
 
 def shown_part(scope: Scope, part: str) -> tuple[Split | None, str]:
-    """Return the split that locks a scope's corpus and the part to show: dev unless another one is named.
+    """Return the split that locks a scope's corpus, and the part to show: dev by default.
 
-    Training has no split. Raises SplitRefused for test before it was opened, and for a part there is not.
+    Training has no split. Raises SplitRefused for an unopened test part, and for an unknown part.
     """
     name = scope.corpus.name
     if scope.training:
@@ -186,12 +186,12 @@ def shown_part(scope: Scope, part: str) -> tuple[Split | None, str]:
 
 
 def _by_any(people: tuple[LeftOut, ...]) -> Q:
-    """Whether a label is one of those that people gave in a campaign from which they are left out."""
+    """Condition: a label was given by a person in a campaign from which the person is left out."""
     return reduce(or_, (Q(campaign=person.campaign, rater=person.rater) for person in people))
 
 
 def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists | Q:
-    """Whether an item, or a label's, is on one of the campaign's tasks."""
+    """Condition: an item, or a label's item, is on one of the campaign's tasks."""
     tasks = Task.objects.filter(campaign=campaign)
     own = tasks.filter(continuation=OuterRef(f"{item}continuation"))
     on_task = Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk"))))
@@ -201,20 +201,20 @@ def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists | Q:
     return Q(on_task) | Q(Exists(beside))
 
 
-# Who answered what: the questions and raters that a scope's labels speak of, with counts.
+# Census: questions and raters of a scope's labels, with counts.
 
 Pairs = dict[tuple[int, int], tuple[int, int]]
 """Per (question id, rater id): the numbers of labels and of missing ones."""
 
 MOST_COUNTED = 20_000
-"""Machines' answers of a corpus up to which a page looks which are about a campaign's items."""
+"""Up to this many machine labels in a corpus, a page checks which are on a campaign's items."""
 SHORT = 32
 """A wording of at most this many characters serves as a heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionInfo:
-    """A question as studies read it. `ref` is `scheme@version/key`, how definitions and files name it."""
+    """A question as studies read it. `ref` is `scheme@version/key`, its name in definitions and files."""
 
     id: int
     ref: str
@@ -232,9 +232,9 @@ class QuestionInfo:
 
     @property
     def title(self) -> str:
-        """A short heading: the wording where it is one, else the key (`topic_depth`: Topic depth).
+        """A short heading: the wording if short enough, else the key (`topic_depth`: Topic depth).
 
-        A metric's own question has its wording: the key alone would not say which variant was computed.
+        A metric's own question always uses its wording: the key alone would not name the variant computed.
         """
         if self.scheme.startswith("metric:"):
             return self.wording
@@ -245,16 +245,16 @@ class QuestionInfo:
 
     @property
     def measured(self) -> Level:
-        """The level as the statistics know it; a text has none."""
+        """The level in the statistics library's type; a text has none."""
         return cast(Level, self.level)
 
 
 @dataclass(frozen=True, slots=True)
 class RaterInfo:
-    """A rater as studies read it. `name` is unique within the scope; nobody is behind a simulated one.
+    """A rater as studies read it. `name` is unique within the scope; a simulated rater is no real person.
 
-    A person with an account is called by their pseudonym in the corpus. `address` and `revision` are those
-    of the server that a judge asks.
+    A person with an account appears under their pseudonym in the corpus. `address` and `revision` describe
+    the server that a judge calls.
     """
 
     id: int
@@ -276,28 +276,28 @@ class Census:
 
     @property
     def n_labels(self) -> int:
-        """Number of labels in all."""
+        """Total number of labels."""
         return sum(total for total, _ in self.counts.values())
 
     def raters_of(self, question: int) -> list[RaterInfo]:
-        """Return who answered a question, missing answers included."""
+        """Return the raters of a question, those with missing answers included."""
         return [self.raters[rater] for (question_id, rater) in self.counts if question_id == question]
 
     def by_ref(self, ref: str) -> QuestionInfo | None:
-        """Return a question by its reference, None where the scope has no label of it."""
+        """Return a question by its reference; None if the scope has no label of it."""
         return next((q for q in self.questions.values() if q.ref == ref), None)
 
 
 def census(scope: Scope) -> Census:
-    """Count a scope's labels by question and rater. Only machines' answers in a campaign are counted anew."""
+    """Count a scope's labels by question and rater; only machine labels of a campaign are counted afresh."""
     return _census(scope, _summed(labels.label_counts_by_pair(scope.counts()), _machine_pairs(scope)))
 
 
 def offered(scope: Scope) -> Census:
-    """Count as `census` does, for a page that waits: machines' answers in a campaign at most, where many.
+    """Like `census`, but fast enough for a page: machine labels of a campaign may be overestimated.
 
-    Where machines gave more than MOST_COUNTED labels in the corpus, all of these are taken for the
-    campaign's: a form may then offer a judge or metric that answered nothing about the campaign's items.
+    If machines gave more than MOST_COUNTED labels in the corpus, all of them count as the campaign's: a form
+    may then offer a judge or metric that answered nothing about the campaign's items.
     """
     machines = labels.label_counts_by_pair(scope.machine_counts())
     if sum(n for n, _ in machines.values()) <= MOST_COUNTED:
@@ -325,7 +325,7 @@ def _summed(first: Pairs, second: Pairs) -> Pairs:
 
 
 def _census(scope: Scope, pairs: Pairs) -> Census:
-    """Name the questions and raters of counted labels: two queries."""
+    """Add names of questions and raters to counted pairs, in two queries."""
     questions = Question.objects.filter(pk__in={question for question, _ in pairs})
     raters = Rater.objects.filter(pk__in={rater for _, rater in pairs})
     return Census(
@@ -341,7 +341,7 @@ def _ordered(questions: Any) -> Any:
 
 
 def question_info(question: Question) -> QuestionInfo:
-    """Return what studies read of a question; select its version and scheme with it."""
+    """Return the facts that studies read of a question; select its version and scheme with it."""
     version = question.version
     return QuestionInfo(
         id=question.pk,
@@ -361,9 +361,9 @@ def question_info(question: Question) -> QuestionInfo:
 
 
 def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
-    """Name each rater uniquely: the kind is added where two share a name, and then the number.
+    """Give each rater a unique name: where two share one, the kind is added, and if need be the id.
 
-    People with accounts stand in the order of their pseudonyms among themselves, which says nothing of them.
+    People with accounts are ordered by pseudonym, which reveals nothing about them.
     """
     called = {rater.pk: name_of(rater, corpus) for rater in raters}
     people = iter(sorted((r for r in raters if r.user_id is not None), key=lambda r: called[r.pk]))
@@ -383,15 +383,15 @@ def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
     return infos
 
 
-# What became of a scope's labels since a report or gold was made of them.
+# Changes to a scope's labels since a report or gold was made.
 
 MOST = 1000
-"""Labels are counted up to here: that there are more is told, not how many."""
+"""Upper limit when counting labels: beyond it, pages say only that there are more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many labels came since, and how many of before were revised or no longer count."""
+    """Number of labels added since a moment, and of earlier ones revised or no longer valid."""
 
     came: int
     changed: int
@@ -412,9 +412,9 @@ class Changes:
 
 
 def since(scope: Scope, moment: datetime, questions: Iterable[int] | None = None) -> Changes:
-    """Return what became of the labels of a scope (or of some questions of it) after a moment.
+    """Count the changes to a scope's labels (or those of some questions) after a moment.
 
-    Both counts read an index by time, so they cost what has changed and not what there is.
+    Both counts use an index by time, so their cost depends on the changes, not on all labels.
     """
     labels = scope.ever() if questions is None else scope.ever().filter(question__in=questions)
     new = Q(supersedes__isnull=True) | Q(supersedes__created_at__gt=moment)

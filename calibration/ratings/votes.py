@@ -1,4 +1,4 @@
-"""Answers that compare responses as votes: pairs and rankings, with the systems of their members."""
+"""Answers that compare responses, read as votes: pairs and rankings, with the systems of their members."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from calibration.ratings.ratings import METRIC, TEXT, Subject, found_question
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope
 from calibration.statistics.preference_strengths import Vote
 
-# Answers about pairs and rankings as votes: labels with the systems of the members they speak of.
+# Votes: labels on pairs and rankings, with the systems of the members compared.
 
 CHUNK = 20_000
 
 
 def comparing(counted: Census) -> list[QuestionInfo]:
-    """Return the questions of a scope that ask which of several is better."""
+    """Return the questions of a scope that ask which of several responses is better."""
     return [
         question
         for question in counted.questions.values()
@@ -35,9 +35,9 @@ def comparing(counted: Census) -> list[QuestionInfo]:
 def read_votes(
     scope: Scope, questions: Collection[QuestionInfo], counted: Census, clusters: Collection[str] | None
 ) -> dict[int, list[Vote]]:
-    """Return the votes of each question, in three queries; of ``clusters`` alone where these are given.
+    """Return the votes of each question, in three queries; of ``clusters`` alone, if given.
 
-    Of an answer that one rater gave again elsewhere the first counts, as in every statistic.
+    Of a rater's repeated answers the first counts, as in every statistic.
     """
     labels = scope.labels().filter(question__in=[question_info.id for question_info in questions])
     if clusters is not None:
@@ -68,7 +68,7 @@ def read_votes(
 
 
 def systems_of(items: Collection[int]) -> Mapping[int, tuple[str, ...]]:
-    """Return the systems of each item's members, in the order they are numbered in."""
+    """Return the systems of each item's members, in the members' order."""
     systems: dict[int, list[str]] = defaultdict(list)
     members = ItemMember.objects.filter(item__in=items).order_by("item_id", "number")
     for item, system in members.values_list("item_id", "continuation__system__name").iterator(CHUNK):
@@ -77,28 +77,28 @@ def systems_of(items: Collection[int]) -> Mapping[int, tuple[str, ...]]:
 
 
 def among(votes: Iterable[Vote], systems: Collection[str]) -> list[Vote]:
-    """Return the votes that compare some of these systems and no others; all where none are named."""
+    """Return the votes that compare only these systems; all if none are named."""
     return [vote for vote in votes if not systems or set(vote.systems) <= set(systems)]
 
 
 def _swapped(display_order: list[int] | None) -> bool | None:
-    """Return whether a pair's second member was shown first; None of more than two, or where unknown."""
+    """Whether a pair's second member was shown first; None if unknown, or for more than two members."""
     return None if display_order is None or len(display_order) != 2 else display_order[0] == 1
 
 
-# Answers that compare responses, as a study reads them: votes on pairs and rankings, by question.
+# Votes in a study, by question.
 
-# The questions that a study compares nothing on, why that is, and which map of questions would mend it.
+# Answered questions that a study does not compare, with the reason and a map that would allow it.
 
 PEOPLE = ("human", "key")
 
 
 @dataclass(frozen=True, slots=True)
 class Uncompared:
-    """An answered question that no comparison reads: who answered it, and why it is left out.
+    """An answered question that no comparison reads: its raters, and the reason.
 
-    `maps_to` is the question that its answers could be read as answers to (empty where there is none), `map`
-    how their scales would meet.
+    `maps_to` is a question to which its answers could be mapped (empty if there is none), `map` the scale
+    map.
     """
 
     ref: str
@@ -154,9 +154,10 @@ def _reason(question: QuestionInfo, raters: Sequence[RaterInfo], definition: Def
 
 
 def _target(question: QuestionInfo, counted: Census, names: Collection[str]) -> QuestionInfo | None:
-    """Return the question that others answered about such items: people's, of the same scale first.
+    """Return the best matching question that others answered on the same kind of item.
 
-    People's answers are read as answers to an earlier question of people; so one link is offered, not two.
+    People's questions come first, then the same scale. People's answers map to an earlier question of people
+    only, so that one link is offered, not two.
     """
     mine = {rater.id for rater in _raters(question, counted, names)}
     own, earlier, fitting = _has_people(question, counted, names), True, []
@@ -186,19 +187,19 @@ def _scale(question: QuestionInfo) -> tuple[str, list[Any]]:
 
 @dataclass(frozen=True)
 class Compared:
-    """The votes of a question that asks which of several responses is better."""
+    """Votes on a question that asks which of several responses is better."""
 
     question: QuestionInfo
     votes: tuple[Vote, ...]
 
     @property
     def raters(self) -> frozenset[str]:
-        """The names of those who voted."""
+        """Names of the raters who voted."""
         return frozenset(vote.rater for vote in self.votes)
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of the votes, whatever the order in which they were read."""
+        """Return the SHA-256 of the votes, independent of the reading order."""
         lines = sorted(repr(astuple(vote)[1:]) for vote in self.votes)
         return hashlib.sha256("\n".join([self.question.ref, *lines]).encode()).hexdigest()
 
@@ -206,9 +207,9 @@ class Compared:
 def compared(
     scope: Scope, definition: Definition, counted: Census, clusters: Collection[str] | None
 ) -> tuple[Compared, ...]:
-    """Return the votes on every question that a study asks and that compares responses.
+    """Return the votes on every question of a study that compares responses.
 
-    A study that names no questions asks all. Only of its raters, where it names some.
+    A study that names no questions covers all. If the study names raters, only their votes are included.
     """
     questions = comparing(counted)
     if definition.questions:

@@ -1,4 +1,4 @@
-"""Reading a report's result: figures, sentences, tables, charts, and the forms it is downloaded in.
+"""Presentation of a report's result: figures, sentences, tables, charts and download formats.
 
-Everything here works on the plain result that a report keeps; nothing reads the labels again.
+Everything here works on the plain result that a report stores; nothing reads the labels again.
 """

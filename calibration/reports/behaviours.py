@@ -54,7 +54,7 @@ from calibration.studies.inputs import tag_sets
 
 DEFAULT = next(iter(POLICIES))
 STATISTIC = {"kappa": "cohen_kappa"}
-"""Which statistic of the table words a figure of table 7, where the name is another."""
+"""Statistic that supplies the wording of a figure of table 7 with a different name."""
 
 
 SHARES = frozenset({"precision", "recall"})
@@ -72,7 +72,7 @@ class MarkedTurns(Figure):
 def tags(subjects: Sequence[SubjectData], definition: Definition) -> tuple[TagTable, ...]:
     """Compare every judge with people on each scheme's tags, by both policies (CoCoEval, table 7).
 
-    Tags that cannot be read as ratings are left out; their question says why.
+    Tags that cannot be read as ratings are left out; their question gives the reason.
     """
     return tuple(table for members in tag_sets(subjects) for table in _of_scheme(members, definition))
 
@@ -117,9 +117,9 @@ def _tag_row(row: cocoeval.Row, table: cocoeval.TagTable, title: str) -> TagRow:
 
 
 def tag_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return table 7 of each judge, in the order of the study: of the policy asked for, in files of each.
+    """Return table 7 of each judge, in the order of the study: of the selected policy, in files of each.
 
-    With `percent` asked for, precision and recall are shown in percent, as the paper prints them.
+    With the parameter `percent`, precision and recall are shown in percent, as the paper prints them.
     """
     people = crowd(figures(result))
     policy = None if params is None else _policy(params)
@@ -135,7 +135,7 @@ def _policy(params: PageParams) -> str:
 
 
 def _switches(policy: str, percent: bool) -> tuple[Switch, ...]:
-    """Return each policy in the present form of shares, and the other form in the present policy."""
+    """Return a switch for each policy in the current form of shares, and for the other form."""
     form = {"percent": ""} if percent else {}
     other = {} if percent else {"percent": ""}
     policies = [Switch(name, {"policy": name, **form}, name == policy) for name in POLICIES]
@@ -197,7 +197,7 @@ def _cells(row: TagRow, several: bool, percent: bool) -> list[Figure | None]:
 
 
 def marked(result: Snapshot) -> list[Chart]:
-    """Return, per judge, the marked turns by behaviour: people beside judge. No policy changes them."""
+    """Return, per judge, a chart of marked turns by behaviour, people beside judge; no policy changes it."""
     people = crowd(figures(result))
     charts = []
     for number, table in enumerate(t for t in result.tags if t.policy == DEFAULT):
@@ -223,7 +223,7 @@ def marked(result: Snapshot) -> list[Chart]:
 
 
 def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
-    """Yield the cells of table 7, named after what they are and their policy."""
+    """Yield the cells of table 7, named by figure and policy."""
     for table in result.tags:
         for row in table.rows:
             ref = f"{table.scheme}/{row.key}"
@@ -236,13 +236,13 @@ def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
 TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked)
 
 
-# How often a behaviour occurs: by the judge on all items, by people on some, and corrected.
+# Prevalence of a behaviour: by the judge on all items, by people on some, and corrected.
 
 
 def prevalence(subjects: Sequence[SubjectData], definition: Definition) -> tuple[PrevalenceRow, ...]:
-    """Correct the shares of each binary question and judge that answered items which people did not.
+    """Correct the shares of each binary question for judges that answered items which people did not.
 
-    Questions that cannot be read as ratings are left out; their question says why.
+    Questions that cannot be read as ratings are left out; their question gives the reason.
     """
     rows: list[PrevalenceRow] = []
     for data in subjects:
@@ -264,7 +264,7 @@ def prevalence(subjects: Sequence[SubjectData], definition: Definition) -> tuple
 
 
 def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return the table of all questions where a judge answered more items than people did."""
+    """Return the table of all questions for which a judge answered more items than people did."""
     if not result.prevalence:
         return []
     people = crowd(figures(result))
@@ -305,11 +305,11 @@ def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
 PREVALENCE = Section("prevalence", prevalence_views, prevalence_lines)
 
 
-# Behaviours outside the scheme's list: how many turns show one, who says so, in what words.
+# Behaviours outside the scheme's list: number of turns with one, raters, and notes.
 
 MOST_NOTES = 20
 MOST_ROWS = 12
-"""Raters whom the page shows at once: those who marked most."""
+"""Number of raters that the page shows at once: those who marked most."""
 NOTE = f"{ANOTHER}_note"
 WILSON = "Wilson’s interval takes turns for independent; those of one dialogue are alike, so it is too short."
 
@@ -324,7 +324,7 @@ class Share(Figure):
 
 @dataclass(frozen=True)
 class Below:
-    """What stands under the table: the raters who are folded, some notes, and how many more there are."""
+    """Content under the table: the folded raters, some notes, and the number of further notes."""
 
     folded: Table | None
     notes: Sequence[Marked]
@@ -332,7 +332,7 @@ class Below:
 
 
 def coverage_of(coverage: Sequence[Coverage], definition: Definition) -> tuple[CoverageTable, ...]:
-    """Count the turns with another behaviour, of every question `another_behaviour`."""
+    """Count the turns with another behaviour for every question `another_behaviour`."""
     return tuple(_coverage_table(read, definition.plan.level) for read in coverage)
 
 
@@ -353,7 +353,7 @@ def _coverage_table(read: Coverage, level: float) -> CoverageTable:
 
 
 def coverage_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return a table per scheme: who marked how many turns; the notes stand under it."""
+    """Return one table per scheme with the turns that each rater marked; the notes stand under it."""
     return [_view(table, in_file=params is None) for table in result.coverage]
 
 
@@ -393,7 +393,7 @@ def _kind(row: CoverageLine) -> str:
 
 
 def _findings(table: CoverageTable) -> tuple[str, ...]:
-    """Sentences about the behaviours that people found, then those that judges found."""
+    """Return sentences about the behaviours that people found, then those that judges found."""
     people = crowd_of(table.rows)
     by_people = (
         [] if table.share is None else [_sentence(_annotators(people, table), table.marked, table.share)]
@@ -408,7 +408,7 @@ def _annotators(people: Crowd, table: CoverageTable) -> tuple[str, str]:
 
 
 def _sentence(subjects: tuple[str, str], marked: int, share: Result) -> str:
-    """Return `No annotator found one in 1,080 turns (at most 0.35%, Wilson).`, or in how many."""
+    """Return `No annotator found one in 1,080 turns (at most 0.35%, Wilson).`, or the number found."""
     nobody, somebody = subjects
     turns = counted(share.n_items, "turn")
     if not share.ok:
@@ -449,13 +449,13 @@ def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
 COVERAGE = Section("coverage", coverage_views, coverage_lines)
 
 
-# How far raters who gave the same answer point at the same turns and words.
+# Agreement on evidence: how far raters with the same answer point at the same turns and words.
 
 KEY = "evidence"
 
 
 def evidence_tables(read: Sequence[Evidence], definition: Definition) -> tuple[EvidenceTable, ...]:
-    """Compare what answers point at, of each question with answers that may point at something."""
+    """Compare the evidence of answers, for each question whose answers may point at turns or words."""
     return tuple(_evidence(evidence, definition) for evidence in read if evidence.pointings)
 
 
@@ -477,7 +477,7 @@ def _evidence(read: Evidence, definition: Definition) -> EvidenceTable:
 
 
 def evidence_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return a table a question: people with each other, and every other rater with them."""
+    """Return one table per question: people with each other, and every other rater with them."""
     people = crowd(figures(result))
     selected, switches = select_question(headed(result, result.evidence), KEY, params)
     return [

@@ -1,4 +1,4 @@
-"""What a report's charts show: points with intervals, per question and comparison. Drawing is elsewhere."""
+"""Charts of a report: points with intervals, per question and comparison, and their Vega-Lite drawing."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from calibration.reports.figures import (
 from calibration.reports.snapshot import Figure, Snapshot, SystemDot
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, join_names
 
-# What all charts share: colours that the page turns into its own, type, and the quantitative axis.
+# Shared by all charts: colours that the page replaces with its own, fonts, and the quantitative axis.
 
 if TYPE_CHECKING:
     import altair as alt
-else:  # it is a quarter of what a process loads at its start, and few processes ever draw
+else:  # altair takes a quarter of a process's load time, and few processes ever draw
     alt = SimpleLazyObject(partial(import_module, "altair"))
 
 COLOURS = ("#005f99", "#a34700", "#00694c", "#8a3f72", "#6b5b00", "#4a4f9e")
@@ -52,7 +52,7 @@ WIDTH = 520
 
 
 def axis(form: str = ".1f", **more: Any) -> Any:
-    """Return the quantitative axis of every chart, its numbers in the d3 format `form`."""
+    """Return the quantitative axis of every chart, with numbers in the d3 format `form`."""
     settings: dict[str, Any] = {
         "format": form,
         "labelFlush": False,
@@ -72,7 +72,7 @@ def axis(form: str = ".1f", **more: Any) -> Any:
 
 
 def among(people: Crowd) -> str:
-    """Return the series of people with people, or whatever these are called."""
+    """Return the name of the series of people with people."""
     return f"{people.many} with {people.many}"
 
 
@@ -81,7 +81,7 @@ AMONG = frozenset(among(people) for people in (PEOPLE, SIMULATED, MIXED))
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One figure of one series for one question; without a `value`, `reason` says why. `x`: of a curve."""
+    """One figure of a series for one question; without a `value`, `reason` says why. `x`: of a curve."""
 
     question: str
     series: str
@@ -99,12 +99,12 @@ COMPARED = "The number at the right of a line is how many items were compared."
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its key in addresses, title, what the axis measures, and points in the order of reading.
+    """A chart: its key in addresses, title, the quantity on its axis, and points in reading order.
 
-    `bars`: amounts from nought, drawn as bars; otherwise figures, drawn as points. `dots` make it a scatter
-    of two scores instead, whose axes are `axis` and `up`. A `folded` chart is drawn by its section alone.
-    With an `x_axis` it is a curve: values over numbers (logarithmic), or probabilities over probabilities
-    where it has a `diagonal`; `target` is the value aimed at.
+    `bars`: amounts from zero, drawn as bars; otherwise figures, drawn as points. `dots` make it a scatter of
+    two scores instead, whose axes are `axis` and `up`. A `folded` chart is drawn by its section alone. With
+    an `x_axis` it is a curve: values over numbers (logarithmic), or probabilities over probabilities if it
+    has a `diagonal`; `target` is the target value.
     """
 
     key: str
@@ -122,17 +122,17 @@ class Chart:
 
     @property
     def questions(self) -> list[str]:
-        """The rows, top to bottom."""
+        """Rows, top to bottom."""
         return list(dict.fromkeys(point.question for point in self.points))
 
     @property
     def series(self) -> list[str]:
-        """The comparisons, people first."""
+        """Comparisons, people first."""
         return list(dict.fromkeys(point.series for point in self.points))
 
 
 def charts(result: Snapshot) -> list[Chart]:
-    """Return the charts that a report's figures allow, the most telling first."""
+    """Return the charts that a report's figures allow, the most informative first."""
     questions = label(figures(result))
     level = f"{result.definition.plan.level:.0%} interval over dialogues"
     all_charts = [
@@ -145,7 +145,7 @@ def charts(result: Snapshot) -> list[Chart]:
 
 
 def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
-    """Judge with people beside people with people, for questions with both."""
+    """Return the chart of judge with people beside people with people, for questions with both."""
     figures_of_questions, humans = [q for _, q in questions], crowd(q for _, q in questions)
     judges = [*in_order(figures_of_questions, JUDGE), *in_order(figures_of_questions, PANEL)]
     points: list[Point] = []
@@ -185,7 +185,7 @@ def _alpha(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Char
 
 
 def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[Point]) -> str:
-    """Explain the numbers, and why a judge that answered a plotted question has no line in the chart."""
+    """Explain the numbers, and why a judge that answered a plotted question has no mark in the chart."""
     plotted = {(point.question, point.series) for point in points}
     rows, people = {question for question, _ in plotted}, crowd(q for _, q in questions)
     names_by_reason: dict[str, list[str]] = {}
@@ -206,7 +206,7 @@ def _judge_series(judge: str, people: Crowd) -> str:
 
 
 def _why_left_out(question: QuestionFigures, judge: str) -> str:
-    """Reason why a judge has no line beside people, and the statistic used instead where there is one."""
+    """Return why a judge is not drawn beside people, and the statistic used instead if there is one."""
     own, mean = question.with_people(question.headline, judge), question.with_mean(judge)
     if own is not None and not ok(own):
         return own.reason
@@ -222,7 +222,10 @@ def _why_left_out(question: QuestionFigures, judge: str) -> str:
 
 
 def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
-    """Judges on another scale (or beside unidentified people) and metrics: by rank correlation alone."""
+    """Return the chart of metrics, and of judges on another scale or beside unidentified people.
+
+    These are compared with the people's mean by rank correlation alone.
+    """
     points = []
     for title, question in questions:
         for kind in (JUDGE, METRIC):
@@ -261,7 +264,7 @@ def _point(question: str, series: str, entry: Figure) -> Point:
     )
 
 
-# Charts with a number on both axes: a value with its interval over another, such as probability or size.
+# Charts with numbers on both axes: a value with its interval over a probability, a size or the like.
 
 HEIGHT, ACROSS = 320, WIDTH + 170
 
@@ -275,7 +278,7 @@ def curve_specification(chart: dict[str, Any]) -> dict[str, Any]:
 
 
 def _layered(layers: list[Any], width: int, height: int, *, beside: int = 4) -> dict[str, Any]:
-    """Return the specification of layers without a frame, with so much room at their right."""
+    """Return the specification of layers without a frame, with `beside` pixels of room at their right."""
     layered = alt.layer(*layers).properties(
         width=width,
         height=height,
@@ -286,7 +289,7 @@ def _layered(layers: list[Any], width: int, height: int, *, beside: int = 4) -> 
 
 
 def _marks(chart: dict[str, Any]) -> list[Any]:
-    """The diagonal that calibrated probabilities lie on, or the value that is aimed at."""
+    """Return the diagonal of calibrated probabilities, or the line at the target value."""
     if chart["diagonal"]:
         ends = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
         return [ends.mark_line(color=STRONG, strokeDash=[5, 4]).encode(x="x:Q", y="y:Q")]
@@ -313,7 +316,7 @@ def _curves(base: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
 
 
 def _series_marks(series: list[str], *, with_legend: bool) -> tuple[Any, Any]:
-    """Return the colour and the shape that tell series apart."""
+    """Return the colour and shape encodings that distinguish series."""
     legend = None
     if with_legend:
         legend = alt.Legend(
@@ -324,7 +327,7 @@ def _series_marks(series: list[str], *, with_legend: bool) -> tuple[Any, Any]:
 
 
 def _size(chart: dict[str, Any]) -> Any:
-    """Return the size of points: of a bin by its items, else one for all."""
+    """Return the size of points: by a bin's items, otherwise the same for all."""
     if not chart["diagonal"]:
         return alt.value(50)
     return alt.Size("n_items:Q", legend=None, scale=alt.Scale(range=[30, 260], zero=True))
@@ -352,13 +355,13 @@ def _x_axis(chart: dict[str, Any]) -> Any:
 
 # Charts as SVG and PNG, drawn on the server by altair and vl-convert.
 #
-# The SVG of a page carries the page's colour tokens, so that it follows the scheme; a downloaded one carries
+# The SVG of a page carries the page's colour tokens, so that it follows the scheme; a downloaded SVG carries
 # plain colours on white.
 
 ROW, LABELS = 14, 190
 
 SIDE, BESIDE, MOST_NAMED = 360, 330, 15
-"""The sides of a scatter, the room beside it, and up to how many systems have their names in it."""
+"""Side length of a scatter, the room beside it, and the maximum number of systems that are labelled."""
 __all__ = [
     "COLOURS",
     "FONT",
@@ -377,17 +380,17 @@ __all__ = [
 
 
 def svg(chart: Chart) -> str:
-    """Return the chart as a free-standing SVG file on white."""
+    """Return the chart as a standalone SVG file on white."""
     return on_white(_svg(_frozen(chart)))
 
 
 def inline_svg(chart: Chart) -> str:
-    """Return the chart for a page: colours are the page's tokens, the size is the page's."""
+    """Return the chart for a page, with the page's colour tokens and size."""
     return in_page(_svg(_frozen(chart)), _spoken(chart))
 
 
 def png(chart: Chart) -> bytes:
-    """Return the chart as a PNG at twice the size of the page's."""
+    """Return the chart as a PNG at twice the page's size."""
     image: bytes = vl_convert.svg_to_png(svg(chart), scale=2)
     return image
 
@@ -399,12 +402,12 @@ def to_svg(specification: dict[str, Any]) -> str:
 
 
 def on_white(markup: str) -> str:
-    """Return a drawn SVG with a white ground, to stand alone."""
+    """Add a white background to a drawn SVG, for standalone use."""
     return markup.replace("<svg ", '<svg style="background:#fff" ', 1)
 
 
 def in_page(markup: str, spoken: str) -> str:
-    """Return a drawn SVG for a page: its colours are the page's tokens; `spoken` is what is read aloud."""
+    """Prepare a drawn SVG for a page: page colour tokens, and `spoken` as the text for screen readers."""
     for colour, token in TOKENS.items():
         markup = markup.replace(f'"{colour}"', f'"{token}"')
     markup = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", markup, count=1)
@@ -434,7 +437,7 @@ def _svg(frozen: str) -> str:
 
 
 def specification(chart: dict[str, Any]) -> dict[str, Any]:
-    """Return the Vega-Lite specification: per question a band, per series a point with its interval."""
+    """Return the Vega-Lite specification: one band per question, one point with its interval per series."""
     if chart["dots"]:
         return scatter(chart)
     if chart["x_axis"]:
@@ -464,7 +467,7 @@ def _rows(questions: list[str]) -> Any:
 
 
 def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
-    """Intervals as lines, values as marks told apart by colour and shape."""
+    """Draw intervals as lines and values as marks distinguished by colour and shape."""
     with_value = beside.transform_filter("datum.value !== null")
     colour, shape = _series_marks(series, with_legend=len(series) != 1 or series[0] not in AMONG)
     low, high = _domain(chart["points"])
@@ -483,33 +486,33 @@ def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]
 
 
 def _reasons(beside: Any) -> Any:
-    """Why there is no figure, in its place: from the left edge, cut before the counts."""
+    """Draw the reason in place of a missing figure: from the left edge, cut before the counts."""
     without = beside.transform_filter("datum.value === null")
     text = without.mark_text(align="left", fontSize=11, color=INK_3, fontStyle="italic", limit=WIDTH - 20)
     return text.encode(x=alt.value(4), text="reason:N")
 
 
 def _counts(base: Any) -> Any:
-    """The number of items compared, at the right of each row."""
+    """Draw the number of items compared at the right of each row."""
     counted = base.transform_aggregate(n="max(n_items)", groupby=["question"])
     text = counted.mark_text(align="right", fontSize=11, color=INK_3)
     return text.encode(x=alt.value(WIDTH + 48), text=alt.Text("n:Q", format=","))
 
 
 def _domain(points: list[dict[str, Any]]) -> list[float]:
-    """Return the axis: all intervals, and 0."""
+    """Return the range of the axis, which includes all intervals and 0."""
     ends = [point[end] for point in points for end in ("low", "value", "high") if point[end] is not None]
     low, high = min([0.0, *ends]), max([0.1, *ends])
     return [low, high]
 
 
 def _decimals(span: float) -> str:
-    """Return the format that tells about six ticks of an axis apart."""
+    """Return the number format that distinguishes about six ticks of an axis."""
     return next((form for least, form in ((0.5, ".1f"), (0.05, ".2f")) if span >= least), ".3f")
 
 
 def scatter(chart: dict[str, Any]) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a scatter: a point a system, with its interval on both axes."""
+    """Return the Vega-Lite specification of a scatter: one point per system, with intervals on both axes."""
     dots = [dot for dot in chart["dots"] if dot["x"] is not None and dot["y"] is not None]
     base = alt.Chart(alt.Data(values=dots)).encode(
         x=alt.X("x:Q", title=chart["axis"], scale=_span(dots, "x"), axis=axis(".3~g")),
@@ -530,7 +533,7 @@ def scatter(chart: dict[str, Any]) -> dict[str, Any]:
 
 
 def _span(dots: list[dict[str, Any]], side: str) -> Any:
-    """Return the scale of an axis of a scatter: all intervals, with no nought unless it lies there."""
+    """Return the scale of a scatter's axis: all intervals, with zero only if it lies among them."""
     ends = [dot[end] for dot in dots for end in (side, f"{side}_low", f"{side}_high") if dot[end] is not None]
     if not ends or min(ends) == max(ends):
         return alt.Scale(zero=False, nice=True)

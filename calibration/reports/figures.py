@@ -1,4 +1,4 @@
-"""Finding the figure that answers something in a question's result."""
+"""Look-up of figures in a question's result."""
 
 from __future__ import annotations
 
@@ -18,51 +18,51 @@ from calibration.statistics.table import described
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
 PANEL = "panel"
 FEW_ANSWERED = 0.95
-"""Whoever answered a smaller share of the items that people rated is said to have done so, first of all."""
+"""Share of people's items below which a rater's sentences begin with the number of items it answered."""
 
 
 def worded(statistic: str) -> InReports:
-    """Wording of a statistic in reports; its key where it is no longer in the table."""
+    """Return the wording of a statistic in reports; its key if it is no longer in the table."""
     statistic_entry = described().get(statistic)
     return statistic_entry.words if statistic_entry else InReports(statistic, statistic)
 
 
 @dataclass(frozen=True)
 class QuestionFigures:
-    """A question's result, asked for the figures that pages show."""
+    """A question's result, with look-ups of the figures that pages show."""
 
     data: Question
 
     @property
     def title(self) -> str:
-        """The question's heading."""
+        """Heading of the question."""
         return self.data.title
 
     @property
     def headline(self) -> str:
-        """The statistic that stands for agreement of two raters on this question's scale."""
+        """Statistic for the agreement of two raters on this question's scale."""
         if self.data.level in ("binary", "nominal"):
             return "cohen_kappa"
         return "cohen_kappa_quadratic" if self.data.level == "ordinal" else "spearman"
 
     def names(self, kind: str, *, identified_only: bool = False) -> list[str]:
-        """Return the raters of a kind who gave an answer."""
+        """Return the names of the raters of a kind who gave an answer."""
         raters = [r for r in self.data.raters if r.kind == kind and r.n]
         return [r.name for r in raters if r.identified or not identified_only]
 
     @property
     def judging(self) -> list[str]:
-        """The judges, and the panels made of judges."""
+        """Judges, and panels of judges."""
         return [*self.names(JUDGE), *self.names(PANEL)]
 
     @property
     def people(self) -> list[str]:
-        """The people who answered."""
+        """People who answered."""
         return self.names(HUMAN)
 
     @property
     def crowd(self) -> Crowd:
-        """What these people are called: some are anonymous slots, or simulated."""
+        """Wording for these people, some of whom may be anonymous slots or simulated."""
         return crowd_of(rater for rater in self.data.raters if rater.n)
 
     @property
@@ -71,7 +71,7 @@ class QuestionFigures:
         return len(self.names(HUMAN, identified_only=True)) < len(self.people)
 
     def among(self, statistic: str, kind: str = HUMAN) -> Figure | None:
-        """Agreement of the raters of a kind: all together, else people over all their pairs."""
+        """Return the agreement of the raters of a kind: all together, else people over all their pairs."""
         names = set(self.names(kind))
         if len(names) < 2:
             return None
@@ -87,7 +87,7 @@ class QuestionFigures:
         return _first(self.data.pairs, statistic, lambda raters: set(raters) == names)
 
     def missing_from(self, entry: Figure, kind: str = HUMAN) -> list[Answerer]:
-        """Return the raters of a kind who answered and are not in a figure of several of them."""
+        """Return the raters of a kind who answered but are missing from a figure of several of them."""
         everybody = self.names(kind)
         absent = [self.rater(name) for name in everybody if name not in entry.raters]
         return absent if len(everybody) - len(absent) > 1 else []
@@ -105,7 +105,7 @@ class QuestionFigures:
         return f"{of}{self.crowd.counted(n)}{_without(absent)}"
 
     def with_people(self, statistic: str, rater: str) -> Figure | None:
-        """Return a rater's agreement with people: with all of them, or with the only one there is."""
+        """Return a rater's agreement with people: with all of them, or with the only person."""
         with_all = self._beside("judge", statistic, lambda raters: raters[0] == rater)
         if with_all is not None or len(self.people) != 1:
             return with_all
@@ -117,7 +117,7 @@ class QuestionFigures:
         return self._beside("gap", statistic, lambda raters: raters[0] == rater)
 
     def margin(self, statistic: str, rater: str) -> Figure | None:
-        """How far from 0 the gap of one more person may lie; None where the gap is a mean."""
+        """Return the plausible distance from 0 of one more person's gap; None if the gap is a mean."""
         return _first(self.data.gaps, f"margin_{statistic}", lambda raters: raters[0] == rater)
 
     def people_beside(self, statistic: str, rater: str) -> Figure | None:
@@ -125,7 +125,7 @@ class QuestionFigures:
         return self._beside("people", statistic, lambda raters: raters[0] == rater)
 
     def _beside(self, side: str, statistic: str, fits: Any) -> Figure | None:
-        """Return a side of the gap from the table of all pairs, else as the mean over pairs."""
+        """Return one side of the gap from the table of all pairs, else as the mean over pairs."""
         gaps = self.data.gaps
         pooled = _first(gaps, f"{side}_{statistic}", fits)
         return pooled or _first(gaps, f"{side}_mean_{statistic}", fits)
@@ -141,11 +141,11 @@ class QuestionFigures:
         return _first(self.data.replacement, "alt_test_winning_rate", lambda raters: raters[0] == rater)
 
     def stand_in(self, rater: str) -> StandIn | None:
-        """Return whether a judge may stand in for a person, and why not."""
+        """Return the verdict whether a judge may stand in for a person, with its reason."""
         return next((verdict for verdict in self.data.stand_ins if verdict.rater == rater), None)
 
     def corrected(self, rater: str) -> Figure | None:
-        """Return the same winning rate corrected over judges, where several were tested."""
+        """Return the winning rate corrected over judges, if several were tested."""
         return _first(self.data.replacement, CORRECTED, lambda raters: raters[0] == rater)
 
     def advantage(self, rater: str) -> Figure | None:
@@ -153,14 +153,14 @@ class QuestionFigures:
         return _first(self.data.replacement, "alt_test_advantage", lambda raters: raters[0] == rater)
 
     def answered(self, rater: str) -> tuple[int, int] | None:
-        """Count the items rated by people that a rater answered, where that is under 95%."""
+        """Return the number of people's items that a rater answered, and of all; None from 95% up."""
         answerer = next((r for r in self.data.raters if r.name == rater), None)
         if answerer is None or answerer.n_of_people >= FEW_ANSWERED * self.data.people_items:
             return None
         return answerer.n_of_people, self.data.people_items
 
     def rater(self, name: str) -> Answerer:
-        """Return the record of a rater; raises KeyError for an unknown name."""
+        """Return the record of a rater; raise KeyError for an unknown name."""
         for rater in self.data.raters:
             if rater.name == name:
                 return rater
@@ -176,23 +176,23 @@ def _first(entries: Iterable[Figure], name: str, fits: Any) -> Figure | None:
 
 
 def figures(result: Snapshot) -> list[QuestionFigures]:
-    """Return the figures of each question, those of pooled questions first."""
+    """Return the figures of each question, pooled questions first."""
     all_figures = [QuestionFigures(data) for data in result.questions]
     return sorted(all_figures, key=lambda q: not q.data.pooled)
 
 
 def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
-    """Name the people of all questions together."""
+    """Return the wording for the people of all questions together."""
     return crowd_of(rater for question in questions for rater in question.data.raters if rater.n)
 
 
 def leading_question(
     questions: Sequence[QuestionFigures], rater: str | None = None
 ) -> QuestionFigures | None:
-    """Return the question that stands for the others (with a rater).
+    """Return the question that represents the others (for a rater, among those it answered).
 
-    That is overall, else the first that is asked by itself, else all tags pooled: pooled tags stand for
-    themselves alone, never in place of a question that the study asks beside them.
+    That is `overall`, else the first question asked by itself, else all tags pooled: pooled tags never
+    replace a question that the study asks beside them.
     """
     candidates = [q for q in questions if rater is None or rater in [r.name for r in q.data.raters if r.n]]
     for choice in (
@@ -207,12 +207,12 @@ def leading_question(
 
 
 def n_replaceable(entry: Figure) -> int:
-    """Number of people a judge can replace, by a winning rate of the alternative annotator test."""
+    """Return the number of people a judge can replace, from an alternative annotator test's winning rate."""
     return round((entry.value or 0) * (entry.n_raters - 1))
 
 
 def replaced_text(entry: Figure, people: Crowd) -> str:
-    """Return `2 of 3 people` whom a judge can replace, and how many of all could not be tested."""
+    """Return `2 of 3 people` that a judge can replace, and the number that could not be tested."""
     tested, everybody = entry.n_raters - 1, len(entry.raters) - 1
     won_of_tested = f"{n_replaceable(entry)} of {people.counted(tested)}"
     if tested == everybody:
@@ -227,12 +227,12 @@ def ok(entry: Figure | None) -> bool:
 
 
 def in_order(questions: Iterable[QuestionFigures], kind: str) -> list[str]:
-    """Return the names of a kind of rater over all questions, each once."""
+    """Return the names of the raters of a kind over all questions, each once."""
     return list(dict.fromkeys(name for q in questions for name in q.names(kind)))
 
 
 def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigures]]:
-    """Return each question with a heading of its own: where two share one, what they are about is added."""
+    """Pair each question with a unique heading; shared headings get their kind of item or scheme added."""
     out = []
     for question in questions:
         same = [q for q in questions if q.title == question.title]

@@ -67,12 +67,14 @@ from calibration.statistics.judges_compared import (
 from calibration.statistics.keys import DIFFERENCE, FIGURES, MAJORITY, OF_DEV
 from calibration.statistics.panels import Member, PanelAnswers, panel_of
 
-# Judges compared: every pair of judges, metrics and readings of one against the same reference.
+# Judges compared: every pair of judges, metrics and readings of one judge against the same reference.
 
 KEY = "key"
 COMPARED_KEY = "compared"
 FEW = 5
-"""Contenders up to which the page shows every pair; of more, each with the best, the rest folded."""
+"""Maximum number of contenders for which the page shows every pair; beyond it, each with the best, the
+rest folded.
+"""
 LIKELY = 0.05
 PAIR_FIGURES = ("first", "second", "difference", "p", "p_holm")
 COMPARED_COLUMNS = [
@@ -84,21 +86,21 @@ COMPARED_COLUMNS = [
     ("n_dropped", "Dropped"),
 ]
 Family = tuple[str, str]
-"""A statistic and its reference: what p-values are corrected over."""
+"""A statistic and its reference; p-values are corrected within a family."""
 
 
 def compared(subjects: Sequence[SubjectData], definition: Definition) -> tuple[ComparedJudges, ...]:
-    """Compare all pairs of judges and metrics of each question that two of them or more answered.
+    """Compare all pairs of judges and metrics of each question that at least two of them answered.
 
-    One who answered an item several times is there twice: by the first answer, and on ordered scales by the
-    mean, whatever the study's policy of repeated answers is for its other tables.
+    A rater who answered an item several times takes part twice: by the first answer, and on ordered scales by
+    the mean, whatever the study's policy of repeated answers is for its other tables.
     """
     questions = (_compare(data, definition) for data in subjects if _has_contenders(data))
     return tuple(question for question in questions if question is not None)
 
 
 def _has_contenders(data: SubjectData) -> bool:
-    """Whether a question may have two to compare: two raters, or one who answered several times."""
+    """Whether a question may have two contenders: two raters, or one who answered several times."""
     kinds = [info.kind for info in data.raters]
     contenders = {info.name for info in data.raters if info.kind in KINDS}
     return (HUMAN in kinds or KEY in kinds) and (
@@ -153,7 +155,7 @@ def _pair(row: Compared, title: str, people: Crowd) -> ComparedPair:
 
 
 def compared_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return a table a question, one row a pair and statistic; on the page that of the question asked for."""
+    """Return one table per question, one row per pair and statistic; on the page only the selected one."""
     people = crowd(figures(result))
     selected, switches = select_question(headed(result, result.compared), COMPARED_KEY, params)
     is_page = params is not None
@@ -179,7 +181,7 @@ def _view(
 
 
 def families(question: ComparedJudges) -> dict[Family, list[ComparedPair]]:
-    """Return the pairs by statistic and reference."""
+    """Group the pairs by statistic and reference."""
     pairs_by_family: dict[Family, list[ComparedPair]] = {}
     for pair in question.pairs:
         pairs_by_family.setdefault((pair.statistic, pair.reference), []).append(pair)
@@ -187,7 +189,7 @@ def families(question: ComparedJudges) -> dict[Family, list[ComparedPair]]:
 
 
 def _with_best(question: ComparedJudges) -> tuple[list[ComparedPair], list[ComparedPair]]:
-    """Return, of each statistic, the pairs with the contender of the highest value, and all others."""
+    """Return the pairs with each statistic's best contender, and all other pairs."""
     with_best, rest = [], []
     for pairs in families(question).values():
         best = _best(pairs)
@@ -197,7 +199,7 @@ def _with_best(question: ComparedJudges) -> tuple[list[ComparedPair], list[Compa
 
 
 def _best(pairs: Sequence[ComparedPair]) -> str:
-    """Return the contender with the highest value: its mean over its pairs, which may rest on other items."""
+    """Return the contender with the highest mean over its pairs, which may rest on different items."""
     values: dict[str, list[float]] = {}
     for pair in pairs:
         for name, figure in zip(pair.names, (pair.first, pair.second), strict=True):
@@ -207,7 +209,7 @@ def _best(pairs: Sequence[ComparedPair]) -> str:
 
 
 def family_heading(family: Family) -> str:
-    """Heading of a statistic, with the key that it is measured against."""
+    """Return the heading of a statistic, with the key that it is measured against."""
     statistic, reference = family
     words = "Accuracy" if statistic == ACCURACY else worded(statistic).heading
     return words if reference == OF_PEOPLE else f"{words}, {reference}"
@@ -234,7 +236,7 @@ def _cells(pair: ComparedPair) -> list[Figure | None]:
 
 
 def _compared_remarks(question: ComparedJudges, people: Crowd, *, is_cut: bool) -> Iterator[str]:
-    """Yield the results of the tests, the meaning of the columns, and what is not shown."""
+    """Yield the test results, the meaning of the columns, and what the page leaves out."""
     tests = [_count_differing(family, pairs) for family, pairs in families(question).items()]
     if any(tests):
         differences = "; ".join(filter(None, tests))
@@ -264,7 +266,7 @@ def _compared_remarks(question: ComparedJudges, people: Crowd, *, is_cut: bool) 
 
 
 def _count_differing(family: Family, pairs: Sequence[ComparedPair]) -> str:
-    """Return `κ 5 of 15`: how many of the pairs that could be tested differ."""
+    """Return `κ 5 of 15`: the number of testable pairs that differ."""
     tested = [pair for pair in pairs if pair.p_holm.ok]
     differ = sum(pair.p_holm.point <= LIKELY for pair in tested)
     return f"{family_heading(family)} {differ} of {len(tested)}" if tested else ""
@@ -282,7 +284,7 @@ def compared_lines(result: Snapshot) -> Iterator[CsvLine]:
 JUDGES_COMPARED = Section(COMPARED_KEY, compared_views, compared_lines)
 
 
-# Judges and panels above the baselines, and what panels are made of.
+# Judges and panels above the baselines, and the composition of panels.
 
 FLOOR_KEY = "floor"
 DEV, OTHERS = "dev", "others"
@@ -298,9 +300,9 @@ def floors(
     lengths: Lengths,
     definition: Definition,
 ) -> tuple[Floor, ...]:
-    """Put judges and panels above the baselines of every question that people and a judge answered.
+    """Place judges and panels above the baselines, for every question that people and a judge answered.
 
-    None where the study leaves baselines out. `learning` are dev's answers where test is shown.
+    Empty if the study leaves baselines out. `learning` are dev's answers where test is shown.
     """
     if not definition.baselines:
         return ()
@@ -320,7 +322,7 @@ def _floor(
         before = dev.get(data.subject.question.ref)
         learn = before.ratings(definition.samples) if before is not None else None
     except RatingError:
-        return None  # the question itself says why
+        return None  # the question itself gives the reason
     beside = BesidePeople(ratings, definition.statistics, definition.plan)
     if not beside.stack.rows.size:
         return None
@@ -341,7 +343,7 @@ def _floor(
 
 
 def _in_units(data: SubjectData, ratings: Ratings, column: int) -> bool:
-    """Whether a rater's values are in steps of the scale: values on it, and means of such values."""
+    """Whether a rater's values are in units of the scale: values on it, and means of such values."""
     name = ratings.raters[column]
     return ratings.kinds[column] == PANEL or data.off_scale.isdisjoint((name, name.rpartition("#")[0]))
 
@@ -352,7 +354,7 @@ def floor_heading(figure: str) -> str:
 
 
 def floor_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return a table a question, judges above baselines; then what the panels are."""
+    """Return one table per question, judges above baselines; then the composition of the panels."""
     people = crowd(figures(result))
     selected, switches = select_question(headed(result, result.floors), FLOOR_KEY, params)
     floor_tables = [
@@ -459,14 +461,14 @@ def floor_lines(result: Snapshot) -> Iterator[CsvLine]:
 FLOORS = Section(FLOOR_KEY, floor_views, floor_lines)
 
 
-# Panels of judges among a question's raters: their answers, and what became of every item.
+# Panels of judges among a question's raters: their answers, and the outcome for every item.
 
 NOBODY = 0
-"""The id of a rater that is none of the database's."""
+"""Id of a rater that is not in the database."""
 
 
 class Panels:
-    """The panels of a study on one part of its split; collects a summary of each."""
+    """Panels of a study on one part of its split; collects a summary of each."""
 
     def __init__(self, definition: Definition, part: str, learning: Iterable[SubjectData]) -> None:
         self.definition, self.part = definition, part
@@ -474,25 +476,25 @@ class Panels:
         self.summaries: list[PanelSummary] = []
 
     def among(self, data: SubjectData) -> SubjectData:
-        """Return a question's answers with those of the panels; of nothing else is anything changed."""
+        """Return a question's answers with those of the panels added, otherwise unchanged."""
         if not self.definition.panels:
             return data
         try:
             ratings = data.ratings(self._policy)
             learn = self._learn(data)
         except RatingError:
-            return data  # the question itself says why
+            return data  # the question itself gives the reason
         for panel in self.definition.panels:
             data = self._add_panel(data, panel, ratings, learn)
         return data
 
     @property
     def _policy(self) -> Samples | None:
-        """A panel reads one answer of each member: where samples are raters of their own, the usual one."""
+        """One answer per member: the study's policy, or the default if samples are separate raters."""
         return None if self.definition.samples == "separate" else self.definition.samples
 
     def _learn(self, data: SubjectData) -> Ratings | None:
-        """Return the ratings of dev that weights are learned from; None where there is no split."""
+        """Return the ratings of dev from which weights are learned; None without a split."""
         if self.part == "dev":
             return data.ratings(self._policy)
         dev = self.dev.get(data.subject.question.ref)
@@ -536,7 +538,7 @@ class Panels:
 
 
 def _least(panel: PanelAsked) -> int:
-    """Number of members who must answer: by default more than half of the members named, present or not."""
+    """Return the number of members who must answer: by default over half of those named, present or not."""
     return panel.least or (len(panel.members) // 2 + 1 if panel.members else 0)
 
 
@@ -558,7 +560,7 @@ def _panel_records(
 # Against the key: raters of a question beside its answer key, with baselines and confusion matrices.
 
 MOST_SHOWN = 10
-"""Values of an ordered scale up to which answers are tabulated; of categories all are."""
+"""Maximum number of values of an ordered scale for a confusion matrix; categories always get one."""
 KEYED = {"human": "person", "key": "answer key"}
 HEADINGS = {
     "accuracy": "Accuracy",
@@ -576,9 +578,9 @@ COLUMNS = [
 def against_keys(
     subjects: Sequence[SubjectData], dev: Sequence[SubjectData], definition: Definition
 ) -> tuple[KeyTable, ...]:
-    """Compare the raters of each question that a key answers with it, each by its first answer.
+    """Compare the raters of each question with its answer key, each rater by the first answer.
 
-    `dev` holds the keys' answers in the dev part, where the report is one of test.
+    `dev` holds the keys' answers in the dev part if the report is one of test.
     """
     learned = {data.subject.question.ref: data for data in dev}
     tables: list[KeyTable] = []
@@ -619,7 +621,7 @@ def _against(data: SubjectData, dev: SubjectData | None, definition: Definition)
 
 
 def key_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return a table a question and key, with the matrices; on the page that of the question asked for."""
+    """Return one table per question and key, with the matrices; on the page only the selected question."""
     selected, switches = select_question(headed(result, result.keys), "against", params)
     key_tables: list[View] = []
     for title, table in selected:
@@ -652,7 +654,7 @@ def _key_row(row: KeyRow) -> Row:
 
 
 def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
-    """Confusion matrix of key and rater, without the values that neither gave."""
+    """Return the confusion matrix of key and rater, without values that neither gave."""
     used = [n for n, counts in enumerate(row.matrix) if sum(counts) or any(r[n] for r in row.matrix)]
     columns = [(table.values[n], table.values[n]) for n in used]
     rows = [_counts(table, row)[n] for n in used]
@@ -662,7 +664,7 @@ def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
 
 
 def _answers_by_key_value(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
-    """Return the same of all raters in one table, for files: a rater's rows are the key's values."""
+    """Return all raters' confusion matrices in one table, for files: rows are the key's values."""
     columns = [(value, value) for value in table.values]
     rows = [
         replace(row, question=rater.rater, compared=f"{table.key}: {row.question}", first=number == 0)
@@ -674,7 +676,7 @@ def _answers_by_key_value(title: str, table: KeyTable, raters: Sequence[KeyRow])
 
 
 def _counts(table: KeyTable, row: KeyRow) -> list[Row]:
-    """Return a row a value of the key, with the number of items that got each value from a rater."""
+    """Return one row per value of the key, with the number of items that got each value from a rater."""
     clusters = row.figures[0].n_clusters
     rows = []
     for value, counts in zip(table.values, row.matrix, strict=True):
@@ -706,7 +708,7 @@ def _key_remarks(table: KeyTable) -> Iterator[str]:
 
 
 def accuracies(result: Snapshot) -> Sequence[Chart]:
-    """Return, of the first question with a key, how often each rater and baseline is right."""
+    """Return the chart of each rater's and baseline's accuracy, on the first question with a key."""
     for title, table in headed(result, result.keys):
         rows = [*table.rows, *table.baselines]
         points = [_point(row, row.figures[0]) for row in rows if row.n]

@@ -33,7 +33,7 @@ Refusal = type[CalibrationError]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Plain texts by name; reading one that means nothing raises the report's refusal, in one line."""
+    """Plain texts by name; a text that cannot be read raises the report's refusal, in one line."""
 
     texts: Mapping[str, str]
     refusal: Refusal
@@ -49,14 +49,34 @@ class Parameters:
         return self.texts.get(name) or default
 
     def names(self, name: str) -> tuple[str, ...]:
-        """Return the names that a text lists, separated by commas."""
+        """Return the names that a text lists, separated by commas, each once."""
         return split_names(self.text(name))
 
     def integer(self, name: str, most: int, least: int = 0) -> int | None:
-        """Return a whole number within bounds, None where there is none."""
+        """Return an integer within bounds, None for an empty text."""
         text = self.text(name)
-        if not text:
-            return None
+        return self._integer(name, text, least, most) if text else None
+
+    def integers(self, name: str, most: int, least: int = 0) -> tuple[int, ...]:
+        """Return the integers that a text lists, each once, in ascending order."""
+        return tuple(sorted({self._integer(name, text, least, most) for text in self.names(name)}))
+
+    def number(self, name: str, default: float, least: float, most: float) -> float:
+        """Return a number within bounds, the default for an empty text."""
+        text = self.text(name)
+        try:
+            value = float(text) if text else default
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise self.refusal(f"{name}: a number from {least} to {most}, not {text!r}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Whether a box is ticked."""
+        return self.text(name).lower() in ("1", "yes", "true", "on")
+
+    def _integer(self, name: str, text: str, least: int, most: int) -> int:
         if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
             label = name.replace("_", " ")
             raise self.refusal(f"{label}: a whole number from {least} to {most:,}, not {text!r}")
@@ -70,16 +90,17 @@ class Parameters:
             raise self.refusal(f"a part is dev, test, all or training, not {part!r}")
         return part
 
-    @property
-    def plan(self) -> Plan:
-        """How intervals are resampled."""
+    def plan(self, level: float = 0.95) -> Plan:
+        """Return how intervals are resampled, at a confidence level."""
         resamples = self.integer("resamples", MOST_RESAMPLES)
-        return Plan(RESAMPLES if resamples is None else resamples, self.integer("seed", MOST_SEED) or 0)
+        return Plan(
+            RESAMPLES if resamples is None else resamples, self.integer("seed", MOST_SEED) or 0, level
+        )
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return names that are separated by commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    """Return names that are separated by commas, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 # The gate of the test part: it is shown once it was opened for its judges, and every look at it is logged.

@@ -40,7 +40,7 @@ from calibration.statistics.level_correlations import LevelEntry, Options
 from calibration.statistics.level_scores import Frame, Kind, Scored, Scores, Units
 from calibration.statistics.panels import PANEL
 
-# From the answers of a question at levels to the scores of its reference and rows, on common units.
+# From the answers to a question to the scores of its reference and rows, in common units.
 
 TURN_SCORES, DIALOGUE = "turn", "dialogue"
 ORDER = ("metric", "judge", PANEL, "key", HUMAN)
@@ -58,9 +58,9 @@ NOBODY = RaterInfo(0, "", "", True)
 
 @dataclass(frozen=True)
 class Laid:
-    """The continuations of a question's answers as units, which are static, and the items of each kind.
+    """Continuations of a question's answers as units, which of them are static, and the items of each kind.
 
-    `index` says per kind of item where in its frame the item of a key stands.
+    `index` maps, per kind of item, an item's key to its position in the frame.
     """
 
     units: Units
@@ -71,9 +71,9 @@ class Laid:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """A row before it is correlated: its scores, whose they are, and what it stands under.
+    """A row before it is correlated: its scores, its rater, and its heading.
 
-    `samples` says how repeated answers were read, where the same rater has several rows.
+    `samples` says how repeated answers were read, if the same rater has several rows.
     """
 
     scores: Scores
@@ -83,7 +83,7 @@ class ScoredRow:
 
 
 def laid_out(question: LevelQuestion, read: LevelInputs) -> Laid:
-    """Number the continuations that somebody answered about, and all items in these, rated or not."""
+    """Number the continuations with answers, and all items in them, rated or not."""
     keys = sorted({record.continuation for source in question.sources for record in source.data.records})
     continuations = [read.continuations[key] for key in keys]
     units = Units.of(
@@ -106,7 +106,7 @@ def laid_out(question: LevelQuestion, read: LevelInputs) -> Laid:
 
 
 def _places(kind: str, keys: Sequence[str], read: LevelInputs) -> list[tuple[int, int, str]]:
-    """Return (unit, position, item key) of all items of a kind in some continuations."""
+    """Return (unit, position, item key) of all items of a kind in the given continuations."""
     if kind == DIALOGUE:
         return [(unit, 0, key) for unit, key in enumerate(keys)]
     return [
@@ -122,9 +122,9 @@ def _frame(kind: str, places: Sequence[tuple[int, int, str]]) -> Frame:
 def sides(
     question: LevelQuestion, read: LevelInputs, laid: Laid, policy: Samples | None
 ) -> tuple[Scores | None, list[ScoredRow]]:
-    """Return the reference, None where it did not answer, and the rows in the order of the table.
+    """Return the reference, None if it did not answer, and the rows in the order of the table.
 
-    `policy` says how repeated answers are read where the levels name no rows for them. Raises RatingError for
+    `policy` says how repeated answers are read if the levels name no rows for them. Raises RatingError for
     answers that cannot be read.
     """
     policies: tuple[Samples | None, ...] = read.asked.samples or (policy,)
@@ -143,9 +143,9 @@ def sides(
 def by_length(
     question: LevelQuestion, laid: Laid, rows: Sequence[ScoredRow], lengths: Mapping[str, tuple[int, int]]
 ) -> list[ScoredRow]:
-    """Return the baselines of a question that a judge or panel answers: how long its items are.
+    """Return the length baselines of a question that a judge or panel answers: the lengths of its items.
 
-    What always says one value has a mean of that value at every level, and so no correlation: it has no row.
+    A baseline with a constant value has the same mean at every level, and so no correlation: it has no row.
     """
     if not any(row.scores.kind in ("judge", PANEL) for row in rows):
         return []
@@ -159,14 +159,14 @@ def by_length(
 
 
 def _clashes(sources: Sequence[Source], number: int) -> bool:
-    """Whether an earlier source is about the same kind of item, so that names need to say which question."""
+    """Whether an earlier source is about the same kind of item, so that names must include the question."""
     return any(source.kind == sources[number].kind for source in sources[:number])
 
 
 def _rows(
     source: Source, read: LevelInputs, laid: Laid, policies: Sequence[Samples | None], clashes: bool
 ) -> list[ScoredRow]:
-    """Return every rater of a source, people as their mean; one row a policy where answers are repeated."""
+    """Return every rater of a source, people as their mean; one row per policy where answers are repeated."""
     repeated = _repeated(source)
     rows = []
     for place, policy in enumerate(policies):
@@ -187,7 +187,7 @@ def _rows(
 
 
 def _repeated(source: Source) -> dict[str, int]:
-    """Most answers of each rater to one item, for raters with more than one."""
+    """Return the maximum number of answers to one item, for raters who gave more than one."""
     most: dict[str, int] = {}
     for record in source.data.records:
         if record.sample:
@@ -196,7 +196,7 @@ def _repeated(source: Source) -> dict[str, int]:
 
 
 def _on_frame(ratings: Ratings, source: Source, laid: Laid) -> Floats:
-    """Return all items of the source's kind x raters, NaN where nobody answered, on the reference's scale."""
+    """Return all items of the source's kind x raters, on the reference's scale; NaN for no answer."""
     index = laid.index[source.kind]
     values = np.full((len(index), len(ratings.raters)), np.nan)
     values[[index[item] for item in ratings.items]] = ratings.values
@@ -221,7 +221,7 @@ def _scored_row(
 
 
 def _people_row(scores: Scores, source: Source, read: LevelInputs) -> ScoredRow:
-    """Return the row of people's mean, under a name that says what they labelled."""
+    """Return the row of people's mean, named by the kind of items that they labelled."""
     people = crowd_of(source.data.raters).many.capitalize()
     row = _scored_row(scores, source, read, NOBODY)
     heading = people if row.heading == KINDS[HUMAN] else row.heading
@@ -235,7 +235,7 @@ def _attribute(which: Attribute, scores: Scores, spec: Mapping[str, str], source
 
 
 def _named_by_question(row: ScoredRow, source: Source) -> ScoredRow:
-    """Return a row whose name says which question it answers."""
+    """Add the question's title to the name of a row."""
     name = f"{row.scores.name}: {source.data.subject.question.title}"
     return replace(row, scores=replace(row.scores, name=name))
 
@@ -250,10 +250,10 @@ def level_tables(
     panels: Panels,
     lengths: Lengths,
 ) -> tuple[LevelTable, ...]:
-    """Return the tables of a study at levels, question by question; none for a study of items alone.
+    """Return the tables of a study at levels, question by question; empty for a study of items alone.
 
     `own` are the questions' own answers with those of the study's panels, in the order of the questions;
-    `lengths` the characters and words of their items by key, for the baselines.
+    `lengths` are the characters and words of their items by key, for the baselines.
     """
     if read is None:
         return ()
@@ -264,7 +264,7 @@ def level_tables(
 
 
 def _with_panels(read: LevelInputs, own: Sequence[SubjectData], panels: Panels) -> LevelInputs:
-    """Add the answers of panels; judges of turns and of dialogues make separate panels."""
+    """Add the answers of panels; judges of turns and of dialogues form separate panels."""
     questions = []
     for question, data in zip(read.questions, own, strict=True):
         across = [replace(source, data=panels.among(source.data)) for source in question.sources[1:]]
@@ -275,7 +275,7 @@ def _with_panels(read: LevelInputs, own: Sequence[SubjectData], panels: Panels) 
 def _tables(
     question: LevelQuestion, read: LevelInputs, definition: Definition, lengths: Lengths
 ) -> list[LevelTable]:
-    """Return a question's table; two where static continuations are mixed with rollouts or own turns."""
+    """Return a question's table; two if static continuations are mixed with rollouts or own turns."""
     empty = _empty(question, read.asked)
     if question.subject.question.level == "nominal":
         return [replace(empty, reason="categories have no mean")]
@@ -330,7 +330,7 @@ def _empty(level_question: LevelQuestion, levels: Levels) -> LevelTable:
 
 
 def _parts(scored: Scored, laid: Laid, levels: Levels) -> list[tuple[str, Scored]]:
-    """Return all units together, or static ones and rollouts apart where there are both."""
+    """Return all units together, or static ones and rollouts apart if there are both."""
     if levels.unit == "dialogue_system" or laid.static.all() or not laid.static.any():
         return [("", scored)]
     return [(STATIC, scored.take(laid.static)), (ROLLOUT, scored.take(~laid.static))]
@@ -385,7 +385,7 @@ def _dot(point: level_correlations.SystemPoint) -> SystemDot:
     return SystemDot(point.system, x.value, x.low, x.high, y.value, y.low, y.high)
 
 
-# A table of correlations at levels, arranged as in ComperDial's tables 4 and 5, and the words under it.
+# A table of correlations at levels, arranged as in ComperDial's tables 4 and 5, with its remarks.
 
 LEVELS = {"turn": "Turn level", "dialogue": "Dialogue level", "system": "System level"}
 CONTINUATION_KINDS = {"static": "static continuations", "rollout": "own turns and rollouts"}
@@ -399,26 +399,26 @@ LEFT_OUT = {"turns_left_out": "turns", "continuations_left_out": "dialogues"}
 
 @dataclass(frozen=True)
 class Correlated(Figure):
-    """A correlation, set off as the table marks it."""
+    """A correlation, with the marks that its table gives it."""
 
     marks: Marks | None = field(default_factory=Marks)  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
 class Share(Percent):
-    """A share of what could have counted; it has no interval."""
+    """A share of the items or continuations that could have counted; it has no interval."""
 
     bare: ClassVar[bool] = True
 
 
 def labels_name(result: Snapshot, table: LevelTable) -> str:
-    """Name the labels that a table is about: `people’s dialogue labels`."""
+    """Return the name of the labels that a table is about: `people’s dialogue labels`."""
     own = crowd(figures(result)).own if table.reference == MEAN_OF_PEOPLE else f"{table.reference}’s"
     return f"{own} {table.about} labels"
 
 
 def table_of(result: Snapshot, table: LevelTable) -> Table:
-    """Return the table: a column a level and coefficient, and what each row leaves out."""
+    """Return the table: one column per level and coefficient, and the shares that each row leaves out."""
     coefficients = list(dict.fromkeys(cell.coefficient for row in table.rows for cell in row.cells))
     columns = [(f"{level}_{name}", worded(name).symbol) for level in table.levels for name in coefficients]
     left_out_columns = [
@@ -477,7 +477,7 @@ def share(key: str, row: LevelRow) -> Figure:
 
 
 def level_remarks(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
-    """Remarks under the table: its inputs, the meaning of its marks, its warnings."""
+    """Return the remarks under the table: its inputs, the meaning of its marks, its warnings."""
     levels, plan = result.definition.levels, result.definition.plan
     if levels is None:
         raise ValueError("only a study at levels has such tables")
@@ -508,14 +508,14 @@ def level_remarks(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
 
 
 def _few_systems(table: LevelTable) -> list[str]:
-    """Return a caution where systems are so few that their order may be chance."""
+    """Return a warning if there are so few systems that their order may be due to chance."""
     if "system" not in table.levels or not 3 <= table.n_systems < FEW_SYSTEMS:
         return []
     return [f"{table.n_systems} systems are few: a high correlation of systems may be chance."]
 
 
 def _without_interval(table: LevelTable) -> list[str]:
-    """Sentences about missing intervals, one for each reason."""
+    """Return sentences about missing intervals, one per reason."""
     results = [cell.result for row in table.rows for cell in row.cells]
     reasons = [result.reason for result in results if result.ok and result.low is None and result.reason]
     distinct = (reason.removeprefix("no interval: ") for reason in dict.fromkeys(reasons))
@@ -523,18 +523,18 @@ def _without_interval(table: LevelTable) -> list[str]:
 
 
 def _untested(table: LevelTable) -> list[str]:
-    """Sentences about missing p-values, one for each reason."""
+    """Return sentences about missing p-values, one per reason."""
     cells = [cell for row in table.rows for cell in row.cells if cell.result.ok and cell.p is None]
     return [f"†: no p-value, as {reason}." for reason in dict.fromkeys(cell.p_reason for cell in cells)]
 
 
 TEMPLATE = "calibration/_level_charts.html"
 DOTS = "systems"
-"""The switch that says which row's scatter is drawn."""
+"""Switch that selects the row whose scatter is drawn."""
 
 
 def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return the tables of a study at levels, each with the scatter of the row asked for, or of all."""
+    """Return the tables of a study at levels, with the scatter of the selected row, or of all rows."""
     return [view for at, table in enumerate(result.levels, 1) for view in _views(result, table, at, params)]
 
 
@@ -558,7 +558,7 @@ def _views(result: Snapshot, table: LevelTable, at: int, params: PageParams | No
 
 
 def _select_chart(scatters: Sequence[Chart], table: LevelTable, params: PageParams) -> Chart:
-    """Return the scatter asked for, else that of the row that is best in the last column."""
+    """Return the selected scatter, else that of the row that is best in the last column."""
     best = next((row.name for row in table.rows if row.cells[-1].best), "")
     requested = next((chart for chart in scatters if chart.key == params.get(DOTS)), None)
     return requested or next((chart for chart in scatters if chart.up == best), scatters[0])
@@ -593,7 +593,7 @@ def _charts_of(result: Snapshot, table: LevelTable, at: int) -> list[Chart]:
 
 
 def lines(result: Snapshot) -> Iterator[CsvLine]:
-    """Yield the correlations, by level and coefficient, each with its p-value; then what is left out."""
+    """Yield the correlations by level and coefficient, each with its p-value; then the shares left out."""
     for table in result.levels:
         suffix = f"_{table.made}" if table.made else ""
         for row in table.rows:

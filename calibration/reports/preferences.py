@@ -1,4 +1,4 @@
-"""Which system is preferred: computed from votes on pairs and rankings, and shown in tables."""
+"""Preferred systems in a report: computed from votes on pairs and rankings, and shown in tables."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from calibration.reports.tables import (
 from calibration.statistics.core.engine import Result
 from calibration.statistics.preferences import preferences
 
-# What the votes of a study say of systems and of raters, as its report keeps it.
+# Results of a study's votes about systems and raters, as its report stores them.
 
 ITEMS, CLUSTERS = "Items", "Clusters"
 BETWEEN = {"meetings": " against "}
-"""What stands between the texts of a line, where it is no comma."""
+"""Separator between the texts of a line, if it is not a comma."""
 COUNTED = (ITEMS, CLUSTERS, "Raters")
-"""Columns that say what a line rests on: they stand with every line of a report anyway."""
+"""Columns with the basis of a line, which every line of a report shows anyway."""
 
 
 def preference_tables(compared: Sequence[Compared], definition: Definition) -> tuple[PreferenceTable, ...]:
@@ -54,7 +54,7 @@ def _preference_table(compared: Compared, definition: Definition) -> PreferenceT
 
 
 def _sheet(sheet: Sheet, title: str) -> PreferenceSheet:
-    """Return a table as reports draw it: what a line is about first, then numbers alone."""
+    """Convert a table to the form of a report: the subject of a line first, then numbers alone."""
     texts = [at for at, cell in enumerate(sheet.rows[0]) if isinstance(cell, str)]
     empty = {at for at in range(len(sheet.head)) if all(row[at] is None for row in sheet.rows)}
     without = empty | set(texts) | {at for at, head in enumerate(sheet.head) if head in COUNTED}
@@ -71,7 +71,7 @@ def _sheet(sheet: Sheet, title: str) -> PreferenceSheet:
 
 
 def _name(sheet: Sheet, at: int) -> str:
-    """Name of the figures of a column in files."""
+    """Return the name of a column's figures in files."""
     result = next((row[at] for row in sheet.rows if isinstance(row[at], Result)), None)
     name = result.name if isinstance(result, Result) else sheet.head[at].lower().replace(" ", "_")
     return f"preference_{name}"
@@ -102,7 +102,7 @@ def _as_count(cell: Cell) -> int:
     return cell if isinstance(cell, int) else 0
 
 
-# Which system is preferred, by people and judges; how far they agree on it; whether position matters.
+# Preferred systems, by people and judges; agreement on them; influence of position.
 
 KEY = "preferences"
 COUNTS = {f"preference_{name}" for name in ("wins", "ties", "losses", "decided", "in_both_orders")}
@@ -122,14 +122,14 @@ BOTH_WAYS = (
 
 @dataclass(frozen=True)
 class Rounded(Figure):
-    """A number on a wide scale, of which no decimals are shown."""
+    """A number on a wide scale, shown without decimals."""
 
     digits: ClassVar[int] = 0
     end_digits: ClassVar[int] = 0
 
 
 def preference_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return the tables of a question: systems, who beats whom, position, agreement."""
+    """Return the tables of a question: systems, wins between pairs of systems, position, agreement."""
     selected, switches = select_question(headed(result, result.preferences), KEY, params)
     sheet_views: list[View] = []
     for title, table in selected:
@@ -148,7 +148,7 @@ def _table(title: str, sheet: PreferenceSheet) -> Table:
 
 
 def shown_as(figure: Figure) -> Figure:
-    """Return a figure with the decimals that its kind is read with."""
+    """Return a figure with the decimals of its kind."""
     if figure.name in COUNTS:
         return as_printed(figure, Count)
     if figure.name in SHARES:
@@ -169,7 +169,7 @@ def _preference_remarks(
 
 
 def preference_lines(result: Snapshot) -> Iterator[CsvLine]:
-    """Yield every figure, named `preference_...`, with the voters and what the line is about as raters."""
+    """Yield every figure, named `preference_...`, with the voters and the line's subject as raters."""
     for table in result.preferences:
         for sheet in table.sheets:
             for row in sheet.rows:

@@ -1,4 +1,4 @@
-"""Each rater of a question: how it rates, how it agrees with the rest, how alike it answers again."""
+"""Each rater of a question: its ratings, agreement with the rest, and consistency of repeated answers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from calibration.statistics.rater_panel import AGREES, ASIDE, RATES, rater_panel
 from calibration.statistics.repeats import PASSES, SAME, How, repeats_of, right_answers
 from calibration.studies.inputs import Inputs
 
-# Each rater of a question, computed: a row each, and how alike it answers again.
+# Computation per rater of a question: one row each, and the consistency of repeated answers.
 
 
 def raters_of(inputs: Inputs, pooled: Iterable[SubjectData] = ()) -> tuple[QuestionRaters, ...]:
-    """Return the raters of every question that can be read as ratings; of pooled tags without repeats."""
+    """Return the raters of every question that can be read as ratings; for pooled tags without repeats."""
     again = dict(zip((data.subject.question.ref for data in inputs.subjects), inputs.again, strict=True))
     all_questions = [
         _of_question(data, inputs, again.get(data.subject.question.ref))
@@ -42,7 +42,7 @@ def _of_question(data: SubjectData, inputs: Inputs, again: Sequence[Record] | No
         ratings = data.ratings(policy if policy != "separate" else None)
         repeats = _repeats(data, ratings, again, plan) if again is not None else ()
     except RatingError:
-        return None  # the question itself says so
+        return None  # the question itself gives the reason
     columns = [
         column
         for column, (name, kind) in enumerate(zip(ratings.raters, ratings.kinds, strict=True))
@@ -77,7 +77,7 @@ def _repeats(
 
 
 def _answers(data: SubjectData, records: Sequence[Record]) -> Ratings:
-    """Return a rater's answers, a column each; on a scale of its own by the values that occur."""
+    """Return a rater's answers, one column per answer; off the scale, by the values that occur."""
     question = data.subject.question
     off = records[0].rater in data.off_scale
     return ratings_from_records(
@@ -98,7 +98,7 @@ def _reference(ratings: Ratings, rater: str, answers: Ratings) -> Floats | None:
     return np.array([at.get(item, np.nan) for item in answers.items])
 
 
-# Intraclass correlations with intervals from the F distribution, beside those that resampling gives.
+# Intraclass correlations with intervals from the F distribution, beside those from resampling.
 
 ASSUMES = (
     "These intervals take items for independent and their effects for normal (McGraw and Wong 1996): turns "
@@ -108,7 +108,7 @@ ASSUMES = (
 
 
 def intraclass_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return the table of all questions that intraclass correlations were computed on, if any were."""
+    """Return the table of all questions with intraclass correlations, if any."""
     names = list(dict.fromkeys(e.name for question in result.questions for e in question.f_intervals))
     if not names:
         return []
@@ -138,7 +138,7 @@ def _rows(title: str, question: QuestionFigures, names: list[str]) -> list[Row]:
 
 
 def _raters_of_intraclass(raters: tuple[str, ...], question: QuestionFigures) -> str:
-    """Return `3 people`, or the names where raters of several kinds stand together."""
+    """Return `3 people`, or the names if raters of several kinds are combined."""
     by_raters = {entry.raters: entry for entry in question.data.f_intervals}
     return (
         question.counted_in(by_raters[raters]) if set(raters) <= set(question.people) else join_names(raters)
@@ -155,7 +155,7 @@ def intraclass_lines(result: Snapshot) -> Iterator[CsvLine]:
 INTRACLASS = Section("intraclass", intraclass_views, intraclass_lines)
 
 
-# What is said under the tables of raters: what the figures mean, and who is not compared with whom.
+# Text under the tables of raters: the meaning of the figures, and raters who are not compared.
 
 MEANS = (
     "The rest of a rater are the {many} other than it (where there are none, the other raters), on the items "
@@ -174,7 +174,7 @@ SPREAD = (
     "the rest lie between them, if these are normal."
 )
 FEW = 10
-"""Dialogues below which resampling says little of how far a figure may be off."""
+"""Number of dialogues below which resampling says little about the error of a figure."""
 ALPHA = "α gained: α of the rest with the rater less α without it, on the same resamples."
 REPEATED = (
     "Answering alike is not answering right: a rater can repeat its mistakes. pass^k: the chance that all k "
@@ -195,7 +195,7 @@ def meaning(questions: Iterable[QuestionRaters], people: Crowd) -> tuple[str, ..
 
 
 def notes(raters: QuestionRaters, people: Crowd) -> tuple[str, ...]:
-    """Notes on the limits of comparing a question's raters."""
+    """Return notes on the limits of comparing a question's raters."""
     sentences = _group_remarks(raters, people)
     sentences += _remark_over_pairs(raters, people)
     few = sum(figure.n_clusters < FEW for row in raters.rows for figure in row.figures[:1])
@@ -252,7 +252,7 @@ def _remark_over_pairs(raters: QuestionRaters, people: Crowd) -> list[str]:
 
 
 def unknown(titled: Sequence[tuple[str, Any, QuestionRaters]]) -> tuple[str, ...]:
-    """Say of which questions no rater is described, and why."""
+    """Return one sentence per reason with the questions for which no rater is described."""
     by_reason: dict[str, list[str]] = {}
     for title, _, raters in titled:
         if raters.reason and not raters.rows:
@@ -264,10 +264,12 @@ def unknown(titled: Sequence[tuple[str, Any, QuestionRaters]]) -> tuple[str, ...
 
 KEY = "raters"
 MANY = 14
-"""Rows up to which a table is shown whole; of more the ENDS at either end are, and the rest is folded."""
+"""Maximum number of rows of a table shown in full; of a longer table the ENDS at either end are shown, and
+the rest is folded.
+"""
 ENDS = 5
 PAGE = 30
-"""Rows of two lines that a printed page holds."""
+"""Number of two-line rows that fit on a printed page."""
 MOST_DRAWN = 40
 FEWEST_DRAWN = 3
 KINDS = {"human": "person", "": "rater"}
@@ -275,7 +277,7 @@ KINDS = {"human": "person", "": "rater"}
 
 @dataclass(frozen=True)
 class Folded:
-    """A table as the page shows it: its ends, and what lies between them, if it is long."""
+    """A table on the page: for a long one its ends, and the rows between them."""
 
     table: Table
     between: Table | None = None
@@ -283,7 +285,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class RatersPage:
-    """The raters of one question on the page, and the questions there are; `use`: how often each value."""
+    """The raters of one question on the page, and all questions; `use`: the frequency of each value."""
 
     questions: list[tuple[str, str]]
     ref: str
@@ -295,7 +297,7 @@ class RatersPage:
 
 @dataclass(frozen=True)
 class Fine(Figure):
-    """A figure that may be small, such as the share of turns with a rare tag: its interval is so, too."""
+    """A figure that may be small, such as the share of turns with a rare tag, with a fine interval."""
 
     end_digits: ClassVar[int] = 3
 
@@ -304,7 +306,7 @@ Titled = tuple[str, QuestionFigures, QuestionRaters]
 
 
 def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return the tables of every question for files, of the one that is chosen for the page."""
+    """Return the tables of every question for files, of the selected question for the page."""
     titled = _titled(result)
     described = [question for question in titled if question[2].rows or question[2].repeats]
     if not described:
@@ -323,7 +325,7 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
 
 
 def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PageParams) -> View:
-    """Return one view that shows the question chosen, else the one that stands for the others."""
+    """Return one view of the selected question, else of the leading question."""
     by_ref = {question[1].data.ref: question for question in titled}
     first = leading_question([question[1] for question in titled])
     selected = params.get(KEY, "") if params.get(KEY) in by_ref else first.data.ref if first else ""
@@ -356,7 +358,7 @@ def _titled(result: Snapshot) -> list[Titled]:
 
 
 def _tables(titled: Titled) -> list[Table]:
-    """Return the tables of a question that have rows: how raters rate, agree, answer again, and pass^k."""
+    """Return a question's tables with rows: ratings, agreement, repeated answers, and pass^k."""
     title, question, raters = titled
     rates = RATES | ({"rater_mean": InReports("", "Share")} if question.data.level == "binary" else {})
     with_rest = InReports("", f"{worded(raters.statistic).symbol or 'Agreement'} with the rest")
@@ -380,7 +382,7 @@ def _tables(titled: Titled) -> list[Table]:
 def _table(
     title: str, columns: Mapping[str, InReports], lines: Sequence[RaterLine] | Sequence[RepeatLine]
 ) -> Table:
-    """Return the lines that have one of the figures, and the columns that some line fills."""
+    """Return a table of the lines with one of the figures, and of the columns that some line fills."""
     used = [name for name in columns if any(line.figure(name) for line in lines)]
     rows = [
         _row(line, [_figure(line.figure(name), line.name) for name in used])
@@ -412,7 +414,7 @@ def _figure(result: Result | None, rater: str) -> Figure | None:
 
 
 def _sorted(rows: Iterable[RaterLine], name: str) -> list[RaterLine]:
-    """Return people, then the others, each from the lowest figure up; those without it last."""
+    """Sort people first, then the others, each by ascending figure; those without it last."""
 
     def place(row: RaterLine) -> tuple[bool, bool, float]:
         figure = row.figure(name)
@@ -423,7 +425,7 @@ def _sorted(rows: Iterable[RaterLine], name: str) -> list[RaterLine]:
 
 
 def _folded(table: Table) -> Folded:
-    """Return a long table's ends, with the judges, apart from the people between them."""
+    """Split a long table into its ends, with the judges, and the people between them."""
     people = [row for row in table.rows if row.compared.startswith(("person", "simulated", "rater"))]
     if len(people) <= MANY:
         return Folded(table)
@@ -434,7 +436,7 @@ def _folded(table: Table) -> Folded:
 
 
 def _pages(table: Table) -> list[Table]:
-    """Return a table in parts that a printed page holds, named by their place."""
+    """Split a table into parts that fit on a printed page, numbered in their titles."""
     parts = [table.rows[start : start + PAGE] for start in range(0, len(table.rows), PAGE)]
     if len(parts) == 1:
         return [table]
@@ -445,7 +447,7 @@ def _pages(table: Table) -> list[Table]:
 
 
 def severity(result: Snapshot) -> list[Chart]:
-    """Return the severity of each rater on the question that stands for the others, the lowest first."""
+    """Return the chart of each rater's severity on the leading question, lowest first."""
     with_severity = [
         question
         for question in _titled(result)

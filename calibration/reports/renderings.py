@@ -1,4 +1,4 @@
-"""Forms that a report is downloaded in, in one table: JSON, CSV, Markdown, LaTeX and one page of HTML."""
+"""Download formats of a report: JSON, CSV, Markdown, LaTeX and one page of HTML."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from calibration.reports.view import (
 )
 from calibration.reports.wording import counted, interval, join_names
 
-# What the written forms of a report share.
+# Shared by the written formats of a report.
 
 
 def cell(entry: Figure | None) -> str:
-    """Return `0.432 (0.21 to 0.60)`, `2.1%`, the reason why there is no value, or nothing."""
+    """Return `0.432 (0.21 to 0.60)`, `2.1%`, the reason for a missing value, or an empty string."""
     if entry is None:
         return ""
     if not entry.ok:
@@ -55,7 +55,7 @@ def cell(entry: Figure | None) -> str:
 
 
 def value(entry: Figure) -> str:
-    """Return the value of a figure that has one, with the sign that its table gives it."""
+    """Format the value of a figure that has one, with the sign from its table."""
     if entry.percent:
         return percent(entry.value, 1)
     return f"{number(entry.value, entry.digits)}{entry.marks.sign if entry.marks else ''}"
@@ -84,7 +84,7 @@ def part_line(report: Report) -> str:
 
 
 def look_lines(report: Report) -> list[str]:
-    """Return a line per look at test, then one per judge that test was opened for."""
+    """Return one line per look at test, then one per judge for which test was opened."""
     test_looks = [
         f"{look.at:%d %B %Y}, {look.by or 'unknown'}: {look.purpose}{_judges(look)}" for look in looks(report)
     ]
@@ -92,17 +92,17 @@ def look_lines(report: Report) -> list[str]:
 
 
 def _judges(look: TestLook) -> str:
-    """Name the judges that a look was about."""
+    """Name the judges of a look at test."""
     return f" (judges: {', '.join(look.judges)})" if look.judges else ""
 
 
 def headings(table: Table) -> list[str]:
-    """Column headings in one line each: the group above it, then its own."""
+    """Return column headings in one line each: the heading above the column, then its own."""
     above = [text for text, columns in table.over for _ in range(columns)] or [""] * len(table.columns)
     return [f"{text} {own}".strip() for text, (_, own) in zip(above, table.columns, strict=True)]
 
 
-# A report as CSV: one line a figure, unrounded.
+# A report as CSV: one line per figure, unrounded.
 
 COUNTS = ("n_items", "n_clusters", "n_raters", "n_missing")
 
@@ -132,11 +132,11 @@ def _figures(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(question.ref, question.title, figure.name, figure)
 
 
-# A report as one self-contained page: styles and charts inside, nothing loaded from elsewhere.
+# A report as one self-contained page: styles and charts inline, nothing loaded from elsewhere.
 
 
 def write_html(report: Report) -> str:
-    """Return the report's page as a file that opens anywhere."""
+    """Return the report's page as a standalone file."""
     styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
     context = view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
     return render_to_string("calibration/report_file.html", context)
@@ -148,7 +148,7 @@ def write_html(report: Report) -> str:
 def write_json(report: Report) -> str:
     """Return the report's result with its hash, its answers in words and the looks at test.
 
-    One of an older format comes as it was kept, without answers, caveats and looks.
+    A report in an older format is returned as stored, without answers, caveats and looks.
     """
     stored = report.result | {
         "inputs_hash": report.inputs_hash,
@@ -191,13 +191,13 @@ def _added_entries(report: Report) -> dict[str, Any]:
     }
 
 
-# A report's tables as LaTeX (booktabs), to be read into a paper.
+# A report's tables as LaTeX (booktabs), to be included in a paper.
 
 SIGNS = {"*": "$^{*}$", "†": r"$^{\dagger}$"}
 
 
 def write_latex(report: Report) -> str:
-    """Return the agreement tables and the metrics table, with what they were made from as a comment."""
+    """Return the agreement tables and the metrics table, with their inputs as a comment."""
     result = snapshot_of(report)
     comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
     comments += [*sentences.caveats(result), *how_asked(result)]
@@ -221,7 +221,7 @@ def _comment(text: str) -> str:
 
 
 def _rows_as_latex(table: Table, who_column: Sequence[str], columns: int) -> list[str]:
-    """Return the rows, with a line across the table wherever another heading begins."""
+    """Return the rows, with a full-width line wherever another heading begins."""
     body: list[str] = []
     heading = ""
     for row in table.rows:
@@ -241,7 +241,7 @@ def _rows_as_latex(table: Table, who_column: Sequence[str], columns: int) -> lis
 
 
 def _column_groups(table: Table, before: int) -> list[str]:
-    """Return the line of headings above those of the columns, with rules that show what each spans."""
+    """Return the line of headings above the columns' headings, with rules under each span."""
     if not table.over:
         return []
     cells, rules, at = [""] * before, [], before + 1
@@ -280,7 +280,7 @@ def _table_as_latex(
 
 
 def _rows(texts: Sequence[str], entries: Sequence[Figure | None]) -> str:
-    """Return two lines: the values, and under them their intervals."""
+    """Return two lines: the values, and their intervals below."""
     values = _line_as_latex([*map(escaped, texts), *map(_value, entries)])
     under = _line_as_latex([*("" for _ in texts), *map(_interval_below, entries)])
     return f"{values}\n{under}"
@@ -298,7 +298,7 @@ def _value(entry: Figure | None) -> str:
 
 
 def _marked(text: str, marks: Marks | None) -> str:
-    """Return a value as its table sets it off; a sign hangs over the edge, so that digits stay in line."""
+    """Format a value with its table's marks; a sign hangs over the edge, so that digits stay aligned."""
     if marks is None:
         return text
     text = rf"\textbf{{{text}}}" if marks.bold else text
@@ -374,7 +374,7 @@ def write_markdown(report: Report) -> str:
 
 
 def _cell(entry: Figure | None) -> str:
-    """Return a figure, set off as its table marks it: bold, or underlined."""
+    """Format a figure with its table's marks: bold or underlined."""
     if entry is None or entry.marks is None or not entry.ok:
         return cell(entry)
     plain = markdown(value(entry))
@@ -384,7 +384,7 @@ def _cell(entry: Figure | None) -> str:
 
 
 def _under_headings(table: Table, rows: Sequence[list[str]]) -> list[list[str]]:
-    """Return the rows with a line of its own wherever another heading begins."""
+    """Insert a line of its own wherever another heading begins."""
     headed_rows: list[list[str]] = []
     heading = ""
     for row, cells in zip(table.rows, rows, strict=True):
@@ -395,7 +395,7 @@ def _under_headings(table: Table, rows: Sequence[list[str]]) -> list[list[str]]:
     return headed_rows
 
 
-# The forms a report is downloaded in, one file each, in one table.
+# Download formats of a report, one file each.
 
 RENDERINGS: dict[str, Rendering[Report, str]] = {
     form.key: form

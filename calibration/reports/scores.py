@@ -1,4 +1,4 @@
-"""Scores in people's terms: thresholds, probabilities with their diagrams, maps to people's scale."""
+"""Scores in people's terms: thresholds, probabilities with reliability diagrams, maps to people's scale."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ Scored = TypeVar("Scored", ScoreMarks, ScoreProbabilities, ScoreMap)
 def scores(
     subjects: Sequence[SubjectData], learning: Sequence[SubjectData], definition: Definition
 ) -> Scores | None:
-    """Thresholds, probabilities and maps of scores; None where no question has people and scores.
+    """Return thresholds, probabilities and maps of scores; None if no question has people and scores.
 
-    `learning` are dev's answers where test is shown: then nothing is learned on what is shown. Where they are
+    `learning` are dev's answers where test is shown: then nothing is learned on the part shown. If they are
     empty, figures are cross-fitted by cluster. Questions that cannot be read as ratings are left out; the
-    question's own place says why.
+    question itself gives the reason.
     """
     dev = {data.subject.question.ref: data for data in learning}
     records = [
@@ -93,7 +93,7 @@ def scores(
 def _scores_of(
     data: SubjectData, dev: SubjectData | None, definition: Definition
 ) -> Iterator[ScoreMarks | ScoreProbabilities | ScoreMap]:
-    """Yield what is computed of a question's scores; ratings of dev that cannot be read teach nothing."""
+    """Yield the results of a question's scores; nothing is learned from unreadable ratings of dev."""
     question, ratings = data.subject.question, _ratings(data, definition)
     if ratings is None:
         return
@@ -128,7 +128,7 @@ def _scores_of(
 
 
 def _ends(name: str, ends: Mapping[str, tuple[float, float]]) -> tuple[float, float] | None:
-    """Return the ends of a rater's scale; repeated answers may be raters of their own, called `name#0`."""
+    """Return the ends of a rater's scale; repeated answers may be separate raters, called `name#0`."""
     return ends.get(name) or ends.get(name.rpartition("#")[0])
 
 
@@ -140,7 +140,7 @@ def _ratings(data: SubjectData, definition: Definition) -> Ratings | None:
 
 
 def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return the tables that there are; thresholds by the rule asked for, in files by each."""
+    """Return the tables with rows; thresholds by the selected rule, in files by each rule."""
     scores = result.scores
     if scores is None:
         return []
@@ -259,7 +259,7 @@ def _of_maps(scores: Scores, result: Snapshot) -> tuple[str, ...]:
 
 
 def charts(result: Snapshot) -> list[Chart]:
-    """Return the reliability diagrams: of judges first, then of metrics, few where there are many."""
+    """Return the reliability diagrams: of judges first, then of metrics, limited to a few."""
     scores = result.scores
     if scores is None:
         return []
@@ -314,7 +314,7 @@ def _point(member: ScoreProbabilities, place: int) -> Point:
 
 
 def lines(result: Snapshot) -> Iterator[CsvLine]:
-    """Yield every figure, named after its table, and each bin of the diagrams."""
+    """Yield every figure, named by its table, and each bin of the diagrams."""
     scores = result.scores
     if scores is None:
         return
@@ -333,7 +333,7 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
 
 
 def _figures(member: Scored, names: Sequence[str]) -> list[Figure]:
-    """Return the figures of a score; without any, one a name that says why."""
+    """Return the figures of a score; if it has none, one per name with the reason."""
     return list(member.figures) or [
         Figure(name, status="insufficient", reason=member.reason, raters=(member.rater,)) for name in names
     ]

@@ -1,4 +1,4 @@
-"""Sentences of a report: its answers first, then what limits them, and bounds over unanswered items."""
+"""Sentences of a report: its answers first, then its limits, and bounds over unanswered items."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from calibration.statistics.core.resampling import FEW_CLUSTERS, MODERATE_CLUSTE
 from calibration.statistics.gaps import beyond_one_more, direction, unknown_of_one_more
 from jobs.fake_models import MARK
 
-# The answers in sentences, which a report begins with.
+# The answers in sentences, with which a report begins.
 
 MOST_JUDGES = 3
 WIN_RATE = "preference_win_rate"
@@ -38,7 +38,7 @@ NO_FIGURE = -2.0  # below every correlation and kappa
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer: a question in words, its figure with interval (empty where there is none), a sentence."""
+    """One answer: a question in words, its figure with interval (empty if there is none), a sentence."""
 
     title: str
     figure: str
@@ -47,7 +47,7 @@ class Answer:
 
 
 def lede(result: Snapshot) -> list[Answer]:
-    """Return the answers of a report, those that its labels allow."""
+    """Return the answers that a report's labels allow."""
     questions, epsilon = figures(result), result.definition.epsilon
     answers = [answer for answer in (_people(questions),) if answer]
     judges = in_order(questions, JUDGE)
@@ -110,7 +110,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
 
 
 def _range(questions: Sequence[QuestionFigures]) -> str:
-    """Say between which questions agreement runs, where there are several."""
+    """Give the range of agreement over questions, if there are several."""
     entries = [(q, q.among("krippendorff_alpha")) for q in questions if not q.data.pooled]
     values = sorted(((e.point, q.title) for q, e in entries if e and ok(e)), key=lambda pair: pair[0])
     if len(values) < 2:
@@ -137,7 +137,7 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
 
 
 def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[str]:
-    """Return the judges by their figure on the leading question, the highest first, those without last."""
+    """Sort judges by their figure on the leading question, highest first, those without it last."""
     figure_by_judge = {judge: _figure(questions, judge) for judge in judges}
     return sorted(
         judges, key=lambda judge: -(entry.point if (entry := figure_by_judge[judge]) else NO_FIGURE)
@@ -145,7 +145,7 @@ def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[
 
 
 def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
-    """Return a judge's figure on the leading question of all: with people, else with their mean."""
+    """Return a judge's figure on the leading question: with people, else with their mean."""
     question = leading_question([q for q in questions if q.people])
     if question is None:
         return None
@@ -154,7 +154,7 @@ def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
 
 
 def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
-    """Rank many judges on the leading question: the first ones and the last, with a caution."""
+    """Rank many judges on the leading question: the first few and the last, with a warning."""
     with_figure = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
     question = leading_question([q for q in questions if q.people])
     if question is None or len(with_figure) < 2:
@@ -190,7 +190,7 @@ def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
 def _verdict(gap: Figure, margin: Figure | None, crowd_words: Crowd) -> str:
     """Interpret the interval of a gap, for these people and for one more.
 
-    A mean over pairs has no margin and says neither more nor less.
+    A mean over pairs has no margin, so its verdict says neither more nor less.
     """
     difference = f"{signed(gap.point)} ({interval(gap)})"
     if gap.low is None or margin is None:
@@ -216,7 +216,7 @@ def _people_mean(question: QuestionFigures) -> str:
 
 
 def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) -> Answer | None:
-    """The verdict of the alternative annotator test on the first question that people rated several times."""
+    """Return the verdict of the alternative annotator test on the first question rated by several people."""
     for question in _by_importance(questions, judge):
         verdict, entry, advantage = (
             question.stand_in(judge),
@@ -244,7 +244,7 @@ def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) 
 
 
 def _answered(question: QuestionFigures, rater: str) -> str:
-    """Count the items rated by people that a rater answered, where it left out many; else ''."""
+    """Count the items rated by people that a rater answered if it left out many; else ''."""
     counts = question.answered(rater)
     if counts is None:
         return ""
@@ -255,7 +255,7 @@ def _answered(question: QuestionFigures, rater: str) -> str:
 
 
 def _over_judges(question: QuestionFigures, judge: str) -> str:
-    """Result of the test corrected over several judges."""
+    """Give the result of the test corrected over several judges."""
     entry = question.corrected(judge)
     if entry is None or not ok(entry):
         return ""
@@ -264,7 +264,7 @@ def _over_judges(question: QuestionFigures, judge: str) -> str:
 
 
 def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
-    """The metric that follows people best on the leading question, with how many it was chosen from."""
+    """Return the metric that follows people best on the leading question, and the number of candidates."""
     with_metrics = [q for q in questions if q.people and q.names(METRIC)]
     question = leading_question(with_metrics)
     if question is None:
@@ -284,7 +284,7 @@ def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
 
 
 def headline_question(result: Snapshot) -> str:
-    """Return the question a report answers, as its title."""
+    """Return the title of a report: the question that it answers."""
     questions = figures(result)
     judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
     people, people_name = in_order(questions, HUMAN), crowd(questions).many
@@ -309,13 +309,13 @@ def _percent_interval(entry: Figure) -> str:
     return f"{percent(entry.low)} to {percent(entry.high)}"
 
 
-# What limits a report: said where the reader needs it, once, with its numbers.
+# Limits of a report: each said once, where the reader needs it, with its numbers.
 
-ENOUGH = 30  # answers that say whether a rater is constant
+ENOUGH = 30  # number of answers that suffice to call a rater constant
 
 
 def caveats(result: Snapshot) -> list[str]:
-    """Return the sentences of a report's note, the weightiest first; none where nothing limits it."""
+    """Return the sentences of a report's note, the weightiest first; empty if nothing limits it."""
     questions = figures(result)
     sentences = [
         _fake_systems(result),
@@ -368,7 +368,7 @@ TOO_FEW = (
 
 
 def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[str]:
-    """Say of which figures the intervals rest on few dialogues; a figure's own, not those of the corpus."""
+    """Name the figures whose intervals rest on few dialogues: the figure's own, not the corpus's."""
     scheme = result.definition.plan.scheme
     units = UNITS.get(scheme, "dialogues or systems")
     rested = [(subject, figures) for question in questions for subject, figures in _resting(question)]
@@ -401,7 +401,7 @@ def _spread(entries: Sequence[Figure]) -> str:
 def _resting(question: QuestionFigures) -> list[tuple[str, Sequence[Figure]]]:
     """Group a question's figures by subject: people together, a judge with them.
 
-    Pairs of raters speak for themselves alone; they count where nothing else was computed.
+    Pairs of raters count only if nothing else was computed.
     """
     data = question.data
     of: dict[str, list[Figure]] = {}
@@ -494,7 +494,7 @@ def _constant(questions: list[QuestionFigures]) -> str:
 
 
 def _constant_raters(question: QuestionFigures) -> list[str]:
-    """Raters who gave a single answer, of those who answered half of the items or 30."""
+    """Return raters who gave a single answer throughout, among those with half of the items or 30."""
     enough = min(ENOUGH, question.data.n_items / 2)
     raters = [r for r in question.data.raters if r.kind != METRIC and r.constant]
     return [r.name for r in raters if r.n >= enough]
@@ -511,9 +511,9 @@ def _events(questions: list[QuestionFigures]) -> str:
 
 
 def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
-    """Return the questions whose figures raise a flag about all that they were computed from.
+    """Return the questions whose aggregate figures raise a flag.
 
-    Pairs speak for themselves alone: named where nothing else was computed, left out where something was.
+    Pairs of raters are named only if nothing else was computed.
     """
     titles = []
     for question in questions:
@@ -545,14 +545,14 @@ def _repeated(questions: list[QuestionFigures]) -> str:
 
 
 def _pairs_left_out(questions: list[QuestionFigures]) -> Iterable[str]:
-    """Say of each crowd which of its pairs were not compared."""
+    """Name the pairs of each crowd that were not compared."""
     for question in questions:
         if reason := question.data.pairs_left_out:
             yield f"{reason} ({question.title})."
 
 
 def _left_out(result: Snapshot) -> str:
-    """People who are left out, with the reasons; a person may be left out of several campaigns."""
+    """Count the people left out, with the reasons; a person may be left out of several campaigns."""
     if not result.left_out:
         return ""
     n = len({sentence.partition(" in ")[0] for sentence in result.left_out})

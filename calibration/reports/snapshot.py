@@ -1,4 +1,4 @@
-"""A report as it is kept: typed, so that tables, sentences, charts, pages and files read the same fields.
+"""A report as it is stored: typed, so that tables, sentences, charts, pages and files read the same fields.
 
 A report's row holds it as JSON (`to_json`), nothing rounded; `snapshot_of` reads it back into these types.
 FORMAT is raised whenever reports compute or record something else; a report in an older format is computed
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 FORMAT = 10
 READ = "_snapshot"
-"""Where a report's row keeps what was read from it."""
+"""Attribute that caches the snapshot on a report's row."""
 
 
-# A figure as reports keep it: a result, and whom it compares on which question.
+# A stored figure: a result, with the raters that it compares and their question.
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """How a table sets a figure off: by a sign, bold, underlined. `explanation` says it in words."""
+    """Typographic marks of a figure in a table: a sign, bold, underlined. `explanation` gives the meaning."""
 
     sign: Literal["", "*", "†"] = ""
     bold: bool = False
@@ -55,8 +55,8 @@ class Figure(Result):
     """A result with the raters it compares (all of them, or the pair) and the question they answered.
 
     `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
-    `percent`: it is shown in percent. `bare`: it has no interval by its nature, as a p-value. `marks` is how
-    its table sets it off, None in tables that mark nothing.
+    `percent`: it is shown in percent. `bare`: it has no interval by its nature, as a p-value. `marks` are its
+    table's marks, None in tables that mark nothing.
     """
 
     raters: tuple[str, ...] = ()
@@ -69,19 +69,19 @@ class Figure(Result):
 
     @property
     def bounded(self) -> bool:
-        """Whether `low` and `high` are bounds over unanswered items and no interval."""
+        """Whether `low` and `high` are bounds over unanswered items instead of an interval."""
         return self.name.startswith(BOUNDS)
 
     @property
     def point(self) -> float:
-        """The value of a figure that has one. Raises ValueError for one without: ask `ok` first."""
+        """Value of a figure that has one. Raises ValueError otherwise: check `ok` first."""
         if self.value is None:
             raise ValueError(f"{self.name} has no value: {self.reason}")
         return self.value
 
     @classmethod
     def of(cls, result: Result, *, raters: Sequence[str], question: str, reason: str = "") -> Figure:
-        """Return a result as a report keeps it, its reason in the reader's words where these are given."""
+        """Convert a result to a stored figure, with `reason` in the reader's words if given."""
         values = {name: getattr(result, name) for name in Result.__dataclass_fields__}
         values["reason"] = reason or result.reason
         return cls(**values, raters=tuple(raters), question=question)
@@ -91,18 +91,18 @@ T = TypeVar("T")
 
 
 def recorded(kind: type[T], source: object, /, **values: Any) -> T:
-    """Return a record of what was computed: values that are not named are the source's, where it has them."""
+    """Build a record from a computed source: fields not named come from the source, if it has them."""
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     own = {name: getattr(source, name) for name in names if name not in values and hasattr(source, name)}
     return kind(**own, **values)
 
 
-# What a report keeps of the behaviours that raters found outside a scheme's list.
+# Stored results about the behaviours that raters found outside a scheme's list.
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageLine:
-    """A rater: the turns that it marked, and their share of those it answered, with Wilson's interval."""
+    """A rater: the turns it marked, and their share of the turns it answered, with Wilson's interval."""
 
     name: str
     kind: str
@@ -114,10 +114,10 @@ class CoverageLine:
 
 @dataclass(frozen=True, slots=True)
 class CoverageTable:
-    """A question `another_behaviour`: how many turns people marked, who marked them, and every note.
+    """A question `another_behaviour`: the number of turns that people marked, the raters, and every note.
 
-    `share` is that of the turns that one person or more marked among those that a person answered; None where
-    no person was asked.
+    `share` is the share of turns marked by at least one person among those that a person answered; None if no
+    person was asked.
     """
 
     ref: str
@@ -129,7 +129,7 @@ class CoverageTable:
     notes: tuple[Marked, ...]
 
 
-# What a report keeps of how alike raters point at turns and words.
+# Stored results about the agreement of raters on turns and words as evidence.
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,9 @@ class EvidenceRow:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTable:
-    """A question whose answers may point at something: `n_answers` of them do so, or might have.
+    """A question whose answers may point at turns or words: `n_answers` of them do, or could have.
 
-    `n_pointed` of these point at something; no rows where one rater answered alone.
+    `n_pointed` of these point at something; no rows if only one rater answered.
     """
 
     ref: str
@@ -158,16 +158,16 @@ class EvidenceTable:
     rows: tuple[EvidenceRow, ...]
 
 
-# What a report keeps of judges beside each other and of raters beside an answer key.
+# Stored comparisons of judges with each other and of raters with an answer key.
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
     """Two judges or metrics on one statistic: both values, their difference, p-values.
 
-    `names` are what they are called beside the others, `samples` how repeated answers were read (`first` or
-    `mean`, empty of one who answered once). `reference` is `people` or the name of a key. `n_dropped` items
-    with a reference were answered by one of the two only.
+    `names` are their names in this comparison, `samples` how repeated answers were read (`first` or `mean`,
+    empty for a single answer). `reference` is `people` or the name of a key. `n_dropped` items with a
+    reference were answered by only one of the two.
     """
 
     raters: tuple[str, str]
@@ -197,8 +197,8 @@ class ComparedJudges:
 class KeyRow:
     """A rater or a baseline against a key: accuracy, balanced accuracy, kappa and MCC.
 
-    `difference` is the accuracy less that of the baseline `best`, which is right as often as `best_accuracy`
-    says. `matrix` counts items by the key's value (rows) and the rater's.
+    `difference` is the accuracy minus that of the baseline `best`, which is `best_accuracy`. `matrix` counts
+    items by the key's value (rows) and the rater's.
     """
 
     rater: str
@@ -226,7 +226,7 @@ class KeyTable:
     reason: str
 
 
-# Correlations at turn, dialogue and system level as a report keeps them: one table per reference.
+# Stored correlations at turn, dialogue and system level: one table per reference.
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +244,10 @@ class SystemDot:
 
 @dataclass(frozen=True, slots=True)
 class LevelRow:
-    """A rater beside the reference: the kind of item its answers are about, and what it leaves out.
+    """A rater beside the reference: the kind of item it answered about, and the shares it leaves out.
 
-    `heading` is what it stands under, `group` within what its best is marked. `samples` says how a repeated
-    answer was read, where that differs between rows.
+    `heading` is the heading of the row, `group` the group within which the best is marked. `samples` says how
+    repeated answers were read, where that differs between rows.
     """
 
     name: str
@@ -268,8 +268,8 @@ class LevelRow:
 class LevelTable:
     """All rows beside one reference, on static continuations, on a dialogue's own turns, or on all.
 
-    `about` is the kind of item that the reference answered about. `made` is static, rollout, or empty where
-    the table has all continuations. Without rows, `reason` says why.
+    `about` is the kind of item that the reference answered about. `made` is static, rollout, or empty if the
+    table has all continuations. Without rows, `reason` says why.
     """
 
     question: str
@@ -289,15 +289,15 @@ class LevelTable:
     reason: str = ""
 
 
-# What a report keeps of panels of judges, and of everybody beside the baselines.
+# Stored results about panels of judges, and about raters beside the baselines.
 
 
 @dataclass(frozen=True, slots=True)
 class PanelSummary:
-    """A panel on a question: its rule, its members, how many must answer, and what became of the items.
+    """A panel on a question: its rule, members, required number of answers, and outcome by items.
 
-    `basis` is the part that is shown where weights were learned (always on dev), '' for other rules. `reason`
-    says why the panel has no answer at all.
+    `basis` is the part shown where weights were learned (always on dev), '' for other rules. `reason` says
+    why the panel has no answer at all.
     """
 
     ref: str
@@ -334,12 +334,12 @@ class Floor:
     rows: tuple[FloorRow, ...]
 
 
-# What a report keeps of preferences: tables of systems, meetings, positions and agreement, as computed.
+# Stored preferences: tables of systems, meetings, positions and agreement, as computed.
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceRow:
-    """A line of a table: what it is about, and a figure or nothing per column."""
+    """A line of a table: its subject, and a figure or None per column."""
 
     about: str
     n_items: int
@@ -362,7 +362,7 @@ class PreferenceSheet:
 
 @dataclass(frozen=True, slots=True)
 class PreferenceTable:
-    """All that was computed on one question that compares responses; `problem` says why nothing was."""
+    """All results of one question that compares responses; `problem` says why there are none."""
 
     ref: str
     title: str
@@ -372,12 +372,12 @@ class PreferenceTable:
     problem: str = ""
 
 
-# What a report keeps of each rater of a question: how it rates, agrees, and answers again.
+# Stored results about each rater of a question: its ratings, agreement, and repeated answers.
 
 
 @dataclass(frozen=True, slots=True)
 class RaterLine:
-    """A rater: its figures by name, its group of raters whom items join (0: none), its use of each value."""
+    """A rater: its figures, its group of raters joined by items (0: none), its use of each value."""
 
     name: str
     kind: str
@@ -387,7 +387,7 @@ class RaterLine:
     shares: dict[str, float]
 
     def figure(self, name: str) -> Result | None:
-        """Return a figure by its name, None where it does not apply."""
+        """Return a figure by its name, None if it does not apply."""
         return next((figure for figure in self.figures if figure.name == name), None)
 
 
@@ -402,17 +402,17 @@ class RepeatLine:
     figures: tuple[Result, ...]
 
     def figure(self, name: str) -> Result | None:
-        """Return a figure by its name, None where it does not apply."""
+        """Return a figure by its name, None if it does not apply."""
         return next((figure for figure in self.figures if figure.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRaters:
-    """The raters of a question, known by its reference; `reason` says why none is described.
+    """The raters of a question, identified by its reference; `reason` says why none is described.
 
-    `statistic` is that of the agreement with the rest. `groups` names the raters whom items join, where they
-    fall apart; `through_judges`: people are joined by judges alone. `over` is the mean agreement of pairs of
-    people with an interval over people.
+    `statistic` is that of the agreement with the rest. `groups` names the raters joined by items, if there
+    are several groups; `through_judges`: people are joined by judges alone. `over` is the mean agreement of
+    pairs of people with an interval over people.
     """
 
     ref: str
@@ -426,16 +426,16 @@ class QuestionRaters:
     reason: str = ""
 
 
-# Judges' and metrics' scores in people's terms, as a report keeps them.
+# Stored scores of judges and metrics in people's terms.
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreMarks:
-    """Marks that a threshold makes of a score, against people's majority; `reason` where there are none.
+    """Marks from a threshold on a score, against people's majority; `reason` if there are none.
 
-    An item is marked from `threshold` up, or where `rising` is False from it down. `least` and `most` are the
-    lowest and highest threshold over the folds, None where it was learned on dev. `n_ties` items were left
-    out because people tie on them.
+    An item is marked from `threshold` up, or, if `rising` is False, from it down. `least` and `most` are the
+    lowest and highest threshold over the folds, None if it was learned on dev. `n_ties` items were left out
+    because people tie on them.
     """
 
     ref: str
@@ -455,7 +455,7 @@ class ScoreMarks:
 
 @dataclass(frozen=True, slots=True)
 class ScoreBin:
-    """A bin of a reliability diagram: its edges, items, mean probability, and share that people affirm."""
+    """A bin of a reliability diagram: its edges, items, mean probability, and share affirmed by people."""
 
     low: float
     high: float
@@ -481,7 +481,7 @@ class ScoreProbabilities:
 
 @dataclass(frozen=True, slots=True)
 class ScoreMap:
-    """A score on people's scale by one map: its errors; `n_learned` is 0 where nothing was learned."""
+    """A score on people's scale by one map: its errors; `n_learned` is 0 if nothing was learned."""
 
     ref: str
     title: str
@@ -497,7 +497,7 @@ class ScoreMap:
 class Scores:
     """Judges' and metrics' scores in people's terms.
 
-    `held_out`: it was learned on dev and is shown on test; else it is cross-fitted over `folds`.
+    `held_out`: learned on dev and shown on test; otherwise cross-fitted over `folds`.
     """
 
     held_out: bool
@@ -507,7 +507,7 @@ class Scores:
     maps: tuple[ScoreMap, ...]
 
 
-# What a report keeps of how far unanswered items could move a rater's figures.
+# Stored bounds: how far unanswered items could move a rater's figures.
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,9 +515,9 @@ class BoundsRow:
     """A judge or metric that left items of a question unanswered; the bounds of its figures.
 
     Of `n_asked` items it left `n_unanswered` open, `n_failed` of these because a call failed, the others with
-    a reason. `n_partial` have some of its samples and count as answered. A figure's value is what the
-    report says of the answered items, `low` and `high` what it could be; its `name` is one of
-    `statistics.unanswered`. `unbounded` are statistics asked for without bounds, and why.
+    a reason. `n_partial` have some of their samples and count as answered. A figure's value is the reported
+    value of the answered items, `low` and `high` are its bounds; its `name` is one of
+    `statistics.unanswered`. `unbounded` are requested statistics without bounds, with the reasons.
     """
 
     ref: str
@@ -532,19 +532,20 @@ class BoundsRow:
     unbounded: tuple[tuple[str, str], ...]
 
     def figure(self, name: str) -> Figure | None:
-        """Return a figure by its name, None where there is none."""
+        """Return a figure by its name, None if there is none."""
         return next((figure for figure in self.figures if figure.name == name), None)
 
 
-# What a report keeps of each question, of tags, and of how often a behaviour occurs.
+# Stored results of each question, of tags, and of the prevalence of behaviours.
 
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """A rater of one question: how many items it answered and left out, and what it said on average.
+    """A rater of one question: the numbers of items answered and missing, and the mean answer.
 
-    `mean` is the share of the positive class for binary questions, None for categories. `constant`: one value
-    throughout, of two or more. `n_of_people`: how many of the items that people rated it answered.
+    `mean` is the share of the positive class for binary questions, None for categories. `constant`: the same
+    value throughout at least two answers. `n_of_people`: the number of items rated by people that it
+    answered.
     """
 
     name: str
@@ -569,18 +570,18 @@ class Link:
 
     @property
     def scales(self) -> ScaleMap:
-        """How the two scales meet."""
+        """Map between the two scales."""
         return ScaleMap.parse(self.map)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """All that was computed on one question; `problem` says why nothing was, where that is so.
+    """All results of one question; `problem` says why there are none.
 
-    `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat what the same rater
-    said in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals,
-    `stand_ins` whether each judge may stand in for a person, `people_items` how many items people rated.
-    `pairs_left_out` says which pairs of a crowd were not compared.
+    `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat those of the same
+    rater in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals,
+    `stand_ins` the verdicts whether each judge may stand in for a person, `people_items` the number of items
+    that people rated. `pairs_left_out` says which pairs of a crowd were not compared.
     """
 
     ref: str
@@ -631,8 +632,8 @@ class TagRow:
 class TagTable:
     """Table 7 of one judge on the tags of a scheme, by one policy; the last row joins all behaviours.
 
-    `n_items` turns were answered by all of its raters for every behaviour; `n_dropped` by some of them only.
-    `unanswered` are the tags of the scheme that the judge was not asked, by title.
+    `n_items` turns were answered by all of its raters for every behaviour; `n_dropped` by only some of them.
+    `unanswered` are the titles of the scheme's tags that the judge did not answer.
     """
 
     scheme: str
@@ -649,7 +650,7 @@ class TagTable:
 
 @dataclass(frozen=True, slots=True)
 class PrevalenceRow:
-    """How often a judge says yes to a question, and corrected by people who answered a part of its items.
+    """Prevalence of a question's yes answers by a judge, raw and corrected by people's partial answers.
 
     `figures` stand in the order of `corrected_share.FIGURES`. `n_divided` clusters hold items of both parts.
     """
@@ -667,7 +668,7 @@ class PrevalenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was read: each item, cluster and rater counted once."""
+    """Totals of the data read: each item, cluster and rater counted once."""
 
     labels: int
     missing: int
@@ -678,19 +679,19 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class SplitUsed:
-    """The split whose part a report shows."""
+    """The split of which a report shows a part."""
 
     name: str
     seed: int
     test_share: float
 
 
-# A report as a whole, and how it is stored.
+# A report as a whole, and its storage format.
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A report: what it was asked, what it was computed from, and everything it found."""
+    """A report: its definition, its inputs, and all its results."""
 
     format: int
     study: str
@@ -724,26 +725,26 @@ class Snapshot:
 
 @cache
 def _adapter() -> TypeAdapter[Snapshot]:
-    from pydantic import TypeAdapter  # a tenth of a second, and most requests show no report
+    from pydantic import TypeAdapter  # loading takes 0.1 s, and few requests show reports
 
     return TypeAdapter(Snapshot)
 
 
 def to_json(snapshot: Snapshot) -> dict[str, Any]:
-    """Convert a snapshot to JSON-ready values, its definition as definitions are written."""
+    """Convert a snapshot to JSON-ready values, its definition in the format of definitions."""
     fields: dict[str, Any] = _adapter().dump_python(snapshot, mode="json")
     return fields | {"definition": snapshot.definition.as_dict()}
 
 
 def is_readable(report: Report) -> bool:
-    """Whether a report was kept in a format that this version shows."""
+    """Whether a report was stored in a format that this version shows."""
     return report.result.get("format") == FORMAT
 
 
 def snapshot_of(report: Report) -> Snapshot:
-    """Read the snapshot of a report's row, once per row: a page and its parts ask for it several times.
+    """Read the snapshot of a report's row, once per row: a page and its parts request it several times.
 
-    Raises OlderFormat where it was kept in a format of before.
+    Raises OlderFormat if it was stored in an earlier format.
     """
     snapshot: Snapshot | None = vars(report).get(READ)
     if snapshot is None:

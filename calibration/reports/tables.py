@@ -1,4 +1,4 @@
-"""Tables as every form of a report prints them, the sections they stand in, and the tables of agreement."""
+"""Tables of a report in every format, the sections that contain them, and the tables of agreement."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from calibration.statistics.replacement import JUDGE_TESTS
 # Rows of figures.
 
 PEOPLE = "kind:human"
-"""Stands for all people at once, where a rater is named."""
+"""Stands for all people at once in place of a rater's name."""
 
 
 @dataclass(frozen=True)
 class Cell(Figure):
-    """A figure without a value, and the number of the note under its table that says why."""
+    """A figure without a value, with the number of the note under its table that gives the reason."""
 
     note: int = 0
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line: a question, who is compared with whom, what from, and an entry or None per column.
+    """One line: a question, the raters compared, the numbers of items, and a figure or None per column.
 
-    `items` are the parameters that lead to the items behind it, empty where only judges are compared. Rows of
-    one `heading` stand together under it.
+    `items` are the parameters of the link to its items, empty if only judges are compared. Rows of one
+    `heading` stand together under it.
     """
 
     question: str
@@ -61,10 +61,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1.
+    """A title, column keys with headings, rows, and numbered notes on why figures are missing.
 
-    `first` heads the rows' first column. Where no row says who is compared, there is no column for it. `over`
-    are headings above the columns, each with how many it spans; `remarks` are sentences under the table.
+    `first` heads the rows' first column. If no row names the raters compared, there is no column for them.
+    `over` are headings above the columns, each with the number it spans; `remarks` are sentences under the
+    table.
     """
 
     title: str
@@ -77,7 +78,7 @@ class Table:
 
     @property
     def compares(self) -> bool:
-        """Whether rows say who is compared."""
+        """Whether rows name the raters compared."""
         return any(row.compared for row in self.rows)
 
 
@@ -90,7 +91,7 @@ def tabulate(
     over: Sequence[tuple[str, int]] = (),
     remarks: Sequence[str] = (),
 ) -> Table:
-    """Return a table whose figures without a value point at numbered notes that say why."""
+    """Build a table whose figures without a value refer to numbered notes with the reason."""
     notes: list[str] = []
     noted = [replace(row, cells=[with_note(cell, notes) for cell in row.cells]) for row in rows]
     return Table(title, list(columns), noted, notes, first, list(over), tuple(remarks))
@@ -108,12 +109,12 @@ def with_note(entry: Figure | None, notes: list[str]) -> Figure | None:
 def filled(
     columns: Sequence[tuple[str, str]], rows: Sequence[Row]
 ) -> tuple[list[tuple[str, str]], list[Row]]:
-    """Return columns and rows without the columns that no row fills."""
+    """Drop the columns that no row fills."""
     used = [at for at in range(len(columns)) if any(row.cells[at] is not None for row in rows)]
     return [columns[at] for at in used], [replace(row, cells=[row.cells[at] for at in used]) for row in rows]
 
 
-# How the figures of a table are printed, where it is not with three decimals and an interval.
+# Formats of a table's figures other than three decimals and an interval.
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class PValue(Bare):
 
 @dataclass(frozen=True)
 class Percent(Figure):
-    """A share that is shown in percent."""
+    """A share shown in percent."""
 
     percent: ClassVar[bool] = True
 
@@ -148,20 +149,20 @@ Printed = TypeVar("Printed", bound=Figure)
 
 
 def as_printed(figure: Figure, kind: type[Printed]) -> Printed:
-    """Return a figure with the decimals that its kind is read with."""
+    """Return a figure with the decimals of its kind."""
     return kind(**{attribute.name: getattr(figure, attribute.name) for attribute in fields(Figure)})
 
 
 def count(name: str, number: int, like: Figure | None = None) -> Count:
-    """Return a number as a figure of a table; its items and clusters are those of another figure."""
+    """Return a number as a figure of a table, with the items and clusters of another figure."""
     n_items, n_clusters = (like.n_items, like.n_clusters) if like else (0, 0)
     return Count(name, float(number), n_items=n_items, n_clusters=n_clusters)
 
 
-# Sections: tables on one matter, shown in every form of a report.
+# Sections: tables on one subject, shown in every format of a report.
 
 PageParams = Mapping[str, str]
-"""The switches of the page that a table was asked with, by name."""
+"""Switches of the page for its tables, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ class CsvLine:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Another way to show a table: its words, its place in the address, and whether it is the present one."""
+    """Another way to show a table: its label, its parameters in the address, and whether it is current."""
 
     words: str
     params: Mapping[str, str]
@@ -187,8 +188,8 @@ class Switch:
 class View:
     """A table of a section as it is shown, with the remarks under it.
 
-    A table without rows is not drawn: `remarks` then say why. `template` shows, under the table, what is no
-    table (a confusion matrix, notes); it is given this view as `view`, and reads `data`.
+    A table without rows is not drawn: `remarks` then say why. `template` shows, under the table, content that
+    is not a table (a confusion matrix, notes); it receives this view as `view`, and reads `data`.
     """
 
     table: Table
@@ -199,31 +200,30 @@ class View:
 
     @property
     def has_content(self) -> bool:
-        """Whether it shows a figure, or counts where its table holds nothing else."""
+        """Whether it shows a figure, or counts if its table holds nothing else."""
         cells = [cell for row in self.table.rows for cell in row.cells if cell]
         substantial = [cell for cell in cells if not isinstance(cell, Count)] or cells
         return self.data is not None or any(cell.ok for cell in substantial)
 
     @property
     def why_empty(self) -> str:
-        """What is said in place of a view without content: its title and the reasons."""
+        """Text in place of a view without content: its title and the reasons."""
         why = "; ".join(self.table.notes) or " ".join(self.remarks).rstrip(".") or "there is nothing to show"
         return f"{self.table.title}: {why}."
 
 
 def no_charts(result: Snapshot) -> Sequence[Chart]:
-    """Return the charts of a section that has none."""
+    """Return no charts, for a section without any."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Tables on one matter. `key` is its anchor on the page.
+    """Tables on one subject. `key` is its anchor on the page.
 
-    `views` is asked with the switches of the page, or with None for files, which show every way there is.
-    `lines` are all its figures, unrounded. A section that `leads` stands before the charts and tables of
-    agreement: it is what its study was made for. The JSON holds the field of the snapshot, so it needs no
-    function.
+    `views` takes the switches of the page, or None for files, which show every variant. `lines` are all its
+    figures, unrounded. A section that `leads` stands before the charts and tables of agreement: it is the
+    purpose of its study. The JSON holds the field of the snapshot, so it needs no function.
     """
 
     key: str
@@ -237,7 +237,7 @@ class Section:
 
 
 class OfQuestion(Protocol):
-    """Whatever a report holds of one question."""
+    """Any record of one question in a report."""
 
     @property
     def ref(self) -> str: ...
@@ -259,9 +259,9 @@ def headed(result: Snapshot, records: Sequence[T]) -> list[tuple[str, T]]:
 def select_question(
     titled: Sequence[tuple[str, T]], key: str, params: PageParams | None
 ) -> tuple[list[tuple[str, T]], tuple[Switch, ...]]:
-    """Return the question that the page asks for, with the way to the others; for files every question.
+    """Return the selected question with switches to the others; for files every question.
 
-    `key` is the name of the switch in the address. A question that is not there gives the first.
+    `key` is the name of the switch in the address. An unknown question selects the first.
     """
     refs = dict.fromkeys(record.ref for _, record in titled)
     if params is None or len(refs) < 2:
@@ -282,7 +282,7 @@ VERDICTS = {"passed": "passed", "not_passed": "not passed", "cannot_say": "canno
 def agreement(result: Snapshot) -> list[Table]:
     """Return people with people, judges with judges, and each judge with people, question by question.
 
-    Tags and categories have a table of their own, beside that of scales: other statistics apply to them.
+    Tags and categories have their own table beside that of scales, because other statistics apply to them.
     """
     questions = label(figures(result))
     families = {
@@ -298,7 +298,7 @@ def agreement(result: Snapshot) -> list[Table]:
 
 
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
-    """Return the alternative annotator test of each judge: its verdict and figures, and why it is no pass."""
+    """Return the alternative annotator test of each judge: verdict, figures, and reason if not passed."""
     rows: list[Row] = []
     remarks: list[str] = []
     for title, question in questions:
@@ -321,7 +321,7 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], keys: list[str]) -> Table:
-    """Return a table without the columns that nothing fills."""
+    """Return a table without the columns that no row fills."""
     people = crowd(question for _, question in questions)
     others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {people.own} mean"}
     columns = [(key, others.get(key) or worded(key).heading) for key in keys]
@@ -366,7 +366,7 @@ def _row(
 
 
 def _reads_singles(cell: Figure) -> bool:
-    """Whether a figure counts items that one person rated: its n is not that of its row."""
+    """Whether a figure counts items that only one person rated, so that its n is not that of its row."""
     return cell.name in STATISTICS and STATISTICS[cell.name].reads_singles
 
 
@@ -383,9 +383,9 @@ def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Figure | 
 
 
 def metrics(result: Snapshot) -> Table | None:
-    """Return each metric with the people's mean, by the study's statistics of order; None without metrics.
+    """Return each metric with the people's mean, by the study's rank statistics; None without metrics.
 
-    A metric has a scale of its own, so other statistics say nothing of it.
+    A metric has its own scale, so other statistics do not apply.
     """
     questions = label(figures(result))
     order_statistics = [
@@ -422,7 +422,7 @@ class WhoAnswered:
 
 
 def raters(result: Snapshot) -> list[WhoAnswered]:
-    """List the raters who answered, people first, also where nothing was compared."""
+    """List the raters who answered, people first, including those who were not compared."""
     return [_answered(rater) for kind in KINDS for rater in result.answered if rater.kind == kind]
 
 

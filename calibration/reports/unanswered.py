@@ -1,4 +1,4 @@
-"""How far unanswered items could move what a report says of judges and metrics."""
+"""Bounds on how far unanswered items could move a report's figures of judges and metrics."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ Places = dict[str, set[str]]
 
 
 def bounds(subjects: Sequence[SubjectData], definition: Definition) -> tuple[BoundsRow, ...]:
-    """Return a row per question and judge or metric that left something unanswered; none where nobody did.
+    """Return one row per question and judge or metric that left items unanswered; empty if none did.
 
-    Questions that cannot be read as ratings are left out; their question says why.
+    Questions that cannot be read as ratings are left out; their question gives the reason.
     """
     return tuple(row for data in subjects for row in _bounds_rows(data, definition))
 
@@ -63,7 +63,7 @@ def _bounds_rows(data: SubjectData, definition: Definition) -> list[BoundsRow]:
 
 
 def _places(data: SubjectData, which: str) -> Places:
-    """Return the items that raters were asked about, left without an answer, or failed to answer."""
+    """Return each rater's items that are `asked`, `missing` an answer, or `failed`."""
     records = data.unanswered if which == "failed" else (*data.records, *data.unanswered)
     items_by_rater: Places = {}
     for record in records:
@@ -97,7 +97,7 @@ def _bounds_row(
 
 
 def _scale_ends(data: SubjectData, name: str) -> Ends | None:
-    """Return the lowest and highest value that a rater could give; None where its scale declares none."""
+    """Return the lowest and highest value that a rater could give; None if its scale declares none."""
     rater = name if name in {info.name for info in data.raters} else name.rpartition("#")[0]
     if rater in data.off_scale:
         return data.ends.get(rater)
@@ -107,7 +107,7 @@ def _scale_ends(data: SubjectData, name: str) -> Ends | None:
     return min(numbers), max(numbers)
 
 
-# Bounds over unanswered items in words, the same in a report's caveats and under its table.
+# Wording of bounds over unanswered items, the same in a report's caveats and under its table.
 
 ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
 HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
@@ -121,13 +121,13 @@ BOUNDS_REMARKS = (
 
 
 def statistic_of(name: str) -> str:
-    """Return the key of the statistic that a bound is of."""
+    """Return the key of the statistic of a bound."""
     prefix = next(prefix for prefix in (WITH_MEAN, GAP, NAME) if name.startswith(prefix))
     return name.removeprefix(prefix)
 
 
 def heading(name: str, mean: str) -> str:
-    """Heading of a bound's column; `mean` is the name of people's mean."""
+    """Return the heading of a bound's column; `mean` is the name of people's mean."""
     if name in HEADINGS:
         return HEADINGS[name]
     words = worded(statistic_of(name))
@@ -137,7 +137,7 @@ def heading(name: str, mean: str) -> str:
 
 
 def figure_name(result: Result) -> str:
-    """Name a bound in a sentence: `Cohen's kappa`, or what a share and a mean are."""
+    """Name a bound in a sentence: `Cohen's kappa`, or a phrase for a share or a mean."""
     name = ALONE.get(result.name)
     if name is not None:
         return name
@@ -148,7 +148,7 @@ def figure_name(result: Result) -> str:
 
 
 def sentence(result: Result, title: str) -> str:
-    """Sentence with the bounds of a figure beside its reported value."""
+    """Return a sentence with the bounds of a figure beside its reported value."""
     where = f"{figure_name(result)} on {title} could lie between {_ends(result)}"
     return f"{where}; the reported {number(result.value)} leaves them out"
 
@@ -158,14 +158,14 @@ def _ends(result: Result) -> str:
 
 
 def leading_bound(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
-    """Return the bound that stands for a row: of what the report leads with, else the first with people."""
+    """Return a row's representative bound: of the report's leading figure, else the first with people."""
     names = [f"{NAME}{question.headline}", f"{WITH_MEAN}spearman"] if question is not None else []
     bounds = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
     return next((figure for figure in bounds if figure is not None), None)
 
 
 def of_failures(result: Snapshot, rater: str) -> str:
-    """Sentence on how a judge's failures could change its leading figure; '' where nothing is bounded."""
+    """Return how a judge's failures could change its leading figure; '' if nothing is bounded."""
     questions = {question.data.ref: question for question in figures(result)}
     rows = [row for row in result.bounds if row.rater == rater and row.n_failed]
     rows.sort(key=lambda row: _importance(questions.get(row.ref)))
@@ -185,10 +185,10 @@ def _importance(question: QuestionFigures | None) -> int:
 
 
 def failure_note(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
-    """Interpret wide bounds; '' where they are narrow.
+    """Interpret wide bounds; '' if they are narrow.
 
-    They are wide where the report shows a difference from people with each other and the bounds of that
-    difference hold 0, or where they are wider than the figure's interval.
+    Bounds are wide if the report shows a difference from people with each other and the bounds of that
+    difference contain 0, or if they are wider than the figure's interval.
     """
     key = statistic_of(figure.name)
     gap, moved = question.gap(key, row.rater), row.figure(f"{GAP}{key}")
@@ -207,7 +207,7 @@ def _width(figure: Figure) -> float:
 
 
 def left_out(rows: Sequence[BoundsRow]) -> list[str]:
-    """Statistics without bounds, by reason."""
+    """Return the statistics without bounds, by reason."""
     by_reason: dict[str, dict[str, None]] = {}
     for row in rows:
         for key, reason in row.unbounded:
@@ -216,7 +216,7 @@ def left_out(rows: Sequence[BoundsRow]) -> list[str]:
 
 
 def counted_row(row: BoundsRow) -> str:
-    """Count the items a rater left unanswered, by cause."""
+    """Count the items that a rater left unanswered, by cause."""
     rest = row.n_unanswered - row.n_failed
     if row.n_failed and rest:
         why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
@@ -234,9 +234,9 @@ UNANSWERED = f"{NAME}n_unanswered"
 
 
 def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
-    """Return a table a question: who left something unanswered, and between what its figures could lie.
+    """Return one table per question: raters with unanswered items, and the bounds of their figures.
 
-    What bounds are is said once, under the first.
+    The first table explains bounds.
     """
     questions = {question.data.ref: question for question in figures(result)}
     people = crowd(questions.values())
@@ -269,7 +269,7 @@ def _clusters(row: BoundsRow) -> int:
 
 
 def _ordered(names: set[str], rows: Sequence[BoundsRow]) -> list[str]:
-    """Return the figures of all rows in one order: alone, with people, with the people's mean."""
+    """Sort the figures of all rows: alone, with people, with the people's mean."""
     seen = list(dict.fromkeys(figure.name for row in rows for figure in row.figures))
     return sorted(names, key=lambda name: (name not in (SHARE, MEAN), WITH_MEAN in name, seen.index(name)))
 
@@ -282,7 +282,7 @@ def _row_remarks(rows: Sequence[BoundsRow], question: QuestionFigures | None) ->
 
 
 def lines(result: Snapshot) -> Iterator[CsvLine]:
-    """Yield the bounds, named `bounds_...`, and how many items were left unanswered."""
+    """Yield the bounds, named `bounds_...`, and the number of unanswered items."""
     for row in result.bounds:
         unanswered = replace(count(UNANSWERED, row.n_unanswered), raters=(row.rater,), n_items=row.n_asked)
         yield CsvLine(row.ref, row.title, UNANSWERED, unanswered)

@@ -1,4 +1,4 @@
-"""All that the report page shows, gathered from a report."""
+"""Context of the report page, gathered from a report."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from calibration.statistics.panel import POOLED
 from calibration.statistics.table import STATISTICS
 from calibration.studies import study_actions as studies
 
-# The sections of a report, in the order of its page.
+# Sections of a report, in the order of its page.
 
 SECTIONS: tuple[Section, ...] = (
     levels.SCORE_LEVELS,
@@ -57,11 +57,11 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 
-# In which mode judges were asked, where their calls say it: at once, or in the provider's batches.
+# Request mode of judges, where their calls record it: at once, or in the provider's batches.
 
 
 def how_asked(result: Snapshot) -> list[str]:
-    """Return a sentence per judge whose mode is known; nothing is said of labels that came otherwise."""
+    """Return one sentence per judge whose mode is known; labels of other origins are not mentioned."""
     return [_sentence(row) for row in result.calls if row.modes]
 
 
@@ -88,16 +88,16 @@ def _calls(n: int) -> str:
     return counted(n, "call")
 
 
-# Every rater with every other on one question, by one statistic of two raters; which ones there are.
+# Matrix of every rater with every other on one question, by one pair statistic, and its choices.
 
 FEWEST = 3
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A question's figures of one statistic between identified people and judges, the upper triangle filled.
+    """One statistic of a question between identified people and judges, the upper triangle filled.
 
-    `ordered`: the rater of the row is the reference, the order matters.
+    `ordered`: the rater of the row is the reference, so the order matters.
     """
 
     ref: str
@@ -111,7 +111,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The questions and statistics that a matrix may be chosen of, and the one that is shown."""
+    """Questions and statistics that a matrix can show, and the selected matrix."""
 
     questions: list[tuple[str, str]]
     statistics: list[tuple[str, str]]
@@ -119,10 +119,9 @@ class Pairs:
 
 
 def pairs(result: Snapshot, question: str = "", statistic: str = "") -> Pairs | None:
-    """Return the matrix of a question (by its reference) and statistic; None where no question has one.
+    """Return the matrix of a question (by its reference) and statistic; None if no question has one.
 
-    One that there is none of gives the first question, and the statistic that stands for agreement on its
-    scale.
+    An unknown question selects the first, an unknown statistic that of agreement on the question's scale.
     """
     with_pairs = _with_pairs(result)
     if not with_pairs:
@@ -134,7 +133,7 @@ def pairs(result: Snapshot, question: str = "", statistic: str = "") -> Pairs | 
 
 
 def matrices(result: Snapshot) -> list[Matrix]:
-    """Return, per question, the matrix of the statistic that stands for agreement: what files print."""
+    """Return, per question, the matrix of the statistic for agreement, which files print."""
     return [_matrix(title, q, _headline(q, _statistics(q))) for title, q in _with_pairs(result)]
 
 
@@ -148,7 +147,7 @@ def _names(question: QuestionFigures) -> list[str]:
 
 
 def _statistics(question: QuestionFigures) -> list[tuple[str, str]]:
-    """Return the statistics of two raters that were computed of a question, in the order of the table."""
+    """Return the pair statistics computed for a question, in the order of the table."""
     computed = {entry.name for entry in question.data.pairs if MEAN_OF_PEOPLE not in entry.raters}
     return [(key, worded(key).name) for key in STATISTICS if key in computed]
 
@@ -180,15 +179,15 @@ def _matrix(title: str, question: QuestionFigures, key: str) -> Matrix:
 
 # Means over pairs of raters, beside the figures of one table of all pairs that a report leads with.
 #
-# A mean over pairs misleads where raters share few items (docs/statistics/replacement.md), and yet it is what
-# many papers print: so both stand side by side, each under its own name.
+# A mean over pairs misleads where raters share few items (docs/statistics/replacement.md), but many papers
+# print it: so both stand side by side, each under its own name.
 
 TITLE = "Mean over pairs"
 Both = list[Figure | None]
 
 
 def means(result: Snapshot) -> list[Table]:
-    """Return κ and MCC of one table, each beside its mean over pairs of raters; nothing where there is none.
+    """Return κ and MCC of one table, each beside its mean over pairs of raters; empty if there is none.
 
     Rows are people with people, each judge with people, and the judge's gap.
     """
@@ -215,7 +214,10 @@ def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> R
 
 
 def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
-    """Rows of raters compared, with both figures of each statistic; of two people alone both are the same."""
+    """Return rows of raters compared, with both figures of each statistic.
+
+    Two people alone get no row if there are no judges, because both figures are the same.
+    """
     crowd_words, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
     compared_rows = []
@@ -233,7 +235,7 @@ def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Bot
 
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
-    """Return each statistic's figure of one table and its mean, of those whose raters begin with `first`."""
+    """Return each statistic's one-table figure and its mean, of those whose raters begin with `first`."""
     own = {entry.name: entry for entry in question.data.gaps if entry.raters[0] in first}
     return [own.get(name) for key in keys for name in (f"{side}_{key}", f"{side}_mean_{key}")]
 
@@ -244,7 +246,7 @@ def charts_of(result: Snapshot) -> list[charts.Chart]:
 
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
-    """Return the tables that every written form of a report prints, in the order of its page."""
+    """Return the tables that every written format prints, in the order of the page."""
     leading: list[tables.Table] = []
     others: list[tables.Table] = []
     for section, views in sections(result):
@@ -260,9 +262,9 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
 
 
 def sections(result: Snapshot, params: PageParams | None = None) -> list[tuple[Section, Sequence[View]]]:
-    """Return the sections that have content, with their tables as they are asked for.
+    """Return the sections that have content, with the selected tables.
 
-    One that its study was made for (it leads) is there without, too: it then says why.
+    A section that leads (the purpose of its study) is included without content, too: it then says why.
     """
     section_views = [
         (section, [view for view in section.views(result, params) if section.leads or view.has_content])
@@ -272,7 +274,7 @@ def sections(result: Snapshot, params: PageParams | None = None) -> list[tuple[S
 
 
 def without_content(result: Snapshot) -> list[str]:
-    """Reasons why sections are not printed, one sentence each."""
+    """Return why sections are not printed, one sentence each."""
     views = [view for section in SECTIONS if not section.leads for view in section.views(result, None)]
     return [view.why_empty for view in views if not view.has_content]
 
@@ -280,7 +282,7 @@ def without_content(result: Snapshot) -> list[str]:
 def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
     """Return the context of the report page: sentences, charts, tables, provenance.
 
-    `asked` are the switches of its tables; None shows each table in every way, as a file does.
+    `params` are the switches of its tables; None shows every variant of each table, as a file does.
     """
     result = snapshot_of(report)
     questions = figures(result)
@@ -316,7 +318,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
 
 
 def _everyone(study: Study) -> dict[str, Any] | None:
-    """People whom gold leaves out, and whether an automatic report counts them; None where there are none."""
+    """Return the people whom gold leaves out, and whether an automatic report counts them; else None."""
     if not study.automatic:
         return None
     people = left_out(study.corpus, study.campaign)
@@ -324,17 +326,17 @@ def _everyone(study: Study) -> dict[str, Any] | None:
 
 
 def _with_svg(all_charts: Sequence[charts.Chart]) -> list[tuple[charts.Chart, SafeString]]:
-    """Return charts with their SVG, without those that a section draws by itself."""
+    """Return charts with their SVG, except those that a section draws by itself."""
     return [(chart, _trusted(chart)) for chart in all_charts if not chart.folded]
 
 
 def pairs_of(result: Snapshot, params: PageParams) -> Pairs | None:
-    """Return the matrix of pairs that the switches of a page ask for."""
+    """Return the matrix of pairs that the page's switches select."""
     return pairs(result, params.get("pairs", ""), params.get("statistic", ""))
 
 
 def _changes(report: Report) -> scope.Changes:
-    """Changes to the labels since a report was computed."""
+    """Return the changes to the labels since a report was computed."""
     return scope.since(of_study(report.study), report.created_at)
 
 
@@ -350,7 +352,7 @@ def looks(report: Report) -> list[TestLook]:
 
 
 def openings_of(report: Report) -> list[Opened]:
-    """Return, on a report of test, when test was opened for its judges, numbered within their families."""
+    """For a report of test, return when test was opened for its judges, numbered within their families."""
     result = snapshot_of(report)
     split = report.study.corpus.splits.filter(name=result.split.name).first() if result.split else None
     if split is None or report.part != "test":
@@ -360,7 +362,7 @@ def openings_of(report: Report) -> list[Opened]:
 
 
 def links(result: Snapshot) -> list[str]:
-    """Sentences about questions that were read as answers to others, and through which map."""
+    """Return sentences about questions read as answers to others, with the map of scales."""
     refs_by_link: dict[tuple[str, str], list[str]] = {}
     for question in result.questions:
         for link in question.links:

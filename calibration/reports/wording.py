@@ -14,13 +14,13 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """Return a number with its sign: +0.08, −0.02."""
+    """Format a number with its sign: +0.08, −0.02."""
     text = number(value, digits)
     return text if value < 0 or text.startswith("−") else f"+{text}"
 
 
 def interval(entry: Figure) -> str:
-    """Return `0.19 to 0.31`, or `no interval`; of bounds, which are none, `lowest 0.19, highest 0.31`."""
+    """Return `0.19 to 0.31`, or `no interval`; for bounds `lowest 0.19, highest 0.31`."""
     if entry.low is None:
         return "no interval"
     low, high = number(entry.low, entry.end_digits), number(entry.high, entry.end_digits)
@@ -58,7 +58,7 @@ def join_names(names: Sequence[str], most: int = 4) -> str:
 
 
 def without(alone: Sequence[str], elsewhere: Sequence[str] = ()) -> str:
-    """Return ` (without dan, who shares no item with the others)`; nothing where everybody is in a figure.
+    """Return ` (without dan, who shares no item with the others)`; empty if nobody is missing.
 
     `elsewhere` are those who answer on another scale.
     """
@@ -72,9 +72,9 @@ def without(alone: Sequence[str], elsewhere: Sequence[str] = ()) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """What the raters that judges are compared with are called.
+    """Wording for the raters that judges are compared with.
 
-    `many` and `one` name them in sentences, `units` with a number (one, many), `own` what is theirs.
+    `many` and `one` name them in sentences, `units` with a number (one, many), `own` is the possessive.
     """
 
     many: str
@@ -87,7 +87,7 @@ class Crowd:
         return counted(count, *self.units)
 
     def among(self, count: int) -> str:
-        """Return `five people`, or `ratings in five anonymous slots`: a slot is not one person throughout."""
+        """Return `five people`, or `ratings in five anonymous slots`: a slot may be several people."""
         amount = f"{in_words(count)} {self.units[count != 1]}"
         return f"ratings in {amount}" if self is SLOTS else amount
 
@@ -101,7 +101,7 @@ MIXED = Crowd("people and simulated raters", "rater", ("rater", "raters"), "rate
 
 
 class Somebody(Protocol):
-    """Whoever gave ratings."""
+    """Anyone who gave ratings."""
 
     @property
     def kind(self) -> str: ...
@@ -112,7 +112,7 @@ class Somebody(Protocol):
 
 
 def crowd_of(raters: Iterable[Somebody]) -> Crowd:
-    """Name the human raters among those of a report."""
+    """Return the wording for the human raters of a report."""
     humans = [rater for rater in raters if rater.kind == "human"]
     simulated = [rater for rater in humans if rater.simulated]
     if simulated:

@@ -1,1 +1,1 @@
-"""Studies: saved questions, what they read, and the computing of their reports."""
+"""Studies: their definitions, inputs, reports and plans."""

@@ -1,4 +1,4 @@
-"""From a study's inputs to the snapshot that its report keeps, nothing rounded."""
+"""Computes the snapshot of a report, unrounded, from a study's inputs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
-    """Compute a report; `progress` is told (questions done, questions in all) as it goes."""
+    """Compute a report; `progress` is called with (questions done, questions in total)."""
     definition = inputs.definition
     panels = judges.Panels(definition, inputs.part, inputs.learning)
     subjects = [panels.among(data) for data in inputs.subjects]
@@ -83,7 +83,7 @@ def _split(inputs: Inputs) -> SplitUsed | None:
 
 
 def _counts(subjects: Sequence[SubjectData]) -> Totals:
-    """Count what was read, each item, cluster and rater once."""
+    """Count the labels read; each item, cluster and rater counts once."""
     records = [record for data in subjects for record in data.records]
     return Totals(
         labels=len(records),
@@ -122,9 +122,9 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
 
 
 def _compared(described: Question, ratings: Ratings, definition: Definition) -> Question:
-    """Compare people, judges and keys in every way that applies; metrics with the people alone.
+    """Compute all applicable comparisons of people, judges and keys; metrics are compared with people only.
 
-    A metric that names the question's categories is compared like a judge.
+    A metric that uses the question's categories is compared like a judge.
     """
     metrics = [column for column in ratings.of_kind(METRIC) if not ratings.on_scale[column]]
     others = [column for column in range(len(ratings.raters)) if column not in metrics]
@@ -151,14 +151,14 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
 
 
 def _called(verdict: StandIn, crowd: Crowd) -> StandIn:
-    """Return a verdict with people called what they are."""
+    """Return a verdict whose reasons name people as the crowd is called."""
     return replace(
         verdict, reasons=tuple(reason.replace(PEOPLE.many, crowd.many) for reason in verdict.reasons)
     )
 
 
 def _figures(entries: Iterable[Entry], crowd: Crowd) -> tuple[Figure, ...]:
-    """Return entries as reports keep them, their reasons in the reader's words."""
+    """Return entries as figures for a report, with reasons in readers' words."""
     own = f"the {crowd.own} mean"
     return tuple(
         Figure.of(
@@ -174,7 +174,7 @@ def _figures(entries: Iterable[Entry], crowd: Crowd) -> tuple[Figure, ...]:
 def _with_metrics(
     ratings: Ratings, metrics: Sequence[int], title: str, definition: Definition
 ) -> tuple[Entry, ...]:
-    """Compare each metric with the people's mean (or the only person), on the same resamples as all else.
+    """Compare each metric with the people's mean (or the only person), on the resamples used elsewhere.
 
     Pairs of metrics, and of a metric with each person, are left out: there may be hundreds.
     """
@@ -195,9 +195,9 @@ def _with_metrics(
 
 
 def _answerers(data: SubjectData, ratings: Ratings, of_people: Bools) -> tuple[Answerer, ...]:
-    """Describe the raters: how many items each answered, left out, and what each said on average.
+    """Describe the raters: number of items answered and missing, and the mean answer.
 
-    `of_people` are the items that a person rated.
+    `of_people` marks the items that a person rated.
     """
     missing: dict[str, int] = {}
     samples: dict[str, set[int]] = {}
@@ -228,14 +228,14 @@ def _answerers(data: SubjectData, ratings: Ratings, of_people: Bools) -> tuple[A
 
 
 def _is_simulated(name: str, data: SubjectData) -> bool:
-    """Whether nobody is behind a rater; repeated answers may be raters of their own, called `name#0`."""
+    """Whether a rater is simulated; repeated answers may form separate raters called `name#0`."""
     return any(
         info.simulated and name in (info.name, f"{info.name}#{name.rsplit('#')[-1]}") for info in data.raters
     )
 
 
 def _mean(ratings: Ratings, answers: np.ndarray[Any, Any]) -> float | None:
-    """Mean of the values; for a binary question the share of the positive class; none for categories."""
+    """Mean of the values; for a binary question the share of the positive class; None for categories."""
     if not answers.size or ratings.level == "nominal":
         return None
     if ratings.level == "binary":

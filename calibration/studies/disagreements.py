@@ -1,4 +1,4 @@
-"""Items behind a figure of a report, those on which raters differ most first."""
+"""Items behind a figure of a report, largest disagreement first."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from calibration.statistics import RatingError
 from calibration.statistics.core.ratings import CATEGORIES, Floats, Ratings
 from calibration.studies.inputs import POOLED, clusters_of, pooled, split_of
 
-# One question of a study as its report reads it, on the labels of now.
+# A question of a study, read as in its report but from the current labels.
 
-# How far raters are apart on each item, and which answers met which.
+# Distances between raters per item, and cross-tables of their answers.
 
 LARGEST_TABLE = 11
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two raters, or one rater with all people, or the people among themselves, as pairs of columns."""
+    """Pairs of columns to compare: two raters, one rater with all people, or people among themselves."""
 
     ratings: Ratings
     pairs: tuple[tuple[int, int], ...]
@@ -44,7 +44,7 @@ class Comparison:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The raters that take part, in the order of the ratings."""
+        """Columns of the raters compared, in the ratings' order."""
         return tuple(sorted({column for pair in self.pairs for column in pair}))
 
     @property
@@ -54,10 +54,10 @@ class Comparison:
 
 
 def comparison(ratings: Ratings, first: str, second: str) -> Comparison:
-    """Pair the columns to compare: `first` and `second` name a rater or are PEOPLE.
+    """Pair the columns to compare: `first` and `second` are raters' names or PEOPLE.
 
-    One rater with the people is that rater with each of them; the people alone are all their pairs.
-    Of repeated answers whose mean left the scale the first is read. Raises KeyError for a stranger.
+    A rater against PEOPLE is paired with each person; PEOPLE twice gives all pairs of people. If the mean of
+    repeated answers is off the scale, the first answer is used. Raises KeyError for an unknown rater.
     """
     ratings = ratings.as_answered()
     people = ratings.of_kind("human")
@@ -74,10 +74,10 @@ def comparison(ratings: Ratings, first: str, second: str) -> Comparison:
 
 
 def distances(compared: Comparison) -> Floats:
-    """Return per item how far the raters are apart, NaN where no pair of them rated it.
+    """Return the distance between the raters per item; NaN if no pair rated it.
 
-    The mean over pairs of: 1 for different categories, the difference on a shared scale (in its units), the
-    difference of percentile ranks (0 to 1) where the scales are not shared.
+    Mean over pairs of: 1 for different categories; the difference on a shared scale (in its units); the
+    difference of percentile ranks (0 to 1) if the scales are not shared.
     """
     ratings = compared.ratings
     values = _ranks(ratings.values) if compared.by_rank else ratings.values
@@ -93,7 +93,7 @@ def distances(compared: Comparison) -> Floats:
 
 
 def table(compared: Comparison) -> list[list[int]] | None:
-    """Cross-tabulate the answers of the first and the second, over all pairs.
+    """Cross-tabulate first by second answers, over all pairs.
 
     None for people among themselves, without a shared scale, or with more than LARGEST_TABLE values.
     """
@@ -128,9 +128,10 @@ def _ranks(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class RatedQuestion:
-    """A question's ratings, which stored item each row is, and the stored questions that were read.
+    """A question's ratings, with the stored item of each row and the stored questions read.
 
-    Of a pooled set of tags a row is one item's one tag: `tags` gives the tag's key, empty otherwise.
+    In a pooled set of tags, a row is a pair of item and tag: `tags` holds the tags' keys, empty strings
+    otherwise.
     """
 
     data: SubjectData
@@ -144,7 +145,7 @@ class RatedQuestion:
 def read_question(study: Study, part: str, ref: str) -> RatedQuestion:
     """Read a question of a study (or a pooled set, `scheme@version/all`) on a part of its split.
 
-    Raises DefinitionError where the study asks no such question, RatingError for an answer off its scale.
+    Raises DefinitionError for a question outside the study, RatingError for an answer off its scale.
     """
     scope, definition = of_study(study), parse(study.definition)
     counted = census(scope)
@@ -170,7 +171,7 @@ def read_question(study: Study, part: str, ref: str) -> RatedQuestion:
 
 
 def _select_subjects(subjects: Sequence[Subject], ref: str) -> list[Subject]:
-    """Return the subject of a question, or the tags of a pooled set."""
+    """Return the subject of a question, or the subjects of all tags in a pooled set."""
     matching = [subject for subject in subjects if subject.question.ref == ref]
     tags = [
         subject
@@ -184,15 +185,15 @@ def _select_subjects(subjects: Sequence[Subject], ref: str) -> list[Subject]:
     return matching or tags
 
 
-# Which items stand behind a figure, in the order in which they are worth reading.
+# Items behind a figure, in reading order.
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A question, who is compared, and the rows of its ratings to read: farthest apart first.
+    """A question, the raters compared, and the rows of ratings to read, largest distance first.
 
-    `both` counts the items that raters of a pair share, `differ` those on which some pair differs; `cell` is
-    the chosen place of the table (row, column), None where all differing items are listed.
+    `both` counts the items shared by raters of a pair, `differ` those on which some pair differs; `cell` is
+    the selected cell of the table (row, column), None if all differing items are listed.
     """
 
     question: RatedQuestion
@@ -206,7 +207,7 @@ class Listing:
     differ: int
 
     def params(self, part: str) -> dict[str, str]:
-        """Return the parameters that lead to this list."""
+        """Return the URL parameters of this list."""
         params = {"question": self.question.data.subject.question.ref, "a": self.first, "b": self.second}
         if part == "test":
             params["part"] = part
@@ -216,9 +217,9 @@ class Listing:
 
 
 def listing(study: Study, part: str, params: Mapping[str, str]) -> Listing:
-    """List the items that parameters ask for: `question`, `a`, `b` (raters, or PEOPLE, the default), `cell`.
+    """List the items selected by `question`, `a`, `b` (raters' names; default PEOPLE) and `cell`.
 
-    Raises DefinitionError or ItemsRefused where the study has no such question, KeyError for a stranger.
+    Raises DefinitionError or ItemsRefused for a question outside the study, KeyError for an unknown rater.
     """
     first, second = params.get("a") or PEOPLE, params.get("b") or PEOPLE
     try:
@@ -245,7 +246,7 @@ def listing(study: Study, part: str, params: Mapping[str, str]) -> Listing:
 
 
 def _cell(text: str, compared: Comparison) -> tuple[int, int] | None:
-    """Return the place `row,column` of the table, None where the text names none."""
+    """Return the cell `row,column` of the table; None if the text is no valid cell."""
     row, _, column = text.partition(",")
     if not (row.isdecimal() and column.isdecimal() and text.isascii() and len(text) < 40):
         return None
@@ -253,7 +254,7 @@ def _cell(text: str, compared: Comparison) -> tuple[int, int] | None:
     return (int(row), int(column)) if int(row) < size and int(column) < size else None
 
 
-# Items with what was said before them and what each rater answered, ready for a page.
+# Items with their preceding turns and each rater's answer, for a page.
 
 BEFORE = 2
 FIRST_TURNS = 3
@@ -261,11 +262,11 @@ LONGEST = 280
 WORDS = {"0": "no", "1": "yes"}
 OF_DIALOGUE = ("pk", "continuation__dialogue")
 Place = tuple[int, str, str]
-"""An item, a tag of a pooled set ('' otherwise), and the name of a rater."""
+"""An item, a tag of a pooled set ('' otherwise), and a rater's name."""
 
 
 class Voice(NamedTuple):
-    """A rater of an answer, the reason that was written down, and what the answer points at."""
+    """A rater who gave an answer, with the written reason and the evidence."""
 
     name: str
     reason: str
@@ -274,7 +275,7 @@ class Voice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer and who gave it."""
+    """An answer and the raters who gave it."""
 
     value: str
     raters: tuple[Voice, ...]
@@ -282,7 +283,7 @@ class GivenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswers:
-    """An item that raters answered: `lines` are its turn with those just before it, or how it begins."""
+    """An item with its answers; `lines` are its turn and the turns just before, or the first turns."""
 
     item: Item
     tag: str
@@ -292,12 +293,12 @@ class ItemAnswers:
 
 
 def value_name(question: RatedQuestion, value: float) -> str:
-    """Return an answer in words: its category, its anchor where it is yes or no, else the number."""
+    """Return an answer in words: its category, its anchor for yes or no, else the number."""
     return named_value(question.data.subject.question, question.ratings, value)
 
 
 def named_value(question: QuestionInfo, ratings: Ratings, value: float) -> str:
-    """Return an answer to a question, as its ratings hold it, in words."""
+    """Return an answer, as stored in a question's ratings, in words."""
     names = ratings.names
     if names is not None and value == int(value):
         return names[int(value)]
@@ -309,7 +310,7 @@ def named_value(question: QuestionInfo, ratings: Ratings, value: float) -> str:
 def items_with_answers(
     question: RatedQuestion, compared: Comparison, rows: Sequence[int], apart: Sequence[float]
 ) -> list[ItemAnswers]:
-    """Return some rows of the ratings as items with text, answers, reasons and evidence, in a few queries."""
+    """Return rows of the ratings as items with text, answers, reasons and evidence, in a few queries."""
     ids = [question.items[row] for row in rows]
     related = ("continuation__dialogue", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk(ids)
@@ -348,12 +349,12 @@ def _answers(
 
 
 def _reasons(question: RatedQuestion, ids: Sequence[int]) -> dict[Place, str]:
-    """Return the written reasons of judges (and people) by place, of the first sample that has any."""
+    """Return the written reasons of judges (and people) by place, from the first sample with a reason."""
     return _label_contents(question, ids, Q(explanation=""), "explanation")
 
 
 def points_of(question: RatedQuestion, ids: Sequence[int]) -> dict[Place, tuple[Pointed, ...]]:
-    """Evidence of answers by place, of the first sample that points at something."""
+    """Return the evidence of answers by place, from the first sample with evidence."""
     evidence_by_place = _label_contents(question, ids, Q(evidence__isnull=True), "evidence")
     dialogue = dict(
         Item.objects.filter(pk__in={place[0] for place in evidence_by_place}).values_list(*OF_DIALOGUE)
@@ -362,9 +363,9 @@ def points_of(question: RatedQuestion, ids: Sequence[int]) -> dict[Place, tuple[
 
 
 def _label_contents(question: RatedQuestion, ids: Sequence[int], without: Q, column: str) -> dict[Place, Any]:
-    """Return a column of the labels on items, by place, where it holds something.
+    """Return the non-empty values of a column of the labels on items, by place.
 
-    A rater who answers through two questions is left out: which answer it belongs to is unknown.
+    A rater who answers through two questions is left out, because the value cannot be matched to an answer.
     """
     names: dict[int, list[str]] = {}
     for info in question.data.raters:
@@ -410,7 +411,7 @@ def lines_of(items: Sequence[Item]) -> dict[int, list[dialogue_view.Line]]:
 
 
 def _span(item: Item) -> tuple[int, int]:
-    """Return the first and last position shown. Static turns answer fixed points: none leads to the next."""
+    """Return the first and last position shown; a static turn answers fixed history, so it stands alone."""
     if item.turn is None:
         return 0, FIRST_TURNS - 1
     last = item.turn.position

@@ -1,4 +1,4 @@
-"""Everything a report is computed from, read once and hashed."""
+"""Inputs of a report, read once and hashed."""
 
 from __future__ import annotations
 
@@ -38,16 +38,15 @@ from calibration.statistics import Record
 
 @dataclass(frozen=True)
 class Inputs:
-    """A study's inputs on one part of its split: what was read, and the SHA-256 of all of it.
+    """Inputs of a study on one part of its split, with their SHA-256.
 
-    `stamp` is what the scope's labels looked like just before they were read. `answered` is what each rater
-    answered, `uncompared` the questions among these that nothing is compared on, and why. `again` holds, per
-    subject, what raters answered a second time; `coverage` the turns with a behaviour outside the list.
-    Where the report is one of test, `dev_keys` are the answers of keys in dev, and `learning` the subjects
-    in dev from which thresholds, weights and baselines are learned. `lengths` are the characters and words of
-    the items that judges answered, by key. `evidence` is what answers point at, of questions that ask for it;
-    `compared` are the votes on questions that compare responses; `fake_systems` names the systems with
-    continuations by a fake model.
+    `stamp` is the scope's stamp just before reading. `answered` holds the answers per rater, `uncompared` the
+    answered questions without a comparison, with the reason. `again` holds, per subject, raters' second
+    answers; `coverage` the turns with a behaviour outside the scheme's list. In a test report, `dev_keys` are
+    answers of keys in dev, and `learning` the dev subjects from which thresholds, weights and baselines are
+    learned. `lengths` are the characters and words of the items that judges answered, by key. `evidence` is
+    the evidence for questions that require it; `compared` are the votes on questions that compare responses;
+    `fake_systems` names the systems with continuations by a fake model.
     """
 
     study: Study
@@ -72,7 +71,7 @@ class Inputs:
 
     @property
     def hash(self) -> str:
-        """Return the SHA-256 of all that decides the report's numbers."""
+        """SHA-256 of everything that determines the report's numbers."""
         content = {
             "format": FORMAT,
             "definition": self.definition.as_dict(),
@@ -99,10 +98,9 @@ class Inputs:
 
 
 def split_of(study: Study) -> Split | None:
-    """Return the split a study reads by: the one it names, else its corpus's first; None where there is none.
+    """Return the split of a study: the named one, else its corpus's first; None if there is none.
 
-    A study of training dialogues reads by none.
-    Raises DefinitionError where the study names a split that does not exist.
+    A study of training dialogues has no split. Raises DefinitionError if the named split does not exist.
     """
     corpus_splits = Split.objects.filter(corpus_id=study.corpus_id).select_related("corpus").order_by("pk")
     name = study.definition.get("split")
@@ -119,7 +117,7 @@ def split_of(study: Study) -> Split | None:
 
 
 def read(study: Study, part: str) -> Inputs:
-    """Read a study's inputs. Raises DefinitionError where its definition no longer fits the labels."""
+    """Read a study's inputs. Raises DefinitionError if its definition no longer fits the labels."""
     scope = of_study(study)
     definition = parse(study.definition)
     split = split_of(study)
@@ -177,12 +175,12 @@ def _has_judge(loaded: Sequence[SubjectData], above: LevelInputs | None) -> bool
 
 
 def _schemes(definition: Definition, subjects: Sequence[Subject]) -> set[str] | None:
-    """Return the schemes that a study asks of; None where it asks all that was answered."""
+    """Return the schemes that a study names; None if it covers all answered questions."""
     return {subject.question.scheme for subject in subjects} if definition.questions else None
 
 
 def _without_ids(table: dict[str, Any]) -> dict[str, Any]:
-    """Drop the ids of the database: the same labels are the same inputs."""
+    """Drop database ids, so that the same labels give the same hash."""
     notes = [{name: value for name, value in note.items() if name != "dialogue"} for note in table["notes"]]
     return table | {"notes": notes}
 
@@ -190,7 +188,7 @@ def _without_ids(table: dict[str, Any]) -> dict[str, Any]:
 def dev_keys(
     scope: Scope, loaded: Sequence[SubjectData], counted: Census, split: Split | None
 ) -> tuple[SubjectData, ...]:
-    """Answers of the questions' keys in the dev part, from which baselines learn."""
+    """Return the answers of the questions' keys in the dev part, from which baselines learn."""
     keys = {info.id for data in loaded for info in data.raters if info.kind == "key"}
     if not keys:
         return ()
@@ -207,7 +205,7 @@ def _learning(
     split: Split | None,
     only: frozenset[str],
 ) -> tuple[SubjectData, ...]:
-    """Read the dev part of subjects with scores or judges: what is learned is learned there alone."""
+    """Read the dev part of subjects with scores or judges: learning uses dev only."""
     scored = [
         subject
         for subject, data in zip(subjects, loaded, strict=True)
@@ -218,20 +216,20 @@ def _learning(
 
 
 def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:
-    """Return the clusters of a part of a split, None where all are read."""
+    """Return the clusters of a part of a split; None if all are read."""
     if split is None or part == "all":
         return None
     return splits.clusters(split=split, part=part)
 
 
-# Questions that are tags of one scheme, by themselves and read as one.
+# Tags: binary questions of one scheme, alone and pooled.
 
 POOLED, ALL_TAGS = "all", "All tags, pooled"
 T = TypeVar("T")
 
 
 def tag_sets(subjects: Sequence[SubjectData]) -> list[list[SubjectData]]:
-    """Return, per scheme, its binary questions that stand in a group with others; the rest stays out."""
+    """Return, per scheme, its binary questions that share a group with others."""
     return in_sets(subjects, lambda data: data.subject.question)
 
 
@@ -251,10 +249,10 @@ def in_sets(members: Sequence[T], question: Callable[[T], QuestionInfo]) -> list
 
 
 def pooled(subjects: Sequence[SubjectData]) -> list[SubjectData]:
-    """Return, per scheme, all its grouped binary questions read as one: an item is then a turn's question.
+    """Return, per scheme, its tags pooled into one question; an item is then a pair of turn and question.
 
-    This is the overall agreement of a set of tags: rated items of all questions, one below the other, per
-    rater. Questions that stand alone in their group, and raters on other scales, stay out.
+    This gives the overall agreement of a set of tags: the items of all questions are stacked per rater.
+    Questions alone in their group, and raters on other scales, are left out.
     """
     return [_pool(members) for members in tag_sets(subjects)]
 
@@ -275,7 +273,7 @@ def _pool(members: Sequence[SubjectData]) -> SubjectData:
 
 
 def _renamed(members: Sequence[SubjectData], which: str) -> tuple[Record, ...]:
-    """Return the answers of all questions, each item named with its question."""
+    """Return the records of all questions, with the question's key appended to each item."""
     return tuple(
         replace(record, item=f"{record.item}/{data.subject.question.key}")
         for data in members

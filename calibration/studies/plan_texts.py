@@ -1,4 +1,4 @@
-"""A plan in sentences and tables, and the forms it is downloaded in."""
+"""Texts and tables of a plan, and its download formats."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.planning import GAP, RANGE
 from calibration.studies.plans import PEOPLE, PlanAnswer, PlanRow
 
-# A plan in sentences: the answer, what it rests on, and what one may and may not conclude.
+# Sentences of a plan: the result, its basis, and its limits.
 
 DIALOGUE = "double-rated dialogue"
 
 
 def figure_name(answer: PlanAnswer) -> str:
-    """Name the figure of a plan: `Cohen’s κ of gpt-4 with people on Overall`."""
+    """Return the name of a plan's figure: `Cohen’s κ of gpt-4 with people on Overall`."""
     if answer.goal == "power":
         return f"{answer.rater} in the alternative annotator test on {answer.title}"
     key = answer.statistic.removeprefix(GAP)
@@ -37,7 +37,7 @@ def figure_name(answer: PlanAnswer) -> str:
 
 
 def title(answer: PlanAnswer) -> str:
-    """Return the page's heading: how many more, or that there is no plan."""
+    """Return the page's heading: the number of further dialogues, or that there is no plan."""
     if answer.reason:
         return "No plan from these labels"
     if answer.needed is None:
@@ -48,7 +48,7 @@ def title(answer: PlanAnswer) -> str:
 
 
 def sentences(answer: PlanAnswer) -> list[str]:
-    """Return the answer and its range, then what the pilot is."""
+    """Return the result with its range, then the description of the pilot."""
     if answer.reason:
         return [f"No plan for {figure_name(answer)}: {answer.reason}."]
     findings = _of_width(answer) if answer.goal == "width" else _of_power(answer)
@@ -84,7 +84,7 @@ def _of_width(answer: PlanAnswer) -> list[str]:
 
 
 def _range(answer: PlanAnswer) -> str:
-    """Range of the plan over pilots, in numbers of dialogues."""
+    """Sentence on the range of the plan over pilots, in numbers of dialogues."""
     low, high = answer.needed_low, answer.needed_high
     ends = _ends(low, high) if low and high else f"from {low or 2:,} to more than {_most(answer):,}"
     return (
@@ -142,7 +142,7 @@ def _pilot(answer: PlanAnswer) -> str:
 
 
 def _effort(answer: PlanAnswer) -> list[str]:
-    """Ratings, hours and cost of the plan, as far as they are known."""
+    """Sentences on ratings, hours and cost of the plan, as far as known."""
     plan_efforts = answer.efforts
     if not plan_efforts or plan_efforts[0].dialogues is None:
         return []
@@ -159,17 +159,17 @@ def _effort(answer: PlanAnswer) -> list[str]:
 
 
 def hours_of(hours: float | None) -> str:
-    """Return hours as they are read: one decimal below 100."""
+    """Format hours: one decimal below 100."""
     return number(hours, 1) if hours is None or hours < 100 else f"{hours:,.0f}"
 
 
 def money_of(amount: float | None) -> str:
-    """Return an amount of money as it is read: whole from 100 up, else with two decimals."""
+    """Format an amount of money: whole from 100 up, else with two decimals."""
     return "" if amount is None else f"{amount:,.0f}" if amount >= 100 else f"{amount:.2f}"
 
 
 def cautions(answer: PlanAnswer) -> list[str]:
-    """Cautions for reading a plan, its own limits first."""
+    """Return the cautions for reading a plan; its own limits come first."""
     remarks = []
     if answer.labels_since and answer.computed_at:
         remarks.append(
@@ -245,15 +245,15 @@ def _most(answer: PlanAnswer) -> int:
     return answer.rows[-1].n_clusters
 
 
-# The forms a plan is given in: text, JSON, CSV and Markdown, all from one table.
+# Formats of a plan: text, JSON, CSV and Markdown.
 
-# The chart of a plan: expected width, or power, by number of dialogues, with its range over pilots.
+# Chart of a plan: expected width or power by number of dialogues, with the range over pilots.
 
 SERIES = {"width": "Expected width", "power": "Power"}
 
 
 def chart_of(answer: PlanAnswer) -> Chart | None:
-    """Return a plan's chart, None where there is no plan."""
+    """Return a plan's chart; None if there is no plan."""
     if answer.reason:
         return None
     is_width = answer.goal == "width"
@@ -290,12 +290,12 @@ COLUMNS = ("n_clusters", "expected", "low", "high", "share_undefined")
 
 
 def headings(answer: PlanAnswer) -> list[str]:
-    """Return the columns of the table."""
+    """Return the column headings of the table."""
     return ["Dialogues", "Expected width" if answer.goal == "width" else "Power", "Range over pilots"]
 
 
 def rows(answer: PlanAnswer) -> list[list[str]]:
-    """Return the table in words: number of dialogues, expected width or power, its range."""
+    """Return the table as text: number of dialogues, expected width or power, range."""
     digits = 3 if answer.goal == "width" else 2
     table_rows = []
     for row in answer.rows:
@@ -313,13 +313,13 @@ EFFORT = ("Raters an item", "Dialogues", "Ratings", "Hours", "Cost")
 
 
 def effort_headings(answer: PlanAnswer) -> list[str]:
-    """Return the columns of what the plan takes; those of hours and costs only where they are known."""
+    """Return the column headings of the effort table; hours and costs only if known."""
     n_columns = 5 if answer.pay is not None else 4
     return list(EFFORT[: n_columns if answer.timing else 3])
 
 
 def efforts(answer: PlanAnswer) -> list[list[str]]:
-    """Ratings, hours and cost in words, a row for each number of raters an item; [] without a plan."""
+    """Return ratings, hours and cost as text, one row per number of raters an item; [] without a plan."""
     table_rows = []
     for place, plan_effort in enumerate(answer.efforts):
         raters = f"{number(plan_effort.raters, 1)} (the pilot)" if place == 0 else f"{plan_effort.raters:g}"
@@ -369,13 +369,13 @@ def _table(table: list[list[str]]) -> list[str]:
 
 
 def as_json(answer: PlanAnswer) -> str:
-    """Return everything, unrounded, with the answer in words."""
+    """Return everything, unrounded, with the result in words."""
     texts = {"answer": sentences(answer), "cautions": cautions(answer)}
     return json.dumps(answer.as_dict() | texts, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def as_csv(answer: PlanAnswer) -> str:
-    """Return the table, unrounded; without a plan one line that says why."""
+    """Return the table, unrounded; without a plan one line with the reason."""
     about = [answer.question, answer.rater, answer.statistic, answer.target]
     lines: list[list[object]] = [
         [*about, *(getattr(row, column) for column in COLUMNS), ""] for row in answer.rows

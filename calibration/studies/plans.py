@@ -1,4 +1,4 @@
-"""Plans: how many more double-rated dialogues a study needs, from its pilot, with hours and money."""
+"""Plans: how many more double-rated dialogues a study needs, from its pilot, with hours and costs."""
 
 from __future__ import annotations
 
@@ -52,25 +52,25 @@ from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 
-# What a plan is asked for, in the same words by page and API.
+# Query of a plan, named alike on the page and in the API.
 
 Goal = Literal["width", "power"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 PEOPLE = "people"
-"""The rater that is all people together."""
+"""Name for all people together as the rater."""
 POWER = 0.8
 PLANNED = (*STATISTICS, *(f"{GAP}{key}" for key in STATISTICS if key in POOLED))
-"""What one may plan an interval of: every statistic of raters, and a judge's gap in those of one table."""
+"""Statistics that can be planned for: all of raters, and a judge's gap for those in POOLED."""
 
 
 @dataclass(frozen=True)
 class PlanQuery:
-    """A plan's question. Empty texts and None stand for the study's own headline figure.
+    """Query of a plan. Empty texts and None stand for the study's headline figure.
 
-    `goal` is an interval's width, or the power of the alternative annotator test. `question` is a reference
-    such as `scheme@1/key`; `rater` is `people`, a judge or a metric; `statistic` one of PLANNED. `width` is
-    high less low; `power` the share of studies in which the test is to pass. `pay` is what an hour of rating
-    costs, in whatever money; it changes nothing of the plan itself.
+    `goal` is the width of an interval, or the power of the alternative annotator test. `question` is a
+    reference such as `scheme@1/key`; `rater` is `people`, a judge or a metric; `statistic` one of PLANNED.
+    `width` is high minus low; `power` the share of studies in which the test should pass. `pay` is the cost
+    of an hour of rating, in any currency; it does not affect the plan itself.
     """
 
     part: str
@@ -83,15 +83,15 @@ class PlanQuery:
     pay: float | None = None
 
     def key(self, study: Study) -> str:
-        """Return a short text that changes with the query and the study's definition, and not with labels."""
+        """Return a short key of the query and the study's definition, independent of labels."""
         identity = json.dumps([study.pk, study.definition, asdict(replace(self, pay=None))], sort_keys=True)
         return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 def read(params: Mapping[str, Any], study: Study) -> PlanQuery:
-    """Return the query that plain texts (of an address, a form) ask for.
+    """Parse the query from texts (of a URL or a form).
 
-    `half_width` may be given instead of `width`. Raises PlanRefused with one clear line.
+    `half_width` may be given instead of `width`. Raises PlanRefused with a one-line message.
     """
     text = {key: str(value).strip() for key, value in params.items() if value is not None}
     goal = text.get("goal") or "width"
@@ -118,7 +118,7 @@ def read(params: Mapping[str, Any], study: Study) -> PlanQuery:
 
 
 def _number(name: str, text: str, low: float, high: float) -> float | None:
-    """Return a number between two others, both left out; None for no text."""
+    """Return a number strictly between two limits; None for an empty text."""
     if not text:
         return None
     try:
@@ -132,7 +132,7 @@ def _number(name: str, text: str, low: float, high: float) -> float | None:
 
 
 def part_of(study: Study, requested: str) -> str:
-    """Return the part whose labels are the pilot: dev, or all without a split; test once it was opened.
+    """Return the part used as the pilot: dev, or all without a split; test once it was opened.
 
     Raises PlanRefused for a part that may not be read.
     """
@@ -151,10 +151,10 @@ def part_of(study: Study, requested: str) -> str:
     return "test"
 
 
-# What a plan takes: ratings, hours and money, from the time that the pilot's raters gave their pages.
+# Effort of a plan: ratings, hours and money, from the time that the pilot's raters spent.
 
 FEWEST_TIMED = 3
-"""People whose time is known, below which nothing says how far people's times differ."""
+"""Minimum number of people with known time for an interval of the time."""
 
 TIMED = """
 SELECT a.user_id, sum(own.seconds)::float8, sum(rated.items)::float8
@@ -173,9 +173,9 @@ SELECT a.user_id, sum(own.seconds)::float8, sum(rated.items)::float8
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds of attention that rating an item took: all seconds by all `ratings` of items, of `people`.
+    """Seconds of attention per rating of an item: total seconds over all `ratings`, by `people`.
 
-    The interval resamples people; its ends are None where fewer than FEWEST_TIMED are known.
+    The interval resamples people; its ends are None if the times of fewer than FEWEST_TIMED people are known.
     """
 
     seconds: float
@@ -187,7 +187,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """A plan with so many raters an item. `reason` says why there is none; numbers are of dialogues."""
+    """Plan with a given number of raters an item, in dialogues. `reason` says why there is none."""
 
     raters: int
     needed: int | None = None
@@ -200,9 +200,9 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What a number of dialogues takes with so many raters an item, all told. Costs are in the pay's money.
+    """Total effort for a number of dialogues with so many raters an item. Costs are in the pay's currency.
 
-    An end is None where it lies beyond what was looked at, or where nobody's time is known.
+    An end is None if it lies beyond the numbers examined, or if nobody's time is known.
     """
 
     raters: float
@@ -219,10 +219,10 @@ class Effort:
 
 
 def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
-    """Time that people took to rate an item of a study; None where no page recorded it.
+    """Return the time that people took to rate an item of a study; None if no page recorded it.
 
-    What answers one of the questions counts, of the study's campaign or of all campaigns of its corpus. The
-    time is that of the whole screen, whatever else was asked there.
+    Answers to the questions count, from the study's campaign or from all campaigns of its corpus. The time
+    covers the whole screen, including other questions on it.
     """
     campaign = study.campaign_id
     params = {
@@ -238,7 +238,7 @@ def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
 
 
 def timed(rows: np.ndarray, plan: Plan) -> Timing:
-    """Return the timing of people (rows), each with their seconds and their items."""
+    """Return the timing from rows of (seconds, items), one per person."""
     seconds, items = rows.sum(axis=0)
     low = high = None
     if len(rows) >= FEWEST_TIMED and plan.resamples:
@@ -258,7 +258,7 @@ def effort(
     pay: float | None,
     reason: str = "",
 ) -> Effort:
-    """Effort of a plan. `needed` are its dialogues and their range; `pay` is for an hour."""
+    """Return the effort of a plan. `needed` holds its dialogues and their range; `pay` is per hour."""
     dialogues, fewest, most = needed
     each = items_a_dialogue * raters
 
@@ -286,14 +286,14 @@ def effort(
     )
 
 
-# What a plan says: typed, kept as JSON by a job, shown by page and API.
+# Result of a plan: typed, stored as JSON by a job, shown on the page and in the API.
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """The expected width (None: no interval) or power with so many dialogues, and its range over pilots.
+    """Expected width (None: no interval) or power for a number of dialogues, with its range over pilots.
 
-    `high` is None where the pilot sets no upper end.
+    `high` is None if the pilot gives no upper end.
     """
 
     n_clusters: int
@@ -305,15 +305,15 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class PlanAnswer:
-    """A plan. `reason` says why there is none, where that is so; then `rows` is empty.
+    """Result of a plan. If there is none, `reason` says why and `rows` is empty.
 
-    `target` is the width or power wanted; `value` the figure on the pilot, and `width` its interval's there.
-    `needed` dialogues reach the target, `more` of them beside the pilot's `n_pilot`; both are None where none
-    of the numbers looked at does. The ranges are over pilots; an end is None where it lies beyond. `crowd` is
-    what the people are called, some of whom may be simulated. `ratings_an_item` is how many people rated an
-    item of the pilot, `crowds` the same plan with other numbers of them, `timing` how long an item took them
-    (None: not known) and `pay` what an hour costs. `computed_at` is when a worker computed it, None where
-    it is of the labels of now; `labels_since` whether labels have come since, or no longer count.
+    `target` is the intended width or power; `value` the figure on the pilot, and `width` the width of its
+    interval. `needed` dialogues reach the target, `more` of them beyond the pilot's `n_pilot`; both are None
+    if no number examined reaches it. The ranges are over pilots; an end is None if it lies beyond. `crowd` is
+    the name for the people, some of whom may be simulated. `ratings_an_item` is the number of people per item
+    of the pilot, `crowds` the same plan for other numbers, `timing` the time per item (None: unknown) and
+    `pay` the cost of an hour. `computed_at` is when a worker computed it, None if it uses the current labels;
+    `labels_since` is whether labels have changed since.
     """
 
     study: str
@@ -356,7 +356,7 @@ class PlanAnswer:
 
     @property
     def efforts(self) -> list[Effort]:
-        """What the plan takes: with as many raters an item as the pilot had, then with other numbers."""
+        """Effort with as many raters an item as in the pilot, then with other numbers."""
         if self.reason or not self.ratings_an_item or not self.n_pilot:
             return []
         shared_args: dict[str, Any] = {"timing": self.timing, "pay": self.pay}
@@ -373,7 +373,7 @@ class PlanAnswer:
         return efforts
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
+        """Return the result as JSON data."""
         plain = asdict(self)
         json_values = {"raters": list(self.raters), "rows": plain["rows"], "crowds": list(plain["crowds"])}
         json_values["computed_at"] = self.computed_at.isoformat() if self.computed_at else None
@@ -381,7 +381,7 @@ class PlanAnswer:
 
 
 def answer_of(stored: Mapping[str, Any]) -> PlanAnswer:
-    """Return the answer that a job kept."""
+    """Return the result stored by a job."""
     values = {key: value for key, value in stored.items() if key != "efforts"}
     rows = tuple(PlanRow(**row) for row in stored["rows"])
     crowds = tuple(Crowd(**crowd) for crowd in stored.get("crowds", ()))
@@ -390,12 +390,12 @@ def answer_of(stored: Mapping[str, Any]) -> PlanAnswer:
     return PlanAnswer(**values)
 
 
-# The pilot of a plan: the ratings of one question of a study, as its report reads them.
+# Pilot of a plan: the ratings of one question of a study, read as in its report.
 
 
 @dataclass(frozen=True)
 class PlanQuestion:
-    """A question that a plan may be about; one that pools the tags of a scheme has several subjects."""
+    """A question that can be planned for; a pooled set of tags has several subjects."""
 
     ref: str
     title: str
@@ -403,12 +403,12 @@ class PlanQuestion:
 
     @property
     def is_pooled(self) -> bool:
-        """Whether it is the tags of a scheme read as one."""
+        """Whether it pools the tags of a scheme."""
         return len(self.subjects) > 1
 
 
 class Choices:
-    """What a study's labels offer a plan. `exact` counts machines' answers in a campaign, slowly."""
+    """Questions and raters that can be planned for. `exact` counts machine labels of a campaign, slowly."""
 
     def __init__(self, study: Study, *, exact: bool = True) -> None:
         self.study = study
@@ -419,7 +419,7 @@ class Choices:
 
     @cached_property
     def questions(self) -> list[PlanQuestion]:
-        """The questions, those that pool tags first, as reports have them."""
+        """The questions; pooled tags first, as in reports."""
         alone = [PlanQuestion(s.question.ref, s.question.title, (s,)) for s in self.subjects]
         together = [
             PlanQuestion(f"{members[0].question.scheme}/{POOLED_RATERS}", ALL_TAGS, tuple(members))
@@ -428,7 +428,7 @@ class Choices:
         return together + alone
 
     def question(self, ref: str) -> PlanQuestion:
-        """Return the question named, else the one a report leads with. Raises PlanRefused."""
+        """Return the question with this reference, by default the headline question. Raises PlanRefused."""
         if not self.questions:
             raise PlanRefused(
                 "no question was answered by two raters, so nothing says how far dialogues differ: "
@@ -446,7 +446,7 @@ class Choices:
         return next(iter((*overall, *others, *self.questions)))
 
     def raters(self, kinds: tuple[str, ...] = ("judge", "metric")) -> list[RaterInfo]:
-        """Return the raters of some kinds that answer any of the questions, by name, each once."""
+        """Return the raters of these kinds who answer any of the questions, each once, ordered by kind."""
         only = set(self.definition.raters)
         raters_by_name: dict[str, RaterInfo] = {}
         for subject in self.subjects:
@@ -461,7 +461,7 @@ class Choices:
         return sum(n for (question, _), (n, _) in self.counted.counts.items() if question in question_ids)
 
     def ratings(self, plan_question: PlanQuestion, part: str) -> Ratings:
-        """Read the ratings of a question on a part. Raises PlanRefused where they are off their scale."""
+        """Read the ratings of a question on a part. Raises PlanRefused if they are off their scale."""
         clusters = clusters_of(split_of(self.study), part)
         where = places(self.scope, {s.question.item_kind for s in plan_question.subjects}, clusters)
         only = frozenset(self.definition.raters)
@@ -473,7 +473,7 @@ class Choices:
             raise PlanRefused(str(error)) from error
 
 
-# From a plan's question to its answer.
+# Computation of a plan.
 
 RANKED = frozenset({"spearman", "kendall_tau_b"})
 KAPPAS = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
@@ -499,7 +499,7 @@ def compute(
     ratings: Ratings,
     progress: ReportProgress = silent,
 ) -> PlanAnswer:
-    """Return the plan; where there is none, an answer that says why."""
+    """Compute the plan; if there is none, the result has a reason."""
     definition, question = choices.definition, plan_question.subjects[0].question
     rater = query.rater or _rater(query, ratings)
     people = {ratings.raters[column] for column in people_of(ratings)}
@@ -535,7 +535,7 @@ def _question_ids(plan_question: PlanQuestion) -> list[int]:
 def plan_for(
     answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: ReportProgress = silent
 ) -> PlanAnswer:
-    """Return an answer that says what is asked, with the plan filled in, or the reason why there is none."""
+    """Fill in the plan for a result that holds the query, or the reason why there is none."""
     answer = replace(answer, ratings_an_item=ratings_an_item(ratings, people_of(ratings)))
     try:
         if answer.goal == "power":
@@ -546,7 +546,7 @@ def plan_for(
 
 
 def _rater(query: PlanQuery, ratings: Ratings) -> str:
-    """Return the rater that a report leads with: a judge, else the people, else a metric."""
+    """Return the headline rater: a judge, else the people, else a metric."""
     judges, metrics = ratings.of_kind("judge"), ratings.of_kind("metric")
     if judges:
         return ratings.raters[judges[0]]
@@ -556,7 +556,7 @@ def _rater(query: PlanQuery, ratings: Ratings) -> str:
 
 
 def _statistic(rater: str, ratings: Ratings) -> str:
-    """Return the statistic that stands for agreement with a rater, as a report's headline has it."""
+    """Return the headline statistic for agreement with a rater."""
     if rater == PEOPLE or rater not in ratings.raters:
         return "krippendorff_alpha"
     identified = [column for column in people_of(ratings) if ratings.identified[column]]
@@ -565,7 +565,7 @@ def _statistic(rater: str, ratings: Ratings) -> str:
 
 
 def ranks_items(query: PlanQuery, ratings: Ratings) -> bool:
-    """Whether a plan ranks the items of every resample: of scores with too many values for a table."""
+    """Whether a plan ranks the items of each resample: for scores with too many values for a table."""
     rater = query.rater or _rater(query, ratings)
     if query.goal == "power" or (query.statistic or _statistic(rater, ratings)) not in RANKED:
         return False
@@ -601,7 +601,7 @@ def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: Repo
 
 
 def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ...]:
-    """Return the same plan of people with each other, with other numbers of raters an item."""
+    """Return the same plan for people among themselves with other numbers of raters an item."""
     assert answer.target is not None
     if answer.rater != PEOPLE or not STATISTICS[answer.statistic].exchangeable:
         return ()
@@ -619,12 +619,12 @@ def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ..
 
 
 def half_of(width: float) -> float:
-    """Return half a width to two significant digits: what one plans for unless told."""
+    """Return half a width to two significant digits: the default target."""
     return float(f"{width / 2:.2g}")
 
 
 def _filled(answer: PlanAnswer, plan: WidthPlan | PowerPlan, **values: Any) -> PlanAnswer:
-    """Return an answer with what was planned: how many dialogues, and how that was computed."""
+    """Fill in the number of dialogues and the method."""
     return replace(
         answer,
         needed=plan.needed,
@@ -665,30 +665,30 @@ def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: Repo
 
 
 def _tested(ratings: Ratings, rater: str) -> bool:
-    """Whether a report makes the test of this rater: a judge, on the scale where that is of categories."""
+    """Whether a report tests this rater: a judge, and on the question's scale if that is categorical."""
     column = ratings.column(rater)
     if ratings.kinds[column] != "judge":
         return False
     return ratings.on_scale[column] or ratings.level not in ("binary", "nominal")
 
 
-# Plans that take a while: computed by a worker, with progress that any process can read.
+# Large plans: computed by a worker, with progress that any process can read.
 #
-# A plan of a small pilot is computed while the page waits. A larger one is a job, which keeps its answer.
+# A plan of a small pilot is computed within the request. A larger one is a job, which stores its result.
 
 KIND = "plan"
 FEW_LABELS = 15_000
-"""A pilot of at most this many labels is read while the page waits,"""
+"""Largest number of labels for which a pilot is read within the request."""
 FEW_CLUSTERS = {"width": 250, "power": 130}
-"""and a plan computed from at most so many dialogues: about a second;"""
+"""Largest number of dialogues for which a plan is computed within the request, in about a second."""
 FEW_RANKED = 150
-"""where each resample ranks its items anew, from at most so many items."""
+"""Largest number of items if each resample ranks its items anew."""
 
 
 def plan_or_job(*, study: Study, query: PlanQuery, by: User | None, again: bool = False) -> PlanAnswer | Job:
-    """Compute a plan at once where it is small; of a larger one return the last, else the job it waits for.
+    """Compute a small plan at once; for a larger one return the last result, or else its job.
 
-    The last one stays while labels arrive, and says so, until a new one is asked for `again`. Raises
+    The last result stays while labels arrive, marked as such, until `again` requests a new one. Raises
     PlanRefused or DefinitionError.
     """
     subject = _subject(study, query)
@@ -712,13 +712,13 @@ def plan_or_job(*, study: Study, query: PlanQuery, by: User | None, again: bool 
 
 
 def newer_job(study: Study, query: PlanQuery) -> Job | None:
-    """Return the job that computes a newer plan than the last finished one, or that failed to."""
+    """Return the job for a plan newer than the last result, still active or failed."""
     last = Job.objects.filter(kind=KIND, subject=_subject(study, query)).first()
     return None if last is None or last.state == Job.State.DONE else last
 
 
 def is_quick(query: PlanQuery, ratings: Ratings) -> bool:
-    """Whether a plan is computed while the page waits."""
+    """Whether a plan is computed within the request."""
     if ratings.n_clusters > FEW_CLUSTERS[query.goal]:
         return False
     return ratings.n_items <= FEW_RANKED or not ranks_items(query, ratings)
@@ -729,7 +729,7 @@ def _subject(study: Study, query: PlanQuery) -> str:
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Compute the plan that a job asks for; its result is {plan: the answer, stamp}."""
+    """Compute the plan of a job; the result is {plan: the plan's result, stamp}."""
     study = studies.study_of(job)
     query = PlanQuery(**job.params["query"])
     stamp = of_study(study).stamp()

@@ -1,4 +1,4 @@
-"""Studies: made, computed into reports, opened on test. Every change of state is here."""
+"""Actions on studies: create, compute reports, open test. All changes of state are made here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
 
 EVERYONE = {"leave_out": False}
-"""The definition of an automatic study that leaves nobody out."""
+"""Definition of an automatic study that excludes nobody."""
 
 
 @transaction.atomic
@@ -41,7 +41,7 @@ def create(
     definition: Mapping[str, Any],
     by: User | None,
 ) -> Study:
-    """Save a study. Raises DefinitionError or StudyError, in one line, where it could never be computed."""
+    """Save a study. Raises DefinitionError or StudyError, in one line, if it could never be computed."""
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise StudyError(f"the campaign {campaign.name} is about another corpus than {corpus.name}")
     if not name.strip():
@@ -64,7 +64,7 @@ def create(
 
 
 def _check_panels(definition: Definition, counted: Census) -> None:
-    """Refuse a panel with a member who is no judge here, or with the name of a rater."""
+    """Raise DefinitionError for a panel with a member who is no judge here, or with a rater's name."""
     judges = sorted(rater.name for rater in counted.raters.values() if rater.kind == "judge")
     names = {rater.name for rater in counted.raters.values()}
     for panel in definition.panels:
@@ -79,9 +79,9 @@ def _check_panels(definition: Definition, counted: Census) -> None:
 def automatic(
     *, corpus: Corpus, campaign: Campaign | None = None, everyone: bool = False, by: User | None = None
 ) -> Study:
-    """Return the automatic study of a corpus or campaign, made at first use.
+    """Return the automatic study of a corpus or campaign, created on first use.
 
-    Who is left out of gold is left out of it, unless it is asked of `everyone`.
+    People left out of gold are excluded, unless `everyone` is set.
     """
     fields = {
         "corpus": corpus,
@@ -106,15 +106,15 @@ def automatic(
 
 
 def default_part(study: Study) -> str:
-    """Return the part that a study's report shows: dev where the corpus is split, else all."""
+    """Return the part that a study's report shows: dev if the corpus is split, else all."""
     return "dev" if inputs.split_of(study) else "all"
 
 
 def compute(*, study: Study, part: str, by: User | None, progress: Progress | None = None) -> Report:
-    """Compute a study's report on a part of its split, or return the one of the very same inputs.
+    """Compute a study's report on a part of its split, or return the existing one for the same inputs.
 
-    Raises DefinitionError where the definition no longer fits the labels, StudyError for a part that may not
-    be shown: test before it was opened, all where there is a split.
+    Raises DefinitionError if the definition no longer fits the labels, StudyError for a part that may not be
+    shown: test before it was opened, or all if there is a split.
     """
     _check_part(study, part)
     read = inputs.read(study, part)
@@ -152,7 +152,7 @@ def _check_part(study: Study, part: str) -> None:
 
 
 def _check_opened(read: inputs.Inputs) -> None:
-    """Refuse a report on test of a judge that test was not opened for."""
+    """Raise StudyError for a test report of a judge for which test was not opened."""
     if read.part != "test" or read.split is None:
         return
     ids = {info.id for data in read.subjects for info in data.raters if info.kind == Rater.Kind.JUDGE}
@@ -171,9 +171,9 @@ def _check_opened(read: inputs.Inputs) -> None:
 
 
 def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:
-    """Log a look at test, with who and for what, and open it for the judges whose figures its report shows.
+    """Log a look at test, with user and purpose, and open it for the judges in the study's report.
 
-    Raises StudyError without a purpose, or where the corpus has no split.
+    Raises StudyError without a purpose, or if the corpus has no split.
     """
     split = inputs.split_of(study)
     if split is None:
@@ -185,7 +185,7 @@ def open_test(*, study: Study, by: User | None, purpose: str) -> TestLook:
 
 
 def judges_of(study: Study) -> list[Rater]:
-    """Return the judges that a study may show, in the order in which they first answered anything."""
+    """Return the judges that a study may show, in the order they were created."""
     counted, only = offered(of_study(study)), parse(study.definition).raters
     ids = [
         r.id for r in counted.raters.values() if r.kind == Rater.Kind.JUDGE and (not only or r.name in only)
@@ -194,12 +194,12 @@ def judges_of(study: Study) -> list[Rater]:
 
 
 def latest(study: Study, part: str) -> Report | None:
-    """Return the newest report of a study on a part, None where there is none."""
+    """Return the newest report of a study on a part; None if there is none."""
     return study.reports.filter(part=part).first()
 
 
 def is_stale(report: Report) -> bool:
-    """Whether labels came in since a report was computed."""
+    """Whether labels have changed since a report was computed."""
     scope = of_study(report.study)
     return report.stamp != scope.stamp()
 
@@ -208,31 +208,31 @@ def _log(by: User | None, verb: str, study: Study, **detail: Any) -> None:
     Event.objects.create(by=by, verb=verb, subject=f"study {study.pk}: {study.name}"[:300], detail=detail)
 
 
-# Reports that take a while: computed by a worker, with progress that any process can read.
+# Large reports: computed by a worker, with progress that any process can read.
 #
-# Small studies are computed while the page waits. Larger ones are a job.
+# Small studies are computed within the request. Larger ones are a job.
 
 KIND = "report"
 SMALL = 30_000
-"""Studies over at most this many labels are computed while the page waits, in a second or two,"""
+"""Largest number of labels for which a study is computed within the request, in a second or two."""
 SMALL_AT_LEVELS = 6_000
-"""(of studies at levels, which resample systems and dialogues both, over at most this many),"""
+"""The same for studies at levels, which resample both systems and dialogues."""
 FEW_PAIRS = 400
-"""if they compare at most this many pairs of raters over all questions."""
+"""Largest number of pairs of raters, over all questions, for a study computed within the request."""
 
 
 def report_or_job(*, study: Study, part: str, by: User | None) -> Report | Job:
-    """Compute a small study's report at once; start a larger one's job, or return the one under way."""
+    """Compute a small study's report at once; for a larger one start its job, or return the active one."""
     if is_quick(study):
         return compute(study=study, part=part, by=by)
     return start(study=study, part=part, by=by)
 
 
 def current(*, study: Study, part: str, by: User | None) -> Report | Job:
-    """Return the report to show of dev, or of all: new labels join by themselves where that is quick.
+    """Return the report to show for dev or all; new labels are included only if that is quick.
 
-    Elsewhere the last finished report stays until `report_or_job` is asked for a new one: while labels
-    arrive, no report would be of all of them. Only where there is none yet, its job is started.
+    Otherwise the last finished report stays until `report_or_job` requests a new one: while labels keep
+    arriving, no report would cover all of them. Without any report, the job is started.
     """
     newest = latest(study, part)
     if newest is None or not is_readable(newest):
@@ -243,7 +243,7 @@ def current(*, study: Study, part: str, by: User | None) -> Report | Job:
 
 
 def is_quick(study: Study) -> bool:
-    """Whether a study is computed while the page waits."""
+    """Whether a study is computed within the request."""
     counted = offered(of_study(study))
     raters = Counter(question for question, _ in counted.counts)
     pairs = sum(n * (n - 1) // 2 for n in raters.values())
@@ -258,7 +258,7 @@ def start(*, study: Study, part: str, by: User | None) -> Job:
 
 
 def under_way(study: Study, part: str) -> Job | None:
-    """Return the job that computes a study's report on a part, None where there is none."""
+    """Return the active job for a study's report on a part; None if there is none."""
     return job_actions.active_job(KIND, _subject(study, part))
 
 
@@ -267,7 +267,7 @@ def _subject(study: Study, part: str) -> str:
 
 
 def study_of(job: Job) -> Study:
-    """Return the study that a job is about. Raises JobRefused where it was deleted."""
+    """Return the study of a job. Raises JobRefused if it was deleted."""
     study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
     if study is None:
         raise JobRefused("the study was deleted")
@@ -275,7 +275,7 @@ def study_of(job: Job) -> Study:
 
 
 def run(job: Job, progress: JobProgress) -> dict[str, Any]:
-    """Compute the report that a job asks for; its result is {report: id}."""
+    """Compute the report of a job; the result is {report: id}."""
     study = study_of(job)
     try:
         report = compute(study=study, part=job.params["part"], by=job.created_by, progress=progress)

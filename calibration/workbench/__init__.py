@@ -1,1 +1,1 @@
-"""The judge workbench: drafts and versions beside people's answers on the items of a bench."""
+"""The judge workbench: drafts and versions of judges compared with people's answers on a bench."""

@@ -1,4 +1,4 @@
-"""What the workbench shows, as plain data: for the API and the command."""
+"""JSON data of the workbench, for the API and the command."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from judges.drafts import benches
 from judges.drafts.draft_actions import run_of
 from judges.models import Bench, Draft
 
-# How far a draft is, what it has cost and what went wrong, for its page, the API and the command.
+# Progress, cost and failures of a draft, for its page, the API and the command.
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A draft's run, None before it was tried; `failures` counts its failed calls by what went wrong."""
+    """A draft's run, None before the first run; `failures` counts its failed calls by cause."""
 
     draft: Draft
     run: Run | None
@@ -35,11 +35,11 @@ class Tried:
 
     @property
     def active(self) -> bool:
-        """Whether more may come."""
+        """Whether calls are still active."""
         return self.progress is not None and self.progress.active
 
     def as_json(self) -> dict[str, Any] | None:
-        """Return plain data; None before it was tried."""
+        """Return JSON data; None before the first run."""
         if self.run is None or self.progress is None:
             return None
         counted = ("state", "total", "done", "failed", "pending", "leased", "cancelled", "flagged")
@@ -50,7 +50,7 @@ class Tried:
 
 
 def tried(draft: Draft) -> Tried:
-    """Return how far a draft is."""
+    """Return a draft's run with its progress and failures."""
     run = run_of(draft)
     if run is None:
         return Tried(draft, None, None)
@@ -60,12 +60,12 @@ def tried(draft: Draft) -> Tried:
 
 
 def kind_of_failure(error: str) -> str:
-    """Return what went wrong in a few words: the beginning of the error, up to its first colon."""
+    """Return the cause of a failure in a few words: the error up to its first colon."""
     return error.partition(":")[0].strip()[:80] or "no reason given"
 
 
 def bench(draft_bench: Bench) -> dict[str, Any]:
-    """Return a bench with its drafts in short."""
+    """Return a bench with a summary of its drafts."""
     drafts = draft_bench.drafts.filter(of=None, search_text=None, discarded_at=None).select_related(
         "endpoint"
     )
@@ -87,7 +87,7 @@ def bench(draft_bench: Bench) -> dict[str, Any]:
 
 
 def in_short(draft: Draft) -> dict[str, Any]:
-    """Return what a draft is."""
+    """Return a summary of a draft."""
     return {
         "number": draft.number,
         "name": draft.name,
@@ -103,7 +103,7 @@ def in_short(draft: Draft) -> dict[str, Any]:
 
 
 def draft(judge_draft: Draft) -> dict[str, Any]:
-    """Return a draft with its text, how far it is, and its agreement with people so far."""
+    """Return a draft with its text, its progress, and its agreement with people so far."""
     judged = Judged(judge_draft.name, judge_draft.asker, judge_draft)
     read = sheets(judge_draft.bench, [judged])
     text = {"system": judge_draft.text.system, "user": judge_draft.text.user, "form": judge_draft.text.form}
@@ -128,7 +128,7 @@ def draft(judge_draft: Draft) -> dict[str, Any]:
 
 
 def answers(read: Sequence[Sheet], judged: Judged) -> list[dict[str, Any]]:
-    """Return per question and item what people and the judge answered; items without either are left out."""
+    """Return people's and the judge's answers per question and item; unanswered items are left out."""
     rows = []
     for sheet in read:
         ratings = sheet.ratings
@@ -146,20 +146,20 @@ def answers(read: Sequence[Sheet], judged: Judged) -> list[dict[str, Any]]:
 
 
 def _value(sheet: Sheet, value: float) -> float | str | None:
-    if value != value:  # not a number: no answer
+    if value != value:  # NaN: no answer
         return None
     names = sheet.ratings.names
     return names[int(value)] if names else float(value)
 
 
 def figure(result: Result) -> dict[str, Any]:
-    """Return a figure as plain data, its name as `statistic`."""
+    """Return a figure as JSON data, its name as `statistic`."""
     plain = result.as_dict()
     return {"statistic": plain.pop("name"), **plain}
 
 
 def difference(disagreement: Difference, judged: Judged) -> dict[str, Any]:
-    """Return where a judge and people disagree on one question of one item."""
+    """Return a disagreement between a judge and people on one question of one item."""
     sheet = disagreement.sheet
     ratings = sheet.ratings
     people = {
@@ -182,7 +182,7 @@ def difference(disagreement: Difference, judged: Judged) -> dict[str, Any]:
 
 
 def side_by_side(comparison: SideBySide) -> dict[str, Any]:
-    """Return the judges of a bench side by side."""
+    """Return the comparison of a bench's judges."""
     return {
         "with": comparison.chosen.key if comparison.chosen else None,
         "tried": comparison.tried,
@@ -225,7 +225,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def finding(check_finding: Finding) -> dict[str, Any]:
-    """Return what a check found."""
+    """Return the finding of a check."""
     return {
         "check": check_finding.check.key,
         "title": check_finding.check.title,
@@ -247,7 +247,7 @@ def finding(check_finding: Finding) -> dict[str, Any]:
 
 
 def waiting(rows: Sequence[ForAdjudication]) -> list[dict[str, Any]]:
-    """Return what waits for adjudication."""
+    """Return the items waiting for adjudication."""
     keys = item_keys([row.item_id for row in rows])
     return [
         {

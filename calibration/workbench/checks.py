@@ -1,4 +1,4 @@
-"""Checks of a draft: what it takes to make one, and what it found, a sentence and figures per question."""
+"""Checks of a draft: their cost, and their findings as a sentence and figures per question."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from judges.models import Draft
 from judges.prompts import versions
 from judges.runs.estimates import Estimate
 
-# Which systems are of a judge's own family: as its endpoint and the corpus say.
+# Systems of a judge's own model family, as recorded for its endpoint and the corpus.
 
 
 def own_systems(draft: Draft) -> list[str]:
-    """Return the names of the corpus's systems whose family is that of the draft's model, in any case."""
+    """Return the names of the corpus's systems in the family of the draft's model, ignoring case."""
     family = draft.endpoint.family.casefold() if draft.endpoint else ""
     if not family:
         return []
@@ -41,7 +41,7 @@ def own_systems(draft: Draft) -> list[str]:
 
 
 def why_none(draft: Draft) -> str:
-    """Say what to do where a check knows no system of the judge's own family."""
+    """Return advice for a check that knows no system of the judge's own family."""
     family = draft.endpoint.family if draft.endpoint else ""
     if not family:
         return (
@@ -55,14 +55,14 @@ def why_none(draft: Draft) -> str:
 
 PLAN = Plan(resamples=1000)
 SAMPLES = 3
-"""Calls an item that self-consistency asks for."""
+"""Number of calls per item for self-consistency."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a check: about which question, of which variant of the text, called what.
+    """A figure of a check: its question, the variant of the text, and its title.
 
-    It is of the targets that both were asked about; `not_asked` of the bench's came later.
+    It covers the targets for which both were called; `not_asked` counts the bench's further targets.
     """
 
     question: str
@@ -74,7 +74,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Check:
-    """A check. `asks` says what it has to ask first, nothing where it reads what is there."""
+    """A check. `asks` names the calls it needs first; empty if it uses existing answers."""
 
     key: str
     title: str
@@ -118,12 +118,12 @@ CHECKS: dict[str, Check] = {
         ),
     )
 }
-"""All checks, in their order."""
+"""All checks, in display order."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of a check: figures, or the reason why there is none; the texts that it tried."""
+    """Result of a check: figures, or the reason why there are none; and the drafts it ran."""
 
     check: Check
     figures: tuple[Figure, ...] = ()
@@ -132,7 +132,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """Say the first figure that has a value in words, with its interval; nothing where none has."""
+        """The first figure with a value, in words, with its interval; empty if there is none."""
         for figure in self.figures:
             if figure.result.value is not None:
                 return sentence(self.check.key, figure)
@@ -140,7 +140,7 @@ class Finding:
 
 
 def sentence(key: str, figure: Figure) -> str:
-    """Say a figure with a value in words, with its interval or why it has none."""
+    """Describe a figure with a value in words, with its interval or why it has none."""
     result, about = figure.result, f", {figure.about[:1].lower()}{figure.about[1:]}" if figure.about else ""
     value = result.value or 0.0
     says = {
@@ -164,16 +164,16 @@ def _goes(value: float) -> str:
 
 
 def variants(draft: Draft, key: str) -> list[Reworded]:
-    """Return the texts that a check tries; none for one that changes no text."""
+    """Return the texts that a check varies; none for a check that changes no text."""
     wording = versions.wording_of(draft.text)
     return {"rewordings": rewordings, "examples": reordered}.get(key, lambda _: [])(wording)
 
 
 @transaction.atomic
 def start(*, by: User | None, draft: Draft, key: str) -> list[Draft]:
-    """Ask what a check needs to know, on the items that the draft was tried on; return the drafts asked.
+    """Start the calls that a check needs, on the items that the draft was run on; return the drafts called.
 
-    Raises WorkbenchRefused for a check that asks nothing, or finds nothing that it could change.
+    Raises WorkbenchRefused for a check that needs no calls, or that finds nothing to change.
     """
     _refuse(draft, key)
     if key == "consistency":
@@ -186,7 +186,7 @@ def start(*, by: User | None, draft: Draft, key: str) -> list[Draft]:
 
 
 def cost(draft: Draft, key: str) -> Estimate:
-    """Return what starting a check takes; nothing is kept. Raises WorkbenchRefused as starting does."""
+    """Return the cost of starting a check; nothing is stored. Raises WorkbenchRefused like `start`."""
     _refuse(draft, key)
     if key == "consistency":
         return draft_actions.estimate(draft, draft.targets, max(SAMPLES, draft.samples))
@@ -245,8 +245,10 @@ def _write_variants(by: User | None, draft: Draft, key: str) -> list[Draft]:
 
 
 def finding(draft: Draft, key: str, *, own: Sequence[str] = (), plan: Plan = PLAN) -> Finding:
-    """Return what a check found so far; `own` names the systems of the judge's own family, those
-    that the corpus says are where it is empty."""
+    """Return the finding of a check so far.
+
+    `own` names the systems of the judge's own family; if empty, those recorded in the corpus.
+    """
     check, judged = CHECKS[key], Judged(draft.name, draft.asker, draft)
     if key in ("rewordings", "examples"):
         return _against_variants(check, draft, judged, plan)
@@ -264,13 +266,13 @@ def finding(draft: Draft, key: str, *, own: Sequence[str] = (), plan: Plan = PLA
 
 
 def _counts_asked(*drafts: Draft) -> list[int]:
-    """Return the items that all of these drafts of a bench were asked about."""
+    """Return the items on which all of these drafts of a bench were run."""
     least = min(draft.targets for draft in drafts)
     return [pk for pk, position in items_of(drafts[0].bench).items() if position < least]
 
 
 def _not_asked(*drafts: Draft) -> int:
-    """Return how many of a bench's targets one of its drafts was not asked about."""
+    """Return how many of a bench's targets at least one of its drafts was not run on."""
     return drafts[0].bench.targets.count() - min(draft.targets for draft in drafts)
 
 
@@ -299,7 +301,7 @@ TITLES = {
 
 
 def _against_variants(check: Check, draft: Draft, judged: Judged, plan: Plan) -> Finding:
-    """Compare a draft's answers with those of the same judge with a changed text."""
+    """Compare a draft's answers with those of the same judge given a changed text."""
     variant_drafts = tuple(
         draft.checks.select_related("rater", "bench", "text")
         .filter(check_key__startswith=f"{check.key}:", targets__gt=0, discarded_at=None)
@@ -372,7 +374,7 @@ BIASES: dict[str, Callable[[Sheet, Floats, Floats, Sequence[str], Plan], Result]
 
 
 def _log_characters(items: Sequence[int]) -> Floats:
-    """Return the logarithm of one plus the characters of each item: of its turn, or of the continuation.
+    """Return log(1 + characters) of each item: of its turn, or of the continuation.
 
     Characters, because not every language writes spaces between words.
     """

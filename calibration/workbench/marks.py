@@ -1,4 +1,4 @@
-"""Saying who is wrong where a judge and people disagree, and handing items on to adjudication."""
+"""Verdicts on disagreements between a judge and people, and items sent to adjudication."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def mark(
     verdict: str,
     note: str = "",
 ) -> Mark:
-    """Say who is wrong about a question on an item of a bench; what was said of it before stays readable.
+    """Record who is wrong about a question on an item of a bench; earlier marks stay readable.
 
-    `withdrawn` takes back what stands. Raises WorkbenchRefused for what is not on the bench, an unknown
-    verdict, a note that is too long, and where nothing stands that could be withdrawn.
+    `withdrawn` withdraws the current mark. Raises WorkbenchRefused for an item or question not on the bench,
+    an unknown verdict, a note that is too long, and if there is no mark to withdraw.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
     if verdict not in Verdict.values:
@@ -70,14 +70,14 @@ def mark(
 
 
 def current_marks(bench: Bench) -> dict[tuple[int, int, str], Mark]:
-    """Return the marks of a bench that stand, by item, question and who was judged."""
+    """Return the current marks of a bench, by item, question and judge."""
     rows = Mark.objects.filter(bench=bench).select_related("created_by").order_by("pk")
     latest = {(row.item_id, row.question_id, row.judged): row for row in rows}
     return {place: row for place, row in latest.items() if row.verdict != Verdict.WITHDRAWN}
 
 
 def counts(bench: Bench) -> dict[str, int]:
-    """Return how many marks of each verdict stand."""
+    """Return the number of current marks per verdict."""
     by_verdict = dict.fromkeys([value for value in Verdict.values if value != Verdict.WITHDRAWN], 0)
     for row in current_marks(bench).values():
         by_verdict[row.verdict] += 1
@@ -86,9 +86,9 @@ def counts(bench: Bench) -> dict[str, int]:
 
 @transaction.atomic
 def send_to_adjudication(*, by: User | None, mark: Mark) -> ForAdjudication:
-    """Put the item and question of a mark on the list for adjudication; one that waits there stays.
+    """Add a mark's item and question to the adjudication list; an entry that waits there stays.
 
-    Raises WorkbenchRefused unless the mark stands and says that the people are wrong.
+    Raises WorkbenchRefused unless the mark is current and says that the people are wrong.
     """
     now = current_marks(mark.bench).get((mark.item_id, mark.question_id, mark.judged))
     if now is None or now.pk != mark.pk or mark.verdict != Verdict.PEOPLE_WRONG:
@@ -111,7 +111,7 @@ def send_to_adjudication(*, by: User | None, mark: Mark) -> ForAdjudication:
 
 @transaction.atomic
 def withdraw(*, by: User | None, row: ForAdjudication) -> ForAdjudication:
-    """Take an item off the list for adjudication; again it changes nothing."""
+    """Remove an entry from the adjudication list; repeating it changes nothing."""
     row = ForAdjudication.objects.select_for_update().get(pk=row.pk)
     if row.withdrawn_at is None and row.settled_at is None:
         row.withdrawn_at = timezone.now()
@@ -121,7 +121,7 @@ def withdraw(*, by: User | None, row: ForAdjudication) -> ForAdjudication:
 
 
 def waiting() -> QuerySet[ForAdjudication]:
-    """Return what waits for adjudication, latest first."""
+    """Return the entries waiting for adjudication, latest first."""
     related = (
         "item__corpus",
         "item__turn",
@@ -136,14 +136,14 @@ def _log(by: User | None, verb: str, subject: str, **detail: object) -> None:
     Event.objects.create(by=by, verb=verb, subject=subject, detail=detail)
 
 
-# The marks of a bench as files: CSV that no spreadsheet evaluates, and JSON.
+# Export of a bench's marks: CSV (safe to open in a spreadsheet) and JSON.
 
 COLUMNS = ("item", "question", "judge", "verdict", "note", "by", "at")
 FORMS = {"csv": "text/csv", "json": "application/json"}
 
 
 def marks_as_json(bench: Bench) -> list[dict[str, Any]]:
-    """Return the marks of a bench that stand, latest first, as plain data."""
+    """Return the current marks of a bench as JSON data, latest first."""
     marks = sorted(current_marks(bench).values(), key=lambda mark: -mark.pk)
     keys = item_keys([mark.item_id for mark in marks])
     with_questions = Mark.objects.select_related("question__version__scheme").in_bulk(
@@ -166,7 +166,7 @@ def marks_as_json(bench: Bench) -> list[dict[str, Any]]:
 
 
 def item_keys(items: list[int]) -> dict[int, str]:
-    """Return the keys of items by their ids."""
+    """Return item keys by id."""
     parts = {
         name: ITEM_PARTS[name] for name in ("dialogue_key", "continuation_key", "position", "record_key")
     }
@@ -179,7 +179,7 @@ def item_keys(items: list[int]) -> dict[int, str]:
 
 
 def render_marks(bench: Bench, form: str) -> str:
-    """Return the marks in a form of `FORMS`."""
+    """Return the marks in a format of `FORMS`."""
     rows = marks_as_json(bench)
     if form == "json":
         return json.dumps({"bench": bench.name, "marks": rows}, ensure_ascii=False, indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""One step of a search in the background, and the calls in which improving models are asked."""
+"""One step of a prompt search in the background, with the calls to improving models."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from judges.protocols.protocol import Asking
 from judges.runs.material import answers_for_needs, case_of, load
 from judges.runs.plans import asker_of
 
-# The calls in which improving models are asked: made ready, read, and what they proposed taken down.
+# Calls to improving models: prepared, parsed, and their proposals recorded.
 
-# What an improving model is shown of a disagreement: what the judge saw, what it said, what people said.
+# Description of a disagreement for an improving model: the judge's material, its answers, people's answers.
 
 MATERIAL = (
     "facts",
@@ -62,11 +62,11 @@ MATERIAL = (
     "reference",
     "response",
 )
-"""The variables that hold what a judge sees, in the order in which they are shown."""
+"""Variables that hold the judge's material, in display order."""
 
 
 def describe_disagreement(search: Search, row: BenchTarget, target: Target, answers: Answers) -> Disagreement:
-    """Return a case for the improving model; of turns without any difference nothing is said."""
+    """Return a case for the improving model; turns without a difference are omitted."""
     spec = search.texts.select_related("draft__rater").earliest("number").draft.rater.spec
     asker = asker_of(spec)
     assert isinstance(asker.protocol, Asking)
@@ -104,14 +104,14 @@ def _value_text(value: Value | None) -> str:
 
 
 class ImproveRun:
-    """Runs of improving models: a call is a request of a search."""
+    """Runs of improving models: each call is a request of a search."""
 
     def preparer(self) -> ImproveRun:
-        """Nothing is remembered from one batch to the next."""
+        """Return itself: nothing is cached between batches."""
         return self
 
     def make(self, calls: Sequence[Call]) -> list[PreparedCall]:
-        """Return the calls made ready, in order."""
+        """Prepare the calls, in order."""
         rows = SearchRequest.objects.select_related(
             "search__bench", "search__improver", "search__rater", "base"
         )
@@ -121,11 +121,11 @@ class ImproveRun:
         return [self._prepare_call(call, requests[call.run.scope["search"], call.part]) for call in calls]
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
-        """Improving models are asked, not computed."""
+        """Not applicable: improving models are called, not computed."""
         raise AssertionError(f"{len(calls)} requests for proposals on the queue of metrics")
 
     def record(self, results: Sequence[tuple[Call, Sequence[Any]]]) -> int:
-        """Take down what was proposed; a proposal is no label."""
+        """Record the proposals; a proposal is no label."""
         for _, answers in results:
             for request, proposal in answers:
                 SearchRequest.objects.filter(pk=request, done=False).update(
@@ -134,10 +134,10 @@ class ImproveRun:
         return 0
 
     def reopened(self, run: Run) -> None:
-        """Nothing but its calls says what is asked again."""
+        """Nothing to do: the calls alone determine what is repeated."""
 
     def settled(self, run: Run) -> None:
-        """Let the search go on."""
+        """Continue the search."""
         run.values = SearchRequest.objects.filter(search=run.scope["search"], text__isnull=False).count()
         run.missing, run.missing_reason = 0, ""
         benches.settled(run)
@@ -161,30 +161,30 @@ def _read(row: SearchRequest, reply: str, _tokens: Tokens) -> Read:
 RUN = ImproveRun()
 
 
-# One step of a search: gone through from its beginning, as far as the answers reach.
+# One step of a search: replayed from the beginning, as far as the answers reach.
 #
-# A step takes its turn under a lock on the search's row and writes what it finds in one transaction. It
-# asks by putting calls into the queue, and ends; when they are answered the next step comes further. So a
-# search holds no worker up, and one that is killed loses nothing and pays for nothing twice.
+# A step runs under a lock on the search's row and writes its results in one transaction. It makes requests by
+# putting calls into the queue, and ends; once they are answered the next step gets further. So a search
+# blocks no worker, and a killed one loses nothing and pays for nothing twice.
 
-# Asking in a search: the judge about targets, and the improving model about disagreements.
+# Requests of a search: to the judge about targets, and to the improving model about disagreements.
 #
-# Nothing is asked here and now. What was answered is read; what was not is put into the queue of calls, and
-# the search waits. When the answers are there it is gone through again from its beginning, and comes as far
-# as they reach: the same answers always lead to the same questions.
+# Requests are never sent directly. Existing answers are read; missing ones are put into the queue of calls,
+# and the search waits. Once the answers arrive it is replayed from the beginning, as far as they reach: the
+# same answers always lead to the same requests.
 #
-#     Waiting       answers are on their way
-#     OutOfBudget   what would have to be asked is beyond the search's bounds (judges.prompt_search)
+#     Waiting       answers are pending
+#     OutOfBudget   further requests would exceed the search's bounds (judges.prompts.search)
 
 Place = tuple[int, int | None]
 
 
 class Waiting(Exception):
-    """What was asked has no answer yet."""
+    """A request has no answer yet."""
 
 
 class SearchCalls:
-    """Asks for one search, within a transaction that holds its row."""
+    """Requests of one search, within a transaction that holds its row."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
@@ -196,11 +196,11 @@ class SearchCalls:
         self.targets = {key: rows[pk] for key, pk in ids.items()}
 
     def asks(self) -> Asks:
-        """Return who asks, for `evolve`."""
+        """Return the callbacks for `evolve`."""
         return Asks(self.judge, self.improve, self.disagreement)
 
     def judge(self, wording: Wording, targets: Sequence[Target]) -> list[Answers]:
-        """Return the judge's answers about targets under a text. Raises Waiting or OutOfBudget."""
+        """Return the judge's answers on targets with a text. Raises Waiting or OutOfBudget."""
         text = self.text_of(wording)
         self.bounds.reserved = self.search.texts.count() * len(self._held_back()[1]) * self.calls_each
         if self._ask([(text, targets)]):
@@ -208,12 +208,12 @@ class SearchCalls:
         return self._answers(text, targets)
 
     def _held_back(self) -> tuple[SearchText, list[BenchTarget]]:
-        """Return the first text, and the targets that are held back."""
+        """Return the first text and the held-back targets."""
         first = self.search.texts.select_related("draft__rater").earliest("number")
         return first, [self.targets[target.key] for target in searches.targets_of(self.search, HELD_BACK)]
 
     def judge_all(self, wordings: Iterable[Wording], targets: Sequence[Target]) -> None:
-        """See that the judge has answered about targets under several texts.
+        """Make sure that the judge has answered on targets with several texts.
 
         Raises Waiting or OutOfBudget.
         """
@@ -221,7 +221,7 @@ class SearchCalls:
             raise Waiting
 
     def text_of(self, wording: Wording) -> SearchText:
-        """Return the search's row of a text, made where it is new."""
+        """Return the search's row of a text, created if new."""
         digest = wording.digest()
         existing = self.search.texts.select_related("draft__rater").filter(digest=digest).first()
         if existing is not None:
@@ -240,11 +240,11 @@ class SearchCalls:
         return SearchText.objects.create(search=self.search, number=number, draft=draft, digest=digest)
 
     def disagreement(self, target: Target, answers: Answers) -> Disagreement:
-        """Return what the improving model is shown of a target."""
+        """Return the description of a target for the improving model."""
         return describe_disagreement(self.search, self.targets[target.key], target, answers)
 
     def improve(self, wording: Wording, cases: Sequence[Disagreement]) -> Proposed:
-        """Return what the improving model proposes; a proposal that cannot be used is asked for once more."""
+        """Return the improving model's proposal; an unusable proposal is requested once more."""
         trouble = ""
         for _ in range(2):
             request = self._request(wording, cases, trouble)
@@ -254,7 +254,7 @@ class SearchCalls:
         return Proposed(None)
 
     def _ask(self, requested: Sequence[tuple[SearchText, Sequence[Target]]]) -> bool:
-        """Put into the queue what was not asked before; return whether answers are still to come."""
+        """Queue the missing calls; return whether answers are still pending."""
         waiting, missing = False, []
         for text, some in requested:
             states = self._states(text, some)
@@ -275,7 +275,7 @@ class SearchCalls:
         return row.continuation_id, row.item_id
 
     def _states(self, text: SearchText, targets: Sequence[Target]) -> dict[tuple[int, int | None, str], str]:
-        """Return the state of every call about these targets under a text."""
+        """Return the states of all calls on these targets with a text."""
         places = {self._place(target) for target in targets}
         rows = Call.objects.filter(rater=text.draft.rater).values_list(
             "continuation", "item", "part", "state"
@@ -323,7 +323,7 @@ class SearchCalls:
         return [{(name, item): by_item[item].get(name) for name, item in target.people} for target in targets]
 
     def _request(self, wording: Wording, cases: Sequence[Disagreement], trouble: str) -> SearchRequest:
-        """Return the answered request; put it into the queue and raise Waiting where it was not asked."""
+        """Return the answered request; if it was not sent yet, queue it and raise Waiting."""
         asker = asker_of(self.text_of(wording).draft.rater.spec)
         prompt = reflection.request(
             wording,
@@ -344,7 +344,7 @@ class SearchCalls:
         if request.done:
             return request
         call = Call.objects.filter(rater=self.search.rater, part=request.digest).first()
-        if call is None:  # not asked yet, or beyond the bounds when this was come to before
+        if call is None:  # not sent yet, or beyond the bounds in an earlier step
             self.bounds.allow_request(prompt, *self._held_back())
             self._create_request(request, self.targets[cases[0].key])
         elif call.state == Call.State.FAILED:
@@ -354,7 +354,7 @@ class SearchCalls:
         raise Waiting
 
     def _create_request(self, request: SearchRequest, about: BenchTarget) -> None:
-        """Ask the improving model: a call that stands with the first case's continuation."""
+        """Queue a call to the improving model, attached to the first case's continuation."""
         run = self._run(rater=self.search.rater, kind=IMPROVE, endpoint=self.search.improver)
         Call.objects.create(
             run=run, rater=run.rater, continuation_id=about.continuation_id, part=request.digest
@@ -363,7 +363,7 @@ class SearchCalls:
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Take a search one step further; its result is {search: id, state: where it stands}."""
+    """Advance a search by one step; the result is {search: id, state: its state}."""
     with transaction.atomic():
         search = Search.objects.select_for_update().filter(pk=job.params["search"]).first()
         if search is None:
@@ -409,7 +409,7 @@ def _take_down(search: Search, asking: SearchCalls, candidate: SearchCandidate) 
 
 
 def _score(search: Search, asking: SearchCalls, candidates: Sequence[SearchCandidate]) -> str:
-    """See that the texts are asked about the held-back dialogues, the best first; say what was left out."""
+    """Have the judge answer on the held-back dialogues, best texts first; return a note on omitted texts."""
     held_back = searches.targets_of(search, HELD_BACK)
     tried = sorted(
         (candidate for candidate in candidates[1:] if candidate.score is not None),
@@ -432,7 +432,7 @@ def _score(search: Search, asking: SearchCalls, candidates: Sequence[SearchCandi
 
 
 def _keep(search: Search, text: SearchText, measured: Sequence[Figure]) -> None:
-    """Keep a proposal as a version that nobody has adopted, with what it came from and what it is worth."""
+    """Store a proposal as a version awaiting adoption, with its origin and its figures."""
     if text.score is not None:
         benches.note(
             bench=search.bench,

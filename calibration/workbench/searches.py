@@ -1,4 +1,4 @@
-"""Searches: a model proposes texts for a judge, a person adopts one; their bounds, state and results."""
+"""Prompt searches: a model proposes texts, a person adopts one; their bounds, state and results."""
 
 from __future__ import annotations
 
@@ -44,23 +44,22 @@ from judges.protocols import Asking
 from judges.runs.material import answers_for_needs, bind_needs, case_of, load
 from judges.runs.plans import asker_of
 
-# Searches: a model reads where a judge and people differ and proposes texts; what they are worth is measured
-# on dialogues that the search has not seen. A person decides.
+# Searches: a model reads disagreements between a judge and people and proposes texts; these are measured on
+# dialogues that the search has not seen. A person decides.
 
 HELD_BACK = "held_back"
-"""The part of a search's dialogues that it never sees; what texts are worth is measured there."""
+"""Part of a search's dialogues that it never sees; texts are measured there."""
 IMPROVE = "improve"
-"""The kind of the runs in which improving models are asked."""
+"""Kind of the runs that call improving models."""
 
 
-# What a search works on: a bench's targets, each with its part and people's answers, taken down once.
+# Material of a search: a bench's targets with their parts and people's answers, stored once.
 
 
 def take_down(bench: Bench, seed: int) -> dict[str, Any]:
-    """Return, as plain JSON, the questions and targets of a bench that people answered, each in its part.
+    """Return, as JSON data, the questions and targets of a bench that people answered, assigned to parts.
 
-    An answer key stands in where no people answered. Raises WorkbenchRefused where too few clusters have
-    answers.
+    An answer key is used where no people answered. Raises WorkbenchRefused if too few clusters have answers.
     """
     sheet_list = sheets(bench, [])
     names = {pk: name for name, pk in bench.questions.items()}
@@ -80,7 +79,7 @@ def take_down(bench: Bench, seed: int) -> dict[str, Any]:
 
 
 def questions_of(search: Search) -> dict[str, ScoredQuestion]:
-    """Return the questions of a search as scores read them."""
+    """Return the questions of a search in the form that scores use."""
     return {name: ScoredQuestion(**fields) for name, fields in search.material["questions"].items()}
 
 
@@ -90,7 +89,7 @@ def targets_of(search: Search, part: str) -> list[Target]:
 
 
 def ids_of(search: Search) -> dict[str, int]:
-    """Return the id of each target's row in the bench, by the target's key."""
+    """Return the ids of the targets' rows in the bench, by the targets' keys."""
     return {row["key"]: row["target"] for row in search.material["targets"]}
 
 
@@ -111,7 +110,7 @@ def _scale(sheet: Sheet) -> dict[str, Any]:
 
 
 def _answers(sheet: Sheet) -> list[tuple[int, list[Value]]]:
-    """Return what people (else keys) answered to a question, by item."""
+    """Return people's (else keys') answers to a question, by item."""
     ratings = sheet.ratings
     columns = list(ratings.of_kind("human") or ratings.of_kind("key"))
     return [
@@ -154,18 +153,18 @@ def _key(row: BenchTarget) -> str:
     return item_key(row.continuation.dialogue.key, row.continuation.key, turn)
 
 
-# The bounds of a search: no call is begun that would pass them.
+# Bounds of a search: no call is started that would exceed them.
 
 LOOKED_AT = 5
-"""Prompts that are made to tell what others will cost."""
+"""Number of prompts built to estimate the cost of others."""
 REPLY_TOKENS = 1500
-"""About how long a proposal is."""
+"""Approximate length of a proposal in tokens."""
 
 
 class Bounds:
-    """What a search has taken so far, and whether it may take more.
+    """Calls and cost of a search so far, checked against its bounds.
 
-    `reserved` calls are kept back while it searches: those that tell what its texts are worth.
+    `reserved` calls are kept for the end: they measure the search's texts.
     """
 
     def __init__(self, search: Search) -> None:
@@ -187,7 +186,7 @@ class Bounds:
         )
 
     def allow(self, requested: Sequence[tuple[SearchText, Sequence[BenchTarget]]], calls_each: int) -> None:
-        """Raise OutOfBudget where asking the judge about these targets under these texts is too much."""
+        """Raise OutOfBudget if calls to the judge on these targets with these texts exceed the bounds."""
         count = sum(len(some) for _, some in requested) * calls_each
         if self.search.most_cost is None:
             return self._allow(count, Decimal(0), Decimal(0))
@@ -196,9 +195,9 @@ class Bounds:
         return self._allow(count, coming, max(each for each, _ in prices))
 
     def allow_request(self, prompt: SentPrompt, text: SearchText, held_back: Sequence[BenchTarget]) -> None:
-        """Raise OutOfBudget where one more request to the improving model is too much.
+        """Raise OutOfBudget if another request to the improving model exceeds the bounds.
 
-        What is kept back is priced as calls of the judge under `text` about `held_back`.
+        Reserved calls are priced as calls of the judge on `held_back` with `text`.
         """
         if self.search.most_cost is None:
             return self._allow(1, Decimal(0), Decimal(0))
@@ -206,7 +205,7 @@ class Bounds:
         return self._allow(1, coming, self._cost_of_judging(text, held_back))
 
     def _allow(self, count: int, coming: Decimal, each: Decimal) -> None:
-        """Allow `count` calls that cost `coming`, where what waits and is kept back costs `each` a call."""
+        """Allow `count` calls at a total of `coming`; waiting and reserved calls cost `each` per call."""
         search = self.search
         if self.calls + count + self.reserved > search.most_calls:
             raise OutOfBudget(f"{count} more calls would pass the bound of {search.most_calls:,}")
@@ -218,11 +217,11 @@ class Bounds:
         self.waiting += count
 
     def _cost_of_judging(self, text: SearchText, about: Sequence[BenchTarget]) -> Decimal:
-        """Return what a call of the judge costs: the mean over all parts of some targets that it is asked."""
+        """Return the mean cost of a judge's call, over all parts of the first targets it can judge."""
         for start in range(0, len(about), LOOKED_AT):
             if prices := self._prices(text, about[start : start + LOOKED_AT]):
                 return sum(prices, Decimal(0)) / len(prices)
-        return Decimal(0)  # nothing is sent about any of them
+        return Decimal(0)  # no target can be judged
 
     def _prices(self, text: SearchText, some: Sequence[BenchTarget]) -> list[Decimal]:
         spec = text.draft.rater.spec
@@ -252,10 +251,10 @@ class Bounds:
         return price
 
 
-# Searches: started, cancelled, resumed; their proposals adopted by a person. Logged, each of them.
+# Actions on searches: start, cancel, resume, and adoption of proposals. All are logged.
 
 BOUNDS = {"rounds": (1, 50), "few": (1, 20), "most_calls": (1, 1_000_000)}
-"""The least and the most of each number that a search is given."""
+"""Smallest and largest value of each number of a search."""
 
 
 @transaction.atomic
@@ -277,11 +276,11 @@ def start(
 ) -> Search:
     """Start a search from a version, on all of a bench's dev; its proposals go into that version's prompt.
 
-    `options` are those of the judge, as `judges.drafts.draft_actions.write` takes them (its `parameters`
-    among them); `improver_parameters` are the sampling parameters of the model that proposes.
+    `options` are the judge's, as in `judges.drafts.draft_actions.write` (including its `parameters`);
+    `improver_parameters` are the sampling parameters of the improving model.
 
-    From a text that comes with Concord they go into a new prompt `name`, a copy of it. Raises
-    WorkbenchRefused or JudgeError for what does not fit together, and where dev has too few answers.
+    For a text that comes with Concord, proposals go into a copy of it, a new prompt `name`. Raises
+    WorkbenchRefused or JudgeError for incompatible arguments, or if dev has too few answers.
     """
     numbers = {"rounds": rounds, "few": few, "most_calls": most_calls}
     for field, (least, most) in BOUNDS.items():
@@ -318,7 +317,7 @@ def start(
 
 
 def _refuse_cost(most: Decimal | None, *endpoints: Endpoint) -> None:
-    """Refuse a bound on the cost that could not be kept."""
+    """Raise WorkbenchRefused for a cost bound that could not be enforced."""
     if most is None:
         return
     if most <= 0:
@@ -336,7 +335,7 @@ def _refuse_cost(most: Decimal | None, *endpoints: Endpoint) -> None:
 
 
 def _refuse_unfit(bench: Bench, version: Version) -> None:
-    """Refuse a version that a bench's drafts could not be."""
+    """Raise WorkbenchRefused for a version that cannot be a draft of the bench."""
     if version.protocol != bench.protocol:
         raise WorkbenchRefused(f"{version.ref} is for {version.protocol}, the bench for {bench.protocol}.")
     if version.variant not in (variants := benches.variants(bench)):
@@ -348,7 +347,7 @@ def _refuse_unfit(bench: Bench, version: Version) -> None:
 
 @transaction.atomic
 def cancel(*, by: User | None, search: Search) -> Search:
-    """Stop a search; its calls under way are finished, what it has proposed stays."""
+    """Stop a search; its active calls are finished, and its proposals stay."""
     search = Search.objects.select_for_update().get(pk=search.pk)
     if search.active:
         for run in runs_of(search).filter(state__in=runs.ACTIVE):
@@ -360,7 +359,7 @@ def cancel(*, by: User | None, search: Search) -> Search:
 
 @transaction.atomic
 def resume(*, by: User | None, search: Search) -> Search:
-    """Go on with a search that was cancelled, failed, or waits for a run that ended without its answers."""
+    """Resume a search that was cancelled, failed, or waits for a run that ended without answers."""
     search = Search.objects.select_for_update().get(pk=search.pk)
     if search.state == Search.State.DONE:
         return search
@@ -374,12 +373,12 @@ def resume(*, by: User | None, search: Search) -> Search:
 
 
 def runs_of(search: Search) -> Any:
-    """Return the runs of a search: of its texts, and of the improving model."""
+    """Return the runs of a search: for its texts, and for the improving model."""
     return Run.objects.filter(scope__search=search.pk)
 
 
 def end(search: Search, state: Search.State, note: str) -> None:
-    """Write how a search ended."""
+    """Record the end of a search."""
     search.state, search.note, search.finished_at = state, note, timezone.now()
     search.save(update_fields=["state", "note", "finished_at"])
 
@@ -397,8 +396,10 @@ def _prompt(by: User | None, bench: Bench, version: Version, name: str) -> Promp
 
 
 def _rater(improver: Endpoint, bench: Bench, improver_parameters: Mapping[str, Any]) -> Rater:
-    """Return who stands in the improving model's calls: it never has a label. Raises JobError for parameters
-    that cannot be."""
+    """Return the rater for the improving model's calls, which never gets a label.
+
+    Raises JobError for invalid parameters.
+    """
     spec = {"draft": bench.pk, "search": secrets.token_hex(8), "model": improver.model, **improver.server}
     if sent := parameters.checked(improver_parameters):
         spec["parameters"] = sent
@@ -411,28 +412,28 @@ def _log(by: User | None, verb: str, search: Search, **detail: Any) -> None:
 
 
 def adopt(*, by: User | None, text: SearchText) -> PromptVersion:
-    """Adopt a proposal of a search: judges may use it from now on. Raises JudgeError or WorkbenchRefused."""
+    """Adopt a proposal of a search, so that judges may use it. Raises JudgeError or WorkbenchRefused."""
     if text.version is None:
         raise WorkbenchRefused("Only a proposal of a search that has ended can be adopted.")
     return prompt_actions.adopt(by=by, version=text.version)
 
 
 VERBS = {"cancel": cancel, "resume": resume}
-"""What is done to a search by name."""
+"""Actions on a search by name."""
 
 
-# A search as it is shown: how far it is, what it took, its texts and what they are worth.
+# State of a search for display: its progress and cost, its texts and their figures.
 
-# What the texts of a search are worth: agreement with people on the held-back dialogues, and the difference
-# from the text that the search began with.
+# Figures of a search's texts: agreement with people on the held-back dialogues, and the difference from the
+# search's first text.
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A text's value of one statistic of one question on the held-back dialogues.
+    """A text's value of a statistic for one question on the held-back dialogues.
 
     `difference` is from the first text, on the dialogues that both answered, with `p_holm` over all texts of
-    the search; None for the first text, and where there is none.
+    the search; None for the first text, and if there is none.
     """
 
     text: SearchText
@@ -445,11 +446,11 @@ class Figure:
 
     @property
     def title(self) -> str:
-        """What the statistic is called."""
+        """Title of the statistic."""
         return "Accuracy" if self.name == ACCURACY else worded(self.name).name
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return JSON data."""
         names = ("value", "low", "high", "n_items", "n_clusters", "status", "reason")
         fields = {
             "question": self.question.key,
@@ -465,7 +466,7 @@ class Figure:
 
 
 def figures(search: Search, plan: Plan = PLAN) -> list[Figure]:
-    """Return the figures of all texts that answered about the held-back dialogues, text by text."""
+    """Return the figures of all texts with answers on the held-back dialogues, text by text."""
     texts = list(search.texts.select_related("draft__rater", "draft__text", "version__prompt"))
     judged = {text.pk: Judged(name_of(text), text.draft.rater, text.draft) for text in texts}
     read = sheets(search.bench, list(judged.values()), only=items_of(search, HELD_BACK))
@@ -478,7 +479,7 @@ def figures(search: Search, plan: Plan = PLAN) -> list[Figure]:
 
 
 def name_of(text: SearchText) -> str:
-    """Return what a text is called."""
+    """Return the display name of a text."""
     return f"text {text.number}" if text.number else "the first text"
 
 
@@ -516,7 +517,7 @@ def _figure(text: SearchText, row: Agreement, compared: tuple[Compared, ...]) ->
 
 @dataclass(frozen=True)
 class ShownText:
-    """A text with its name, its reference where it is a version, and its figures."""
+    """A text with its name, its reference (if it is a version), and its figures."""
 
     row: SearchText
     name: str
@@ -525,13 +526,13 @@ class ShownText:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a proposal that waits for a person."""
+        """Whether it is a proposal awaiting a decision."""
         return self.row.version is not None and self.row.version.is_open
 
 
 @dataclass(frozen=True)
 class SearchState:
-    """A search at one moment. `stuck` are runs that ended without their answers: it waits for them."""
+    """State of a search. `stuck` are runs that ended without the answers that the search waits for."""
 
     search: Search
     bounds: Bounds
@@ -541,7 +542,7 @@ class SearchState:
 
 
 def state_of(search: Search) -> SearchState:
-    """Return a search as it stands; figures once its texts answered about the held-back dialogues."""
+    """Return the state of a search; its figures only once it is done."""
     rows = search.texts.select_related("draft__text", "version__prompt", "parent")
     measured = figures(search) if search.state == Search.State.DONE else []
     parts = {name: len(targets_of(search, name)) for name in ("learn", "choose", HELD_BACK)}
@@ -565,7 +566,7 @@ def _text(row: SearchText, search: Search, measured: Sequence[Figure]) -> ShownT
 
 
 def as_json(search: Search) -> dict[str, Any]:
-    """Return a search as plain data: for the API and the command."""
+    """Return a search as JSON data, for the API and the command."""
     state = state_of(search)
     return {
         "id": search.pk,

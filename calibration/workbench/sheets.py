@@ -1,6 +1,6 @@
-"""A bench's questions, each with what people, answer keys, drafts and judges said on its items.
+"""Sheets: a bench's questions with the answers of people, answer keys, drafts and judges on its items.
 
-Drafts' answers are no labels; here they stand beside labels, and nowhere else.
+Drafts' answers are not labels; only here are they shown with labels.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from judges.protocols.rubric import base_of
 
 TEXT = "text"
 NOBODY = "\0nobody"
-"""Holds a place for every item; no rater has that name, and it is taken out again."""
+"""Placeholder rater that gives every item a row; no real rater has that name, and it is removed again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Who is put beside people: a draft, or a judge that answered on the bench's items by itself."""
+    """A judge compared with people: a draft, or a judge with its own labels on the bench's items."""
 
     name: str
     rater: Rater
@@ -56,20 +56,23 @@ class Judged:
 
     @property
     def key(self) -> str:
-        """How addresses name it: `draft-3` by the draft's number, or `judge-17` by the rater's id."""
+        """Name in URLs: `draft-3` by the draft's number, or `judge-17` by the rater's id."""
         return f"draft-{self.draft.number}" if self.draft else f"judge-{self.rater.pk}"
 
     @property
     def targets(self) -> int | None:
-        """How many of the bench's targets it was run on; None for a judge that was not run here."""
+        """Number of the bench's targets it was run on; None for a judge that was not run here."""
         return self.draft.targets if self.draft else None
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A question with all answers on the bench's items: `ratings` by first answers, people and keys among
-    them; `items` the stored item of each row; `contenders` with whose reading each is; `separate` has every
-    sample as a rater of its own (`draft 3#1`); `positions` says of which target each row is."""
+    """A question with all answers on the bench's items.
+
+    `ratings` holds first answers, including people and keys; `items` the stored item of each row;
+    `contenders` the readings with their judges; `separate` has every sample as its own rater (`draft 3#1`);
+    `positions` the target of each row.
+    """
 
     question: QuestionInfo
     ratings: Ratings
@@ -79,18 +82,20 @@ class Sheet:
     positions: Ints
 
     def of(self, judged: Judged) -> list[Contender]:
-        """Return the readings of one who is judged: by first answers, and where repeated by their mean."""
+        """Return a judge's readings: its first answers, and the mean of repeated answers."""
         return [contender for owner, contender in self.contenders if owner.key == judged.key]
 
     def samples_of(self, judged: Judged) -> Ratings | None:
-        """Return the samples of one who is judged, a column each; None for fewer than two."""
+        """Return a judge's samples, one per column; None for fewer than two."""
         names = {contender.rater for contender in self.of(judged)}
         own = [j for j, name in enumerate(self.separate.raters) if name.rpartition("#")[0] in names]
         return self.separate.take(own) if len(own) > 1 else None
 
     def missing(self, judged: Judged, reading: Contender, against: str) -> int:
-        """Count the items that people (or the key ``against``) answered, that one was asked about, and that
-        it has not answered."""
+        """Count the items without an answer by the judge.
+
+        Only items that people (or the key ``against``) answered and on which the judge was run.
+        """
         columns = [j for j, name in enumerate(self.ratings.raters) if name == against]
         block = self.ratings.values[:, columns or list(self.ratings.of_kind("human"))]
         is_asked = np.ones(len(self.items), np.bool_)
@@ -100,7 +105,7 @@ class Sheet:
 
     @property
     def unanswered(self) -> bool:
-        """Whether neither people nor a key answered it on these items."""
+        """Whether neither people nor a key answered the question on these items."""
         columns = [*self.ratings.of_kind("human"), *self.ratings.of_kind("key")]
         return bool(np.isnan(self.ratings.values[:, columns]).all())
 
@@ -112,7 +117,7 @@ class Sheet:
 
 
 def judged_on(bench: Bench, *, checks: bool = False, discarded: bool = False) -> list[Judged]:
-    """Return the drafts of a bench that were run, latest first, then the other judges with labels there."""
+    """Return the drafts of a bench that were run, latest first, then other judges with labels on it."""
     drafts = bench.drafts.select_related("rater", "kept_rater", "text", "endpoint", "bench").filter(
         targets__gt=0
     )
@@ -130,7 +135,7 @@ def judged_on(bench: Bench, *, checks: bool = False, discarded: bool = False) ->
 
 
 def items_of(bench: Bench) -> dict[int, int]:
-    """Return the items that a bench's targets are about, in their order, each with its target's position."""
+    """Return the items of a bench's targets in order, mapped to their targets' positions."""
     rows = list(bench.targets.order_by("position").values_list("position", "item", "continuation"))
     continuations = [continuation for _, item, continuation in rows if item is None]
     of: dict[int, list[int]] = {}
@@ -145,14 +150,14 @@ def items_of(bench: Bench) -> dict[int, int]:
 
 
 def question_ids(bench: Bench) -> list[int]:
-    """Return the questions that a bench's judges answer, and the same in other versions of their schemes."""
+    """Return the questions that a bench's judges answer, and the same questions in other scheme versions."""
     return [pk for linked in _linked(bench).values() for pk in linked]
 
 
 def _linked(bench: Bench) -> dict[int, list[int]]:
-    """Return per question of a bench itself and those of other versions that ask the same.
+    """Return, for each question of a bench, itself and its counterparts in other versions.
 
-    An expected score stands beside the answers to the question that it is the expected answer of.
+    An expected score is linked to the question whose answer it expects.
     """
     own = Question.objects.select_related("version__scheme").in_bulk(list(bench.questions.values()))
     linked: dict[int, list[int]] = {}
@@ -170,7 +175,7 @@ def _linked(bench: Bench) -> dict[int, list[int]]:
 
 
 def _expected_of(question: Question) -> list[int]:
-    """Return the questions that an expected score is about, the newest version first; none for others."""
+    """Return the questions that an expected score refers to, newest version first; none for others."""
     base = base_of(question.version.scheme.key)
     if base == question.version.scheme.key:
         return []
@@ -185,16 +190,16 @@ def _expected_of(question: Question) -> list[int]:
 
 
 def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = None) -> list[Sheet]:
-    """Return a sheet for every question of a bench that is not answered in free text, in their order.
+    """Return the sheets of a bench's questions in order, except free-text questions.
 
-    `only` limits them to these items. Raises WorkbenchRefused where an answer is off its scale.
+    `only` limits them to these items. Raises WorkbenchRefused if an answer is off its scale.
     """
     positions = items_of(bench)
     selected = set(positions if only is None else only)
     where = _places([pk for pk in positions if pk in selected])
     linked = _linked(bench)
     questions = Question.objects.select_related("version__scheme").in_bulk(list(linked))
-    order = benches.protocol_of(bench).answers  # a JSON object keeps no order
+    order = benches.protocol_of(bench).answers  # JSON objects have no reliable order
     infos = [question_info(questions[pk]) for key in order if (pk := bench.questions.get(key)) in questions]
     people = _people(bench, linked, where)
     answers = {judge.key: list(_answers(judge, linked, where)) for judge in judged}
@@ -209,7 +214,7 @@ POLICIES: tuple[Samples, ...] = ("first", "mean", "separate")
 
 
 class ItemAnswer(NamedTuple):
-    """An answer to a question about an item, both by id; `sample` is its number among repeated ones."""
+    """An answer to a question on an item, both by id; `sample` numbers repeated answers."""
 
     question: int
     item: int
@@ -247,7 +252,7 @@ def _places(items: Sequence[int]) -> dict[int, Place]:
 def _people(
     bench: Bench, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]
 ) -> dict[int, list[tuple[Rater, ItemAnswer]]]:
-    """Return what people and keys said, by the bench's question: of several versions' the first listed."""
+    """Return people's and keys' answers by the bench's question; the first listed version counts."""
     rows = (
         scope_of(bench.corpus, bench.campaign)
         .labels()
@@ -258,7 +263,7 @@ def _people(
     )
     labels_by_place: dict[tuple[int, int, int, int], Label] = {}
     for label in rows:
-        label.rater.name = name_of(label.rater, bench.corpus_id)  # as sheets and files show it
+        label.rater.name = name_of(label.rater, bench.corpus_id)  # as shown on pages and in files
         labels_by_place.setdefault((label.question_id, label.rater_id, label.item_id, label.sample), label)
     by_question: dict[int, list[tuple[Rater, ItemAnswer]]] = {}
     for own, ids in linked.items():
@@ -275,7 +280,7 @@ def _people(
 def _answers(
     judge: Judged, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]
 ) -> Iterator[ItemAnswer]:
-    """Yield what a draft or a judge answered about these items, by the bench's question."""
+    """Yield the answers of a draft or judge on these items, by the bench's question."""
     own_of = {pk: own for own, ids in linked.items() for pk in ids}
     fields = ("question", "item", "sample", "number", "text")
     if judge.draft is not None and not judge.draft.kept:
@@ -306,7 +311,7 @@ def _sheet(
 ) -> Sheet:
     names = _names({rater.pk: rater for rater, _ in people}.values(), judged)
     collector = Collector()
-    for place in where.values():  # so that every item has its row, answered or not
+    for place in where.values():  # gives every item a row, answered or not
         collector.add(_record(place, NOBODY, Rater.Kind.HUMAN, True, 0, None))
     for rater, answer in people:
         name = names[str(rater.pk)]
@@ -337,7 +342,7 @@ def _sheet(
 
 
 def _read(collector: Collector, info: QuestionInfo, samples: Samples) -> Ratings | None:
-    """Return the ratings by one policy of repeated answers, None where the level has no mean."""
+    """Return the ratings for one policy on repeated answers; None if the level has no mean."""
     if samples == "mean" and default_samples(info.measured) != "mean":
         return None
     ratings = collector.ratings(
@@ -364,20 +369,22 @@ def _record(place: Place, rater: str, kind: str, identified: bool, sample: int, 
 
 
 def _names(people: Iterable[Rater], judged: Sequence[Judged]) -> dict[str, str]:
-    """Return a name for everybody that nobody else has, by rater id for people and by key for judges."""
+    """Return unique names, by rater id for people and by key for judges."""
     names = {str(rater.pk): rater.name for rater in people} | {judge.key: judge.name for judge in judged}
     twice = {name for name, n in Counter(names.values()).items() if n > 1}
     return {key: f"{name} ({key})" if name in twice else name for key, name in names.items()}
 
 
-# A bench's targets as cards: what was said there, what people answered and what a draft did.
+# Cards of a bench's targets: the text, people's answers, and a draft's calls.
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One question on one item: who of the people said what (after an arrow the numbers of the turns that the
-    answer points at, with the words), and what the judge said (its samples' mean
-    last, where it has several)."""
+    """Answers to one question on one item.
+
+    `people` are names with answers (after an arrow the cited turns' numbers and words), `judge` the judge's
+    answers (the mean of its samples last, if there are several).
+    """
 
     item: Item
     title: str
@@ -389,7 +396,7 @@ class Answers:
 
 @dataclass(slots=True)
 class Card:
-    """One target: its lines, the answers about it, and the calls that were made."""
+    """A target: its lines, its answers, and its calls."""
 
     target: BenchTarget
     items: list[Item]
@@ -400,18 +407,18 @@ class Card:
 
     @property
     def shown(self) -> Item:
-        """The item whose turn, or of a whole continuation whose first turns, are shown."""
+        """Item whose turn is shown; for a whole continuation, its first turns are."""
         return self.items[-1] if self.target.item_id is None else self.items[0]
 
     @property
     def rated(self) -> int | None:
-        """The position of the turn that it is about, None for a whole continuation or dialogue."""
+        """Position of the rated turn; None for a whole continuation or dialogue."""
         turn = self.items[0].turn if self.target.item_id is not None else None
         return turn.position if turn else None
 
 
 def cards(bench: Bench, judged: Judged, targets: Sequence[BenchTarget]) -> list[Card]:
-    """Return targets as cards, in their order. Questions that all deny are left out and counted."""
+    """Return targets as cards, in order. Unanswered questions and unset tags are left out and counted."""
     empty_cards = _empty(targets)
     item_ids = [item.pk for card in empty_cards for item in card.items]
     read = sheets(bench, [judged], item_ids)
@@ -460,7 +467,7 @@ def _answers_of_showing(
     why: Mapping[tuple[int, str], str],
     points: Mapping[tuple[int, str, str], tuple[Pointed, ...]],
 ) -> Answers | None:
-    """Return the answers to a question on an item; None where nobody answered, or all deny."""
+    """Return the answers to a question on an item; None if there are none, or if all are negative."""
     ratings, question = sheet.ratings, sheet.question
     people = [
         (ratings.raters[j], float(ratings.values[row, j]))
@@ -489,7 +496,7 @@ def _answers_of_showing(
 
 
 def _points(items: Sequence[int]) -> dict[tuple[int, str, str], tuple[Pointed, ...]]:
-    """Return what people's answers point at, by item, question and name."""
+    """Return the evidence of people's answers, by item, question and name."""
     labels = live_labels().filter(item__in=items, evidence__isnull=False, rater__kind="human")
     related = ("question", "rater", "item__continuation")
     return pointed(
@@ -504,7 +511,7 @@ def _points(items: Sequence[int]) -> dict[tuple[int, str, str], tuple[Pointed, .
 
 
 def _explanations(judged: Judged, items: Iterable[int]) -> dict[tuple[int, str], str]:
-    """Return what a judge wrote down, by item and question: of the first sample that has any."""
+    """Return a judge's explanations by item and question, from the first sample with any."""
     if judged.draft is not None and not judged.draft.kept:
         drafted = DraftAnswer.objects.filter(draft=judged.draft, item__in=items).order_by("pk")
         rows = list(drafted.values_list("item_id", "question__key", "explanation"))
@@ -528,7 +535,7 @@ def _calls(judged: Judged, targets: Sequence[BenchTarget]) -> dict[tuple[int, in
     return by_place
 
 
-# How far a draft agrees with people, question by question, so far.
+# Agreement of a draft with people so far, by question.
 
 BY_LEVEL: dict[str, tuple[str, ...]] = {
     "binary": ("cohen_kappa", "mcc"),
@@ -537,13 +544,13 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
     "interval": ("spearman", "pearson"),
     "ratio": ("spearman", "pearson"),
 }
-"""What tells agreement on each level; where an answer key rates, accuracy against it stands beside."""
+"""Agreement statistics by level; with an answer key, accuracy against it is added."""
 PLAN = Plan(resamples=1000)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """One figure of one reading of a draft (its first answers, or their mean) on one question."""
+    """A figure for one reading of a draft (its first answers, or their mean) on one question."""
 
     question: QuestionInfo
     reading: Contender
@@ -552,12 +559,12 @@ class Agreement:
 
     @property
     def title(self) -> str:
-        """What the statistic is called."""
+        """Title of the statistic."""
         return "Accuracy" if self.result.name == ACCURACY else worded(self.result.name).name
 
 
 def agreement(sheet_list: Sequence[Sheet], judged: Judged, plan: Plan = PLAN) -> list[Agreement]:
-    """Return the figures of one who is judged; a question that has none says why in one.
+    """Return a judge's figures; a question without a value gets a figure with the reason.
 
     Questions that nobody answered are in `unanswered`.
     """
@@ -570,7 +577,7 @@ def unanswered(sheet_list: Sequence[Sheet]) -> list[str]:
 
 
 def statistics_of(sheet: Sheet) -> tuple[str, ...]:
-    """Return what is computed for a question: for people who are not identified, correlations alone."""
+    """Return a question's statistics; with anonymous people only correlations have a value."""
     return BY_LEVEL[sheet.question.level]
 
 
@@ -595,7 +602,7 @@ def _of(sheet: Sheet, judged: Judged, plan: Plan) -> list[Agreement]:
 
 
 def why_none(sheet: Sheet) -> str:
-    """Return why a question has no figure of agreement."""
+    """Return why a question has no agreement figure."""
     if sheet.anonymous:
         return (
             "the people are anonymous: agreement with each is not defined, and there is no mean of categories"

@@ -1,4 +1,4 @@
-"""Versions and drafts of a bench side by side on the same items, with what many trials do to the best."""
+"""Comparison of a bench's versions and drafts on the same items, with the bias of picking the best."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets, stati
 from judges.drafts import benches
 from judges.models import Bench
 
-# Where a draft or judge and people disagree on a bench, farthest apart first.
+# Disagreements between a draft or judge and people on a bench, largest first.
 
 DIRECTIONS = ("higher", "lower")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One question on one item: how far the judge's first answer is from the people's.
+    """Distance between a judge's first answer and people's answers, for one question on one item.
 
-    `distance` is the mean over people of the difference in the scale's units (of categories: the share of
-    people who said something else); `share` is it as a share of the scale's width, by which questions are
-    sorted together. `direction` is `higher` or `lower` for the judge against the people's mean, or empty.
+    `distance` is the mean over people of the difference in the scale's units (for categories: the proportion
+    of people with another answer); `share` is the distance relative to the scale's width, by which questions
+    are sorted together. `direction` is `higher` or `lower` for the judge against the people's mean, or empty.
     """
 
     sheet: Sheet
@@ -55,14 +55,14 @@ class Difference:
 
     @property
     def item(self) -> int:
-        """The stored item."""
+        """Id of the stored item."""
         return self.sheet.items[self.row]
 
 
 def differences(
     sheet_list: Sequence[Sheet], judged: Judged, *, question: str = "", direction: str = "", system: str = ""
 ) -> list[Difference]:
-    """Return where a judge differs from people, largest share of the scale first; filtered where asked."""
+    """Return a judge's differences from people, largest share of the scale first; optionally filtered."""
     rows = [
         row
         for sheet in sheet_list
@@ -95,7 +95,7 @@ def _of(sheet: Sheet, judged: Judged, systems: Sequence[str]) -> list[Difference
 
 
 def _gaps(sheet: Sheet, values: Floats) -> Floats:
-    """Return judge less people's mean per item, NaN for categories without an order."""
+    """Return judge minus people's mean per item; NaN for unordered categories."""
     ratings = sheet.ratings
     if ratings.level == "nominal":
         return np.full(len(values), np.nan)
@@ -127,14 +127,14 @@ def _names(items: Sequence[int]) -> dict[int, str]:
 
 PLAN = Plan(resamples=2000)
 MANY = 5
-"""Judges tried from which on a page warns of the best of many."""
+"""Number of judges tried from which pages warn of picking the best of many."""
 SHARE = 0.9
-"""The share of the chosen one's items that a judge must have answered to count among the best of many."""
+"""Proportion of the reference judge's items that a judge must have answered to count in the best of many."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One reading of a judge on one statistic: its own value, and its difference from the chosen one's."""
+    """A judge's reading for one statistic: its value, and its difference from the reference judge's."""
 
     judged: Judged
     reading: Contender
@@ -144,7 +144,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A question on one statistic: the readings, and of the first statistic what the best overstates."""
+    """A question for one statistic: the readings, and (for the first statistic) the bias of the best."""
 
     question: QuestionInfo
     statistic: str
@@ -155,13 +155,13 @@ class Table:
 
     @property
     def title(self) -> str:
-        """What the statistic is called."""
+        """Title of the statistic."""
         return "Accuracy" if self.statistic == ACCURACY else worded(self.statistic).name
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """All judges of a bench beside the chosen one; `tried` were ever tried on this dev part, here or not."""
+    """All judges of a bench against the reference; `tried` counts all judges ever tried on this dev part."""
 
     chosen: Judged | None
     judged: tuple[Judged, ...]
@@ -171,15 +171,15 @@ class SideBySide:
 
     @property
     def is_many(self) -> bool:
-        """Whether enough were tried for the best to look better than it is."""
+        """Whether enough judges were tried for the best to look better than it is."""
         return self.tried >= MANY
 
 
 def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
-    """Put the judges of a bench side by side; `key` names the one that all are compared with.
+    """Compare the judges of a bench; `key` names the reference judge.
 
-    Without a key that is the first that was tried. Each judge shown counts as tried from now on. Raises
-    WorkbenchRefused for a key of nobody.
+    The default is the first that was tried. Each judge shown counts as tried from now on. Raises
+    WorkbenchRefused for an unknown key.
     """
     judged = judged_on(bench)
     every = judged_on(bench, discarded=True)
@@ -200,7 +200,7 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
 
 
 def _note(bench: Bench, judge: Judged) -> None:
-    """Count a judge as tried, where its spec says what it is: one that was imported has no prompt."""
+    """Count a judge as tried if its spec names the bench's protocol; an imported judge has no prompt."""
     if _counts_as_tried(bench.protocol, judge):
         benches.note(bench=bench, spec=judge.rater.spec, name=judge.name)
 
@@ -210,8 +210,10 @@ def _counts_as_tried(protocol: str, judge: Judged) -> bool:
 
 
 def _comparisons(protocol: str, readings: Sequence[tuple[Judged, Contender]], tried: AbstractSet[str]) -> int:
-    """Return how many comparisons with the chosen one there are: those of a table, and one for every judge
-    that was tried and is not in it."""
+    """Return the number of comparisons with the reference.
+
+    These are the table's, and one per judge that was tried but is not in the table.
+    """
     identities = {
         benches.identity(judge.rater.spec) for judge, _ in readings if _counts_as_tried(protocol, judge)
     }
@@ -288,7 +290,7 @@ def _compared(
 
 
 def _best(sheet: Sheet, base: Contender | None, statistic: str, plan: Plan) -> BestOf | None:
-    """Return what the best overstates among first readings that cover most of the chosen one's items."""
+    """Return the bias of the best among first readings that cover most of the reference's items."""
     references = references_of(sheet.ratings, statistic)
     if base is None or not references:
         return None

@@ -71,7 +71,7 @@ class VersionSerializer(serializers.Serializer[Any]):
     user = serializers.CharField()
     form = serializers.CharField(allow_blank=True)
     examples = serializers.ListField(child=serializers.DictField())
-    examples_shown = serializers.IntegerField(help_text="How many of them stand in a call.")
+    examples_shown = serializers.IntegerField(help_text="Number of examples per call.")
     picking = serializers.DictField(help_text="How they were picked.")
     origin = serializers.CharField()
     parent = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
@@ -191,7 +191,7 @@ class RequestSerializer(serializers.Serializer[Any]):
     item = serializers.CharField()
     part = serializers.CharField(allow_blank=True)
     body = serializers.DictField(allow_null=True)
-    exact = serializers.CharField(allow_blank=True, help_text="The body to the byte as it is sent.")
+    exact = serializers.CharField(allow_blank=True, help_text="The request body, byte for byte.")
     flags = serializers.ListField(child=serializers.CharField())
     unasked = serializers.CharField(allow_blank=True)
     job = serializers.IntegerField(

@@ -259,7 +259,9 @@ class EstimateSerializer(TakenSerializer):
     calls = serializers.IntegerField()
     done = serializers.IntegerField()
     dialogues = serializers.IntegerField()
-    about = serializers.BooleanField(help_text="calls and dialogues are told from a part of a large corpus")
+    about = serializers.BooleanField(
+        help_text="calls and dialogues are estimated from a part of a large corpus"
+    )
     mode = serializers.ChoiceField(choices=Run.Mode.choices)
     unanswered = UnansweredSerializer(many=True)
 

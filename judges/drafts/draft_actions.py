@@ -214,7 +214,7 @@ def require_same_server(draft: Draft, plan: RaterPlan) -> None:
     if own != now:
         raise JudgeError(
             f"The endpoint {draft.endpoint.name} is another server now than when draft {draft.number} was "
-            "written: write the draft anew."
+            "written: write a new draft."
         )
 
 

@@ -68,9 +68,7 @@ class RunCommand(DatabaseCommand):
         summaries = [summary(run) for run in started]
         if not ended:
             self.stdout.write(json.dumps(summaries[0] if len(summaries) == 1 else {"runs": summaries}))
-            raise CommandError(
-                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
-            )
+            raise CommandError("Interrupted. Run the same command again to resume.", returncode=INTERRUPTED)
         return summaries
 
     def fail(self, summaries: Sequence[dict[str, Any]]) -> None:

@@ -167,7 +167,7 @@ class ExamplesForm(forms.Form):
     keys = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, **_CODE}),
-        label="Items, if you pick them by hand",
+        label="Items, if you choose them yourself",
         help_text="Their keys, one a line, such as dialogue/continuation/3.",
     )
     judge = forms.ChoiceField(
@@ -180,7 +180,7 @@ class ExamplesForm(forms.Form):
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        help_text="Decides what is drawn: the same seed draws the same examples.",
+        help_text="The same seed draws the same examples.",
     )
     whole = forms.BooleanField(
         required=False,
@@ -658,7 +658,7 @@ def import_prompt(request: HttpRequest) -> HttpResponse:
             form.add_error("file", str(error).splitlines())
         else:
             if not imported:
-                messages.info(request, "All of this was there already: nothing changed.")
+                messages.info(request, "Everything was imported before: nothing changed.")
                 return redirect("prompts")
             messages.success(request, f"{len(imported)} version{'s' if len(imported) != 1 else ''} imported.")
             return redirect("prompt", imported[0].prompt.name)

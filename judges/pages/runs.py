@@ -113,7 +113,7 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: go on with a cancelled or failed run."""
     if isinstance(runs.retry(by=user_of(request), run=access.run(pk)), Job):
-        messages.info(request, "The run's calls are being made ready: see below. Then it goes on by itself.")
+        messages.info(request, "The run's calls are being prepared: see below. Then it starts automatically.")
         return redirect("jobs")
     return redirect("run", pk)
 

@@ -138,7 +138,7 @@ class NewProductionsSerializer(Plain):
         default=0,
         min_value=0,
         max_value=2**31 - 1,
-        help_text="Only so many dialogues; 0: all.",
+        help_text="Maximum number of dialogues; 0: all.",
     )
     use_cache = serializers.BooleanField(required=False, default=None, allow_null=True)
     mode = serializers.ChoiceField(choices=Run.Mode.choices, required=False, default=None, allow_null=True)

@@ -1,7 +1,6 @@
 """Baseline agents as systems: their decisions at the points of a corpus's scenarios, without a model.
 
 They are continuations like a model's, so that people, judges and reports treat them alike.
-`group_chat.md`, section 7.
 """
 
 from __future__ import annotations

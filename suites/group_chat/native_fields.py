@@ -53,7 +53,7 @@ FIELDS = frozenset(["mode", "attend", "addressed", "targets", "ground", "flags"]
 def check_decisions(record: Dialogue) -> None:
     """Refuse static turns of a scenario that are no decisions of its agent; raise ImportProblem.
 
-    `group_chat.md`, section 1: each is a message, a reaction or silence of the agent at a point, one at most.
+    Each is a message, a reaction or silence of the agent at a point, one at most.
     """
     participant_ids = frozenset(person.id for person in record.participants)
     may_be = candidates(record)

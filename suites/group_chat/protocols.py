@@ -48,9 +48,8 @@ from suites.group_chat.schemes import GROUND_MOVE as GROUND
 
 # What raters of an agent's decisions see, and which decisions they are asked about.
 #
-# A decision is asked about where it reaches the stage that a protocol judges (`group_chat.md`, section 5):
-# one that failed before it, or that says nothing, is not. The variant `judge_void` asks about every message
-# at a point that is scored.
+# A decision is asked about where it reaches the stage that a protocol judges: one that failed before it,
+# or that says nothing, is not. The variant `judge_void` asks about every message at a point that is scored.
 
 REACHED, JUDGE_VOID = "", "judge_void"
 VARIANTS = (REACHED, JUDGE_VOID)
@@ -166,9 +165,9 @@ def _entry_lines(entry: Secret | Fact, text: str, seen: Seen) -> str:
 
 # How an agent of a group chat behaves in one message: five dimensions from 1 to 5, and whether it leaks.
 #
-# After the group-chat framework's CONDUCT (`group_chat.md`, section 6); anchors and wording are Concord's
-# own. The judge sees everything, private turns marked, and the list of secrets. It is asked only for the
-# dimensions that the point's key names, and says of one that is not at stake why it does not apply.
+# After the group-chat framework's CONDUCT; anchors and wording are Concord's own. The judge sees everything,
+# private turns marked, and the list of secrets. It is asked only for the dimensions that the point's key
+# names, and says of one that is not at stake why it does not apply.
 
 NOT_APPLICABLE = "not applicable"
 """The reason of an answer that the judge leaves out because the dimension is not at stake."""
@@ -334,8 +333,8 @@ def _dimension_json(key: str, verdict: Verdict) -> dict[str, Any]:
 
 # What an agent of a group chat says, from 1 to 5: relevant, right by what was visible, complete and brief.
 #
-# After the group-chat framework's COMPOSE (`group_chat.md`, section 6); anchors and wording are Concord's
-# own. The judge sees what the agent saw, and no more: an agent need not know what it was not told.
+# After the group-chat framework's COMPOSE; anchors and wording are Concord's own. The judge sees what the
+# agent saw, and no more: an agent need not know what it was not told.
 
 
 class Compose(Asking):
@@ -393,8 +392,8 @@ class Compose(Asking):
 
 # Which move on common ground a message of an agent makes, and what it takes as known that is not.
 #
-# After the group-chat framework's GROUND (`group_chat.md`, section 6); the wording is Concord's own. The
-# judge sees what the agent saw and the facts of the common ground, each with who knows it.
+# After the group-chat framework's GROUND; the wording is Concord's own. The judge sees what the agent saw and
+# the facts of the common ground, each with who knows it.
 
 JUDGED_MOVES = MOVES[:3]
 """The moves that a judge may name."""
@@ -505,7 +504,7 @@ def _read_presupposed(data: Mapping[str, Any], case: Case) -> list[str]:
 
 # The decision cascade with judges: what is computed of a decision, and what other raters said of it.
 #
-# `group_chat.md`, sections 5 and 6. Every stage is computed again with the judges' answers in place: their
+# Every stage is computed again with the judges' answers in place: their
 # scores of conduct and composition, their leaks, and their moves where neither a declaration nor a rule
 # tells. A stage whose judge is not bound, or was not asked, stays pending.
 

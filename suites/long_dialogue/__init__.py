@@ -1,1 +1,1 @@
-"""Long, dated dialogues: scripts, facts, questions, and agents that are asked what they remember."""
+"""Long, dated dialogues: scripts, facts, questions, and agents whose memory is tested."""

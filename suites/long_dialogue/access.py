@@ -1,4 +1,4 @@
-"""One loader for each object, used by pages and API alike: what an address names, or 404."""
+"""Loaders for pages and the API: the object at an address, or 404."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from suites.long_dialogue.models import Simulation
 
 
 def simulation(pk: int) -> Simulation:
-    """Return a simulation with all that its page names. Researchers see every simulation."""
+    """Return a simulation with the related objects of its page. Researchers see every simulation."""
     related = ("corpus", "question_set", "endpoint", "created_by")
     return get_object_or_404(Simulation.objects.select_related(*related), pk=pk)

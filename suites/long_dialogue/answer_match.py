@@ -1,8 +1,8 @@
-"""Whether a free reply to a question about a long dialogue says what the right answer says.
+"""Whether a free reply to a question about a long dialogue agrees with the right answer.
 
-After DialSim's scoring of answers without letters (`dialsim.md`, section 8); the wording is Concord's own.
-Where the rule decides, by equality or by a phrase that says not to know, nothing is asked: the answer of this
-judge is missing there, with the reason, and reports take the rule's.
+After the scoring of answers without letters in DialSim (Kim et al. 2024); the wording is Concord's own. Where
+the rule decides, by equality or by a phrase for not knowing, no call is made: this judge's rating is missing
+there, with the reason, and reports use the rule's verdict.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from suites.long_dialogue.scripts.answers import FAILED, UNKNOWN_TEXT, right_tex
 
 CORRECT, WRONG = "correct", "wrong"
 UNDECIDED = "undecided"
-"""How the explanation of an answer begins, and its flag, that three replies did not decide."""
+"""Prefix of the explanation, and flag, of an answer that stayed undecided after three replies."""
 CANNOT_KNOW = f"{UNKNOWN_TEXT}: this cannot be known from the conversation"
 NO_ANSWER = "this is no answer to a question about a script"
 CALL_FAILED = "the call failed, so there is no reply"
@@ -37,13 +37,14 @@ FIELDS = Variable("fields", "the form of the reply", required=True)
 
 
 class Contradiction(Unparseable):
-    """A reply that says both that the answer is correct and that it is wrong, or neither."""
+    """A reply that calls the answer both correct and wrong, or neither."""
 
 
 class AnswerMatch(Asking):
     """One call per reply that no rule scores: correct or wrong, exactly one of them.
 
-    Both or neither is asked for again, at most three times in all; then the answer is wrong and undecided.
+    The question is repeated after a reply of both or neither, up to three calls in all; then the answer
+    counts as wrong and undecided.
     """
 
     key = "answer_match"
@@ -54,7 +55,7 @@ class AnswerMatch(Asking):
     answers = {RIGHT: (SCHEME, RIGHT)}
 
     def refusal(self, case: Case, variant: str) -> str:
-        """Nothing is asked where the rule decides, or where there is no reply."""
+        """Return why no call is made: no reply, or the rule decides."""
         record = record_of(case)
         if record is None:
             return NO_ANSWER
@@ -64,15 +65,15 @@ class AnswerMatch(Asking):
         return "" if verdict == UNDECIDED else f"{BY_RULE}: {verdict}"
 
     def prompt_file(self, variant: str) -> str:
-        """There is one text."""
+        """All variants share one prompt file."""
         return self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The question, what is right, and the reply; nothing of the dialogue."""
+        """The question, the right answer and the reply; nothing of the dialogue."""
         return (QUESTION, ANSWERS, REPLY, FIELDS)
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show what was asked, what is right and what was replied, quoted."""
+        """Show the question, the right answer and the reply, quoted."""
         return {
             "question": lambda: _quoted("QUESTION", case, question_of(case)),
             "answers": lambda: _quoted("RIGHT ANSWER", case, *answers_of(case)),
@@ -81,7 +82,7 @@ class AnswerMatch(Asking):
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
-        """Two truth values."""
+        """Two booleans."""
         return object_of({CORRECT: {"type": "boolean"}, WRONG: {"type": "boolean"}})
 
     def parse(self, reply: str, case: Case) -> Reading:
@@ -96,26 +97,26 @@ class AnswerMatch(Asking):
         return Reading((Verdict(RIGHT, case.turn, float(flags[CORRECT])),))
 
     def given_up(self, error: Unparseable, case: Case) -> Reading | None:
-        """An answer that stays both or neither is wrong and undecided; another reply is no answer."""
+        """Return wrong and undecided for a repeated both or neither; None, no answer, for other errors."""
         if not isinstance(error, Contradiction):
             return None
         why = f"{UNDECIDED}: {error} after {1 + self.reasks} replies"
         return Reading((Verdict(RIGHT, case.turn, 0.0, explanation=why),), (f"{UNDECIDED}: {error}",))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say which of the two is true."""
+        """Write which of the two is true."""
         is_right = number(find_verdict(reading, RIGHT, case.turn)) == 1
         return json.dumps({CORRECT: is_right, WRONG: not is_right})
 
 
 def record_of(case: Case) -> Mapping[str, Any] | None:
-    """Return an answer's own record, None where the turn has none."""
+    """Return the record of an answer, None if the turn has none."""
     record = _turn(case).extra.get("answer")
     return record if isinstance(record, Mapping) and "outcome" in record else None
 
 
 def question_of(case: Case) -> str:
-    """Return the question as it was asked: the given turn right before the answer, at the same point."""
+    """Return the question as put: the given turn right before the answer, at the same point."""
     assert case.turn is not None
     at = _turn(case).at
     before = case.continuation.turns[: case.turn]
@@ -123,7 +124,7 @@ def question_of(case: Case) -> str:
 
 
 def answers_of(case: Case) -> tuple[str, ...]:
-    """Return what is right, each by itself; of what cannot be known, that it cannot."""
+    """Return the right answers; for an unanswerable question, a statement that nobody can know."""
     record = record_of(case) or {}
     if record.get("key") == UNKNOWN:
         return (CANNOT_KNOW,)
@@ -136,7 +137,7 @@ def _turn(case: Case) -> Turn:
 
 
 def _quoted(title: str, case: Case, *texts: str) -> str:
-    """Return texts as raters see them, quoted, each on lines of its own."""
+    """Return texts as raters see them, quoted, each on its own lines."""
     lines: list[str] = []
     for text in texts:
         first, *rest = case.view.spoken(text).split("\n")

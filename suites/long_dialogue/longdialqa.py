@@ -1,8 +1,8 @@
-"""LongDialQA (Kim et al. 2024), converted to JSON: scripts of series with questions, and where each is asked.
+"""LongDialQA (Kim et al. 2024), converted to JSON: scripts of series with questions, and their scenes.
 
-A file is {episode: {scene: {"script", "date", "easy_q", "hard_q"}}}, or a folder of such files. All of it is
-one dialogue: each scene is a session, in the order of the file; what is asked in a scene is a use of a
-question there. The keys of the file stand. The published files are pickles, which are never opened.
+The input is a file {episode: {scene: {"script", "date", "easy_q", "hard_q"}}}, or a folder of such files. It
+becomes one dialogue: each scene is a session, in file order, and each question of a scene becomes a use
+there. The file's keys are kept. The published files are pickles, which are never opened.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from suites.long_dialogue.longform import EVERYBODY, KEY, MAIN, MAX_PLACES, name
 from suites.long_dialogue.scripts.making import check, unchecked
 from suites.long_dialogue.scripts.sessions import Sessions
 
-# The script of a scene of LongDialQA, line by line, and its date as it is written there.
+# The script of a scene of LongDialQA, line by line, and the parsing of its date.
 
 WRITERS = ("Teleplay: ", "Story: ")
-"""Lines with these are about who wrote the episode, and nobody says them."""
+"""Markers of lines that credit the episode's writers; nobody speaks such a line."""
 NAME = 60
-"""What stands before the first colon of a line is a speaker if it has so many characters at most."""
+"""Maximum length of a speaker's name, the text before the first colon of a line."""
 MONTHS = (
     "january",
     "february",
@@ -62,7 +62,7 @@ DAY_FIRST = re.compile(r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\s+(?P<month>[a-z]{3,9}
 
 
 class SceneLines:
-    """The turns of a scene, and how many lines were left out. Raises ImportProblem."""
+    """The turns of a scene, and the number of lines left out. Raises ImportProblem."""
 
     def __init__(self, text: str, path: str, session: str) -> None:
         self.turns: list[Turn] = []
@@ -76,7 +76,7 @@ class SceneLines:
             self._take(line, f"{path}, its line {number}", session)
 
     def _take(self, line: str, path: str, session: str) -> None:
-        """Take a line as a turn; one without a speaker goes on with what the one before says."""
+        """Add a line as a turn; a line without a speaker continues the previous turn."""
         speaker, colon, text = line.partition(":")
         speaker = speaker.strip()
         if colon and 0 < len(speaker) <= NAME:
@@ -89,9 +89,9 @@ class SceneLines:
 
 
 def read_date(text: str) -> Date:
-    """Return the date that `September 22, 1994`, `22 September 1994` or `1994-09-22` writes.
+    """Parse a date such as `September 22, 1994`, `22 September 1994` or `1994-09-22`.
 
-    The day, or day and month, may be left out. Raises ValueError where it is no date.
+    The day, or day and month, may be left out. Raises ValueError for anything else.
     """
     plain = " ".join(text.replace(",", " ").split()).lower()
     match = WORDS.fullmatch(plain) or DAY_FIRST.fullmatch(plain)
@@ -115,12 +115,12 @@ def _month(name: str, text: str) -> int:
     raise ValueError(f"{text[:40]!r} is not a date: {FORM}")
 
 
-# The questions of LongDialQA: what is asked in a scene, gathered into questions and their uses.
+# The questions of LongDialQA: the entries of each scene, merged into questions and their uses.
 #
-# A question of a scene has a wording for each speaker, five options of which the last one is "I don't
-# know", and its answer. The same wording with the same four choices is one question, wherever it is asked.
-# The file does not say what gives the answer, nor the true answer of a question that is asked where it
-# cannot be known; the latter is taken from another use of it, where there is one.
+# A question of a scene has a wording for each speaker, five options of which the last is "I don't know", and
+# its answer. Entries with the same wording and the same four choices are one question, in any scene. The file
+# contains neither the evidence nor, for an unanswerable use, the true answer; the latter is taken from
+# another use of the question, if there is one.
 
 QUESTION_FIELDS = frozenset({"questions", "options", "answer"})
 EASY = {
@@ -139,12 +139,12 @@ FORMS: dict[str, Form] = {"past": "past", "current": "present", "future": "prese
 DATED = ("ans_w_time", "dont_know_unans_time")
 DONT_KNOW = "i don't know"
 LENGTH = 10_000
-"""The characters that a wording or an option may have."""
+"""Maximum length of a wording or an option, in characters."""
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """A question, as far as its uses have told it; `types` are those of its uses."""
+    """A question, as far as its uses define it; `type` is that of its first use."""
 
     id: str
     source: records.Source
@@ -169,7 +169,7 @@ class Questions:
         self._reworded: list[str] = []
 
     def take(self, scene: Fields, session: str) -> None:
-        """Take what is asked in a scene; raise ImportProblem with the path of what does not fit."""
+        """Add the questions of a scene; raise ImportProblem with the path of an invalid entry."""
         for name, quiz_types in (("easy_q", EASY), ("hard_q", None)):
             for type, entries in _object(scene, name).items():
                 path = f"{scene.at(name)}.{type}"
@@ -225,7 +225,7 @@ class Questions:
         return self._questions[place]
 
     def _reword(self, question: _Gathered, styles: dict[str, str], path: str) -> None:
-        """Add wordings that are new; the first one of a speaker stays."""
+        """Add new wordings; the first wording of a speaker is kept."""
         for speaker, text in styles.items():
             if question.styles.setdefault(speaker, text) != text:
                 self._reworded.append(path)
@@ -241,7 +241,7 @@ class Questions:
         return tuple(_record(question, bases) for question in self._questions.values()), tuple(self._uses)
 
     def notes(self) -> Iterator[str]:
-        """Yield what is to be told of the questions, with the first places."""
+        """Yield notes on problems in the questions, each with its first places."""
         for paths, description in (
             (
                 self._unmatched,
@@ -329,7 +329,7 @@ def _is_dont_know(text: str) -> bool:
 
 
 def _order(choices: tuple[str, ...], options: tuple[str, ...]) -> str:
-    """Return which of a question's choices stands at A to D."""
+    """Return the order of a question's choices at A to D."""
     remaining = {number: fold(choice) for number, choice in enumerate(choices)}
     order = ""
     for option in options:
@@ -339,10 +339,10 @@ def _order(choices: tuple[str, ...], options: tuple[str, ...]) -> str:
     return order
 
 
-# Uses that come with a file, against what can be known when (`docs/long_dialogue/questions.md`).
+# Checks of imported uses against the rules for known answers (`docs/long_dialogue/questions.md`).
 #
-# A file of LongDialQA does not say which sessions answer a question, nor which facts it is about. What can be
-# checked without that is checked; the keys of the file stand, and what differs is told.
+# A LongDialQA file names neither the sessions that answer a question nor the facts it is about. Everything
+# that can be checked without them is checked; the file's keys are kept, and differences are reported.
 
 UNANSWERABLE = ("before_event_unans", "dont_know_unans", "dont_know_unans_time", "future", "unheard")
 DAY = re.compile(
@@ -354,10 +354,10 @@ YEAR = re.compile(r"\bin\s+(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
 
 @dataclass(slots=True)
 class _Checked:
-    """A use with the number and date of its session, and what its question's other uses say.
+    """A use with the number and date of its session, and related data from its question's other uses.
 
     `text_dates` are the dates in the question's text. `answered` and `current` are the first session in which
-    the question is answerable, and in which a fact holds; None where there is none.
+    the question is answerable, and in which a fact holds; None without one.
     """
 
     use: Use
@@ -370,7 +370,7 @@ class _Checked:
 
 @dataclass(slots=True)
 class _Firsts:
-    """The first sessions of a question's uses, by what they say."""
+    """First sessions of a question's uses, by their meaning."""
 
     answered: dict[str, int] = field(default_factory=dict)
     current: dict[str, int] = field(default_factory=dict)
@@ -409,7 +409,7 @@ CHECKS: tuple[tuple[str, Callable[[_Checked], bool]], ...] = (
 
 
 def differences(record: Dialogue, paths: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is to be told of the uses of a dialogue that a file brought, with the first sessions.
+    """Yield notes on the imported uses of a dialogue that contradict the rules, with the first sessions.
 
     `paths` are the places of its sessions in the file.
     """
@@ -460,7 +460,7 @@ def _firsts(sessions: Sessions, uses: list[Use]) -> _Firsts:
 
 
 def dates_in(text: str) -> Iterator[Date]:
-    """Yield the dates that a question names: a day or month with its year, or `in` and a year."""
+    """Yield the dates named in a question: a day or month with its year, or `in` and a year."""
     for match in DAY.finditer(text):
         try:
             yield Date(
@@ -469,7 +469,7 @@ def dates_in(text: str) -> Iterator[Date]:
                 int(match["day"]) if match["day"] else None,
             )
         except ValueError:
-            continue  # a day that no month has: the question names none
+            continue  # no such day in the month: the question names no date
     for match in YEAR.finditer(text):
         yield Date(int(match["year"]))
 
@@ -477,14 +477,14 @@ def dates_in(text: str) -> Iterator[Date]:
 SCENE = frozenset({"script", "date", "easy_q", "hard_q"})
 SEASON = re.compile(r"(?:season|series|s)[ _-]*0*(\d{1,3})(?!\d)", re.IGNORECASE)
 SET = "LongDialQA"
-"""What the question set of a file is called."""
+"""Name of a file's question set."""
 MAIN_OF = {"friends": "Ross", "bigbang": "Sheldon", "theoffice": "Michael"}
-"""Whose memory the published files test, by what these are called."""
+"""Main character of each published file, by the prefix of its name."""
 PICKLED = (".pickle", ".pkl")
 
 
 class _Reader:
-    """What the files have said so far. A scene's session is called `s` and its running number."""
+    """Content of the files read so far. A scene's session is called `s` and its running number."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -495,7 +495,7 @@ class _Reader:
         self.loose = 0
 
     def take(self, episode: str, scene: str, raw: Any) -> None:
-        """Add a scene; raise ImportProblem with the path of what does not fit."""
+        """Add a scene; raise ImportProblem with the path of an invalid entry."""
         path = f"{episode}.{scene}"
         fields = Fields(raw, path, SCENE)
         session = f"s{len(self.sessions) + 1:03}"
@@ -542,7 +542,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
 
 
 def _refuse_pickle(source: Source, file: Path) -> None:
-    """Refuse a pickle by its first bytes, or by its name: it is never opened."""
+    """Refuse a pickle, recognised by its first bytes or its name; it is never opened."""
     with file.open("rb") as opened:
         if is_pickle(opened.read(16)) or source.called(file).lower().endswith(PICKLED):
             reason = "is a pickle, and opening it would run code: convert it to JSON first"
@@ -591,7 +591,7 @@ def _dialogue(reader: _Reader) -> Dialogue:
 
 
 def _own_main(source: Source, counts: Counter[str]) -> str:
-    """Return the main character of a published file, '' where it is none or nobody is called so."""
+    """Return the main character of a published file, '' for other files or if nobody has that name."""
     for prefix, name in MAIN_OF.items():
         if source.name.lower().startswith(prefix) and name in counts:
             return name

@@ -1,11 +1,11 @@
-"""Long dialogues in plain text: dated sessions, each with its heading, and a line a turn.
+"""Long dialogues in plain text: dated sessions, each with a heading, and one line per turn.
 
     == s01 | 1994-09-22 | kitchen ==
     Ana: I finally bought the boots.
     Ben: (laughs) Again?
 
-A file is one dialogue, with the name of the file as its id. Directions in brackets are dropped, or kept in
-the text with the setting `keep_directions`. `docs/long_dialogue/scripts.md` describes the form.
+A file is one dialogue, with the file's name as its id. Directions in brackets are dropped, or kept in the
+text with the setting `keep_directions`. `docs/long_dialogue/scripts.md` describes the format.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import Date, Script, Session
 from suites.long_dialogue.scripts.sessions import backwards
 
-# The lines of a long dialogue in plain text: headings of sessions, what somebody says, and directions.
+# Lines of a long dialogue in plain text: headings of sessions, speech, and directions.
 #
-# `docs/long_dialogue/scripts.md` describes the form.
+# `docs/long_dialogue/scripts.md` describes the format.
 
 HEADING = re.compile(r"={2,}(?P<parts>[^=].*?)={2,}")
 BEGINS = re.compile(r"={2,}")
@@ -38,16 +38,16 @@ SPACE = re.compile(r"\s+")
 BEFORE_SIGN = re.compile(r"\s+([,.;:!?…，。；：！？])")
 LIST_SEPARATOR = re.compile(r"\s*[,;、，；]\s*")
 NAME = 60
-"""The characters that the name of a speaker may have."""
+"""Maximum length of a speaker's name, in characters."""
 FORM = "a session begins with a line such as “== s01 | 1994-09-22 | kitchen ==”"
 NEITHER = "is neither a heading of a session, nor “Name: text”, nor a direction in brackets"
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenLine:
-    """What a line has somebody say: the speaker, the text without directions, and these in their order.
+    """A line of speech: the speaker, the text without directions, and the directions in order.
 
-    `marked` is the text with its directions, each in its place.
+    `marked` is the text with its directions in place.
     """
 
     speaker: str
@@ -57,12 +57,12 @@ class SpokenLine:
 
 
 def is_heading(line: str) -> bool:
-    """Whether a line means to be the heading of a session."""
+    """Whether a line is meant as the heading of a session."""
     return BEGINS.match(line) is not None
 
 
 def read_heading(line: str) -> Session:
-    """Return the session that `== id | date | place | episode: ... ==` begins; raise ImportProblem."""
+    """Parse the heading `== id | date | place | episode: ... ==` of a session; raise ImportProblem."""
     match = HEADING.fullmatch(line)
     if match is None:
         raise ImportProblem(f"the heading does not end with ==: {FORM}")
@@ -82,7 +82,7 @@ def read_heading(line: str) -> Session:
 
 
 def _parts(key: str, rest: list[str]) -> dict[str, str]:
-    """Return what the further parts of a heading say, by name; the one without a name is the place."""
+    """Return the further parts of a heading, by name; the unnamed part is the place."""
     parts: dict[str, str] = {}
     for part in filter(None, rest):
         match = PART.fullmatch(part)
@@ -99,12 +99,12 @@ def _parts(key: str, rest: list[str]) -> dict[str, str]:
 
 
 def is_direction(line: str) -> bool:
-    """Whether a line is a direction in brackets and nothing else."""
+    """Whether a line consists of directions in brackets only."""
     return not bare(line)
 
 
 def bare(text: str) -> str:
-    """Return a text without its directions in brackets, also those within others."""
+    """Return a text without its directions in brackets, including nested ones."""
     before = ""
     while before != text:
         before, text = text, DIRECTION.sub(" ", text)
@@ -124,9 +124,9 @@ def directions(text: str) -> tuple[str, ...]:
 
 
 def read_line(line: str) -> SpokenLine:
-    """Return what `Name: text` has somebody say; raise ImportProblem for any other line.
+    """Parse a line `Name: text`; raise ImportProblem for any other line.
 
-    Brackets about the name, as in `Ben (laughs): Again?`, are directions too.
+    Brackets after the name, as in `Ben (laughs): Again?`, are directions too.
     """
     head = _name(line)
     if head is None:
@@ -140,7 +140,7 @@ def read_line(line: str) -> SpokenLine:
 
 
 def _name(line: str) -> int | None:
-    """Return where the text after the name begins: behind the first colon that no bracket holds."""
+    """Return the position of the text after the name: behind the first colon outside brackets."""
     hidden, before = line, ""
     while before != hidden:
         before, hidden = hidden, DIRECTION.sub(lambda match: "_" * len(match[0]), hidden)
@@ -153,15 +153,15 @@ def _name(line: str) -> int | None:
 
 MAIN, KEEP, KEY = "main", "keep_directions", "dialogue"
 EVERYBODY = frozenset(("all", "everyone", "everybody", "both", "others", "大家", "所有人", "众人", "全体"))
-"""Speakers that are no person, in any case."""
+"""Speakers that are no single person, in any case."""
 TOGETHER = re.compile(r"\s*(?:[,&/+、，]|\band\b|和)\s*", re.IGNORECASE)
 MAX_PLACES = 5
-"""So many sessions are named of those that a note is about."""
+"""Maximum number of places that a note lists."""
 
 
 @dataclass(slots=True)
 class _Reader:
-    """What the lines of a file have said so far, and on which line each session begins."""
+    """Content of a file's lines so far, and the line on which each session begins."""
 
     source: Source
     keep: bool
@@ -174,7 +174,7 @@ class _Reader:
     wordless: int = 0
 
     def take(self, number: int, line: str) -> None:
-        """Take note of a line; raise ImportProblem where it says nothing."""
+        """Process a line; raise ImportProblem for an invalid one."""
         if is_heading(line):
             self._open(read_heading(line), number)
         elif is_direction(line):
@@ -190,7 +190,7 @@ class _Reader:
         self.sessions.append(session)
 
     def _direct(self, line: str) -> None:
-        """Take a line of directions alone: with `keep` it goes to the turn above it in its session."""
+        """Process a line of directions only; with `keep`, append it to the turn above it in its session."""
         if not self.sessions:
             return
         self.dropped += len(directions(line))
@@ -216,7 +216,7 @@ class _Reader:
         self.turns.append(Turn(spoken.speaker, text, session=session))
 
     def present(self, together: dict[str, tuple[str, ...]]) -> tuple[Session, ...]:
-        """Return the sessions with who is there without a turn: in a line without words, or with others."""
+        """Return the sessions with people present without a turn: from wordless lines, or joint speakers."""
         beside = {key: dict(names) for key, names in self.silent.items()}
         for turn in self.turns:
             if turn.speaker in together:
@@ -274,7 +274,7 @@ def _dialogue(reader: _Reader) -> Dialogue:
 
 
 def _together(name: str, counts: Counter[str]) -> tuple[str, ...]:
-    """Return the speakers whom a name such as `Ana and Ben` joins, each of whom also speaks alone."""
+    """Return the speakers joined in a name such as `Ana and Ben`, each of whom also speaks alone."""
     parts = tuple(TOGETHER.split(name))
     return parts if len(parts) > 1 and all(part in counts for part in parts) else ()
 
@@ -289,9 +289,9 @@ def _key(source: Source) -> str:
 def named_main(
     source: Source, counts: Counter[str], people: tuple[str, ...], collective: tuple[str, ...], own: str = ""
 ) -> str:
-    """Return the main character: whom the import names, else `own`, else who has the most turns, with a note.
+    """Return the main character: the requested one, else `own`, else the most frequent speaker, with a note.
 
-    Raises ImportProblem where it is nobody who speaks or is present.
+    Raises ImportProblem for a name that neither speaks nor is present.
     """
     requested = str(source.settings.get(MAIN, ""))
     persons = {name: counts[name] for name in people if name not in collective}
@@ -327,7 +327,7 @@ def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
 
 
 def run_backwards(sessions: Sequence[Session], places: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is to be told of dates that run backwards, with the places of both sessions in the file."""
+    """Yield notes on dates that run backwards, with the places of both sessions in the file."""
     late = list(backwards(sessions))
     for earlier, later in late[:MAX_PLACES]:
         yield (

@@ -1,4 +1,4 @@
-"""Simulations: systems that are asked the questions of a set while they hear a corpus's scripts."""
+"""Simulations: systems answer the questions of a set while they hear a corpus's scripts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from suites.continuation.models import Pipeline
 
 
 class Simulation(Pipeline):
-    """A condition of a system over the scripts of a corpus: what was asked for, and how far it is.
+    """A condition of a system over the scripts of a corpus: its settings, and its progress.
 
-    `endpoint` is null where a baseline answers. `order` is everything else that was asked for: memory,
-    retriever, names, trials ...; `digest` is the SHA-256 of all of it, so that the same simulation is gone on
-    with and never begun twice.
+    `endpoint` is null for a baseline. `order` contains all other settings: memory, retriever, names, trials
+    and so on; `digest` is the SHA-256 of all of them, so that the same simulation is resumed and never
+    started twice.
     """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="simulations")
@@ -32,12 +32,12 @@ class Simulation(Pipeline):
 
     @property
     def logged_as(self) -> str:
-        """What entries in the audit log are about."""
+        """Subject of entries in the audit log."""
         return f"{self.subject} of {self.corpus.name}"
 
 
 class SimulationRun(models.Model):
-    """A run by which a step of a simulation is made."""
+    """A run that carries out a step of a simulation."""
 
     simulation = models.ForeignKey(Simulation, on_delete=models.CASCADE, related_name="links")
     step = models.CharField(max_length=20)

@@ -1,4 +1,4 @@
-"""A script's own fields in the native format, read strictly: what is inconsistent is refused by field."""
+"""A script's own fields in the native format, parsed strictly: inconsistent data are refused, by field."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from annotation.script_records import (
 )
 from annotation.text.words import fold
 
-# Facts, questions and question sets in the native format, checked against the script that they are about.
+# Facts, questions and question sets in the native format, checked against their script.
 
 FACT = frozenset(["id", "head", "relation", "tail", "session", "turns", "status", "superseded_by"])
 QUESTION = frozenset(
@@ -66,7 +66,7 @@ TEXT_LIMIT = 2000
 
 
 def fact(raw: Any, path: str, record: Dialogue) -> Fact:
-    """Return a fact; raise ImportProblem for a session or turn that the script does not have."""
+    """Parse a fact; raise ImportProblem for a session or turn that the script does not have."""
     fields = Fields(raw, path, FACT)
     session = _session_of_native_questions(fields.id("session"), fields.at("session"), record)
     turns = _turns(fields, "turns", record)
@@ -86,9 +86,9 @@ def fact(raw: Any, path: str, record: Dialogue) -> Fact:
 
 
 def question(raw: Any, path: str, record: Dialogue) -> Question:
-    """Return a question; raise ImportProblem for what does not fit the script, or itself.
+    """Parse a question; raise ImportProblem for contradictions with the script, or within the question.
 
-    An empty answer is one that nobody knows: of a question that is only asked where it cannot be answered.
+    An empty answer is unknown: that of a question that is only asked where it is unanswerable.
     """
     fields = Fields(raw, path, QUESTION)
     answer = fields.text("answer") and fields.id("answer", limit=TEXT_LIMIT)
@@ -123,7 +123,7 @@ def question(raw: Any, path: str, record: Dialogue) -> Question:
 
 
 def question_set(raw: Any, path: str, record: Dialogue) -> QuestionSet:
-    """Return a question set; raise ImportProblem for a use of what there is not, or asked twice."""
+    """Parse a question set; raise ImportProblem for a use of unknown objects, or a duplicate use."""
     fields = Fields(raw, path, SET)
     uses = []
     seen: set[tuple[str, str]] = set()
@@ -189,7 +189,7 @@ def _turns(fields: Fields, name: str, record: Dialogue) -> tuple[int, ...]:
 
 
 def _choices(fields: Fields, answer: str) -> tuple[str, ...]:
-    """Return the choices: none, or four that differ after folding, with the answer among them."""
+    """Parse the choices: none, or four that differ after folding, with the answer among them."""
     choices = fields.texts("choices")
     if not choices:
         return ()
@@ -229,10 +229,9 @@ NAMES = frozenset(["kind", "version", "pairs", "kept"])
 
 
 def with_script(record: Dialogue, fields: Fields) -> Dialogue:
-    """Return a dialogue with its script, facts, questions and question sets, where its kind says that it is
-    one.
+    """Return a dialogue with its script, facts, questions and question sets, if its kind is a script.
 
-    Raises ImportProblem for whatever is inconsistent: the first fault, by its field.
+    Raises ImportProblem for the first inconsistency, by its field.
     """
     if fields.raw.get("kind") != KIND:
         for name in OWN_FIELDS:
@@ -280,9 +279,9 @@ def _with_records(record: Dialogue, fields: Fields) -> Dialogue:
 
 
 def _check_superseded(records: Sequence[Fact | Question], path: str) -> None:
-    """Refuse a record in whose place another one stands, where that is not there, or where both would count.
+    """Refuse a superseded record without an existing successor, or one that would still count.
 
-    Who follows from one record to the next comes to an end.
+    Chains of successors must end.
     """
     next_of = {record.id: record.superseded_by for record in records}
     for index, record in enumerate(records):
@@ -300,7 +299,7 @@ def _check_superseded(records: Sequence[Fact | Question], path: str) -> None:
 
 
 def check_order(record: Dialogue) -> None:
-    """Refuse own turns of no session, and turns that do not stand in the order of the sessions."""
+    """Refuse own turns without a session, and turns out of the order of the sessions."""
     assert record.script is not None
     numbers = {session.id: number for number, session in enumerate(record.script.sessions)}
     last = 0
@@ -315,7 +314,7 @@ def check_order(record: Dialogue) -> None:
 
 
 def once(ids: list[str], path: str) -> None:
-    """Refuse an id that is there twice."""
+    """Refuse duplicate ids."""
     seen: set[str] = set()
     for index, name in enumerate(ids):
         if name in seen:

@@ -1,4 +1,4 @@
-"""What long dialogues add to the core's tables, and to those of continuations."""
+"""Entries of long dialogues in the tables of the core and of the continuation suite."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,7 +41,7 @@ OWN_PAGES = {KIND: OwnPages("script", "api-script-turns")}
 
 
 def _of_corpus(name: str, context: Mapping[str, Any]) -> str:
-    """Return an address of a corpus that has scripts, '' for others."""
+    """Return a page's URL for a corpus that has scripts, '' for others."""
     return reverse(name, args=[context["corpus"].pk]) if context["has_scripts"] else ""
 
 

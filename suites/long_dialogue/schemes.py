@@ -3,20 +3,20 @@
 from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.script_records import LETTERS, UNKNOWN
 
-# What people check of a long dialogue's facts and questions before anything is asked: facts, quiz, wording.
+# Schemes for the review of a long dialogue's facts and questions before their use: facts, quiz, wording.
 #
-# What follows from the answers stands in `suites.long_dialogue.scripts.reviewing`. The questions are
-# Concord's own.
+# `suites.long_dialogue.scripts.reviewing` derives decisions from the answers. The questions are Concord's
+# own.
 
 SOURCE = "Concord, for the questions of DialSim"
 RIGHT, HEAD, RELATION, TAIL, TURN = "right", "head", "relation", "tail", "evidence_turn"
 CORRECTED = (HEAD, RELATION, TAIL)
-"""What may be put right of a fact that is wrong."""
+"""Fields of a wrong fact that a reviewer may correct."""
 ANSWERABLE, SESSIONS, ALL, ANSWER = "answerable", "evidence_sessions", "all_needed", "answer_right"
 MEANING, CHARACTER = "same_meaning", "in_character"
 NOTE = "note"
 JOIN = ";"
-"""Between the ids of sessions."""
+"""Separator between ids of sessions."""
 
 FACT_GUIDELINES = """\
 A fact says that somebody or something stands in a relation to something else, as *Ana, roommate, Cara*: \
@@ -185,10 +185,10 @@ STYLE = SchemeDefinition(
 )
 
 
-# An answer in a long dialogue: what was chosen, whether it is right, and whether it says not to know.
+# Answers in a long dialogue: the choice, whether it is right, and whether it abstains.
 #
-# `choice` is read from the reply (rater `observed`) and told by the key (rater `key`); `right` and
-# `abstained` are computed by the rules of scoring, and `right` is answered by judges and people, too.
+# `choice` is read from the reply (rater `observed`) and given by the key (rater `key`); `right` and
+# `abstained` are computed by the scoring rules, and `right` is also rated by judges and people.
 
 CHOICE, ANSWER_RIGHT, ABSTAINED = "choice", "right", "abstained"
 

@@ -1,7 +1,7 @@
-"""What a rater sees of a script: a fact, a question or an answer, and the sessions that it is about.
+"""A rater's view of a script: a fact, a question or an answer, with its sessions.
 
-Of a script's thousands of turns only those of these sessions are read. Lines count as the script's own turns
-do, so that an answer may name one by its number.
+Only the turns of these sessions are read, out of a script's thousands. Lines are numbered like the script's
+own turns, so that an answer may refer to one by its number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from annotation.work.screens import BEFORE, Layout, Scene, Screen
 from annotation.work.transcripts import Card, Choice, Head, Offered, Part, Place, Row, Writer
 from suites.long_dialogue.scripts.graph import DEFAULT as RELATIONS
 
-# A fact or a question as raters read it: what it says by name, choices, and wordings by who asks.
+# Facts and questions as raters read them: named fields, choices, and wordings by asker.
 
 NO_SESSIONS = "no session is named"
 EVERYBODY_ELSE = "everybody else"
@@ -33,7 +33,7 @@ def of_fact(content: Mapping[str, Any], view: View) -> Card:
 
 
 def of_question(content: Mapping[str, Any], evidence: Sequence[str], names: Names, view: View) -> Card:
-    """Return the card of a question; where it has wordings of its own, they stand beside its text."""
+    """Return the card of a question; its wordings, if any, are shown beside its text."""
     answer = content["answer"]
     joined = (" and " if content.get("evidence_all") else " or ").join(evidence)
     rows = (
@@ -49,7 +49,7 @@ def of_question(content: Mapping[str, Any], evidence: Sequence[str], names: Name
 
 
 def _wordings(styles: Mapping[str, str], names: Names, view: View) -> tuple[tuple[str, str], ...]:
-    """Return the wordings by who asks so, that for everybody else last."""
+    """Return the wordings by asker, the default wording last."""
     order = sorted(styles.items(), key=lambda style: style[0] == DEFAULT_STYLE)
     return tuple(
         (EVERYBODY_ELSE if asker == DEFAULT_STYLE else names.of(asker), view.about(text))
@@ -58,12 +58,12 @@ def _wordings(styles: Mapping[str, str], names: Names, view: View) -> tuple[tupl
 
 
 LONG = 60
-"""Sessions after the first are folded where there are more lines than this in all."""
+"""Maximum total of lines before all sessions except the first are folded."""
 QUESTION_HEADING, REPLY_HEADING = "what was asked", "the reply, to be rated"
 
 
 class Session(NamedTuple):
-    """A session as a screen speaks of it."""
+    """A session on a rater's screen."""
 
     number: int
     id: str
@@ -71,13 +71,13 @@ class Session(NamedTuple):
     place: str
 
     def heading(self, view: View) -> str:
-        """Return what stands above it: its number, id, date and place."""
+        """Return the session's heading: its number, id, date and place."""
         parts = [f"session {self.number}", view.line(self.id), self.date, view.line(self.place)]
         return " · ".join(text for text in parts if text)
 
 
 def sessions(head: Head, rows: Sequence[Row]) -> list[str]:
-    """Return the ids of the sessions that a record, or the question answered, is about."""
+    """Return the ids of the sessions that a record, or an answered question, is about."""
     if head.record is None:
         answer = answered(rows)
         session_ids = list(_sessions(head))
@@ -91,7 +91,7 @@ def sessions(head: Head, rows: Sequence[Row]) -> list[str]:
 
 
 def answered(rows: Sequence[Row]) -> Mapping[str, Any]:
-    """Return what is known of an answer: the question's key, its answer, and where that is said."""
+    """Return an answer's record: the question's key, its answer, and the evidence."""
     extra = (rows[-1].extra or {}).get("extra") or {} if rows else {}
     return extra.get("answer") or {}
 
@@ -104,7 +104,7 @@ def _sessions(head: Head) -> dict[str, Session]:
 
 
 class About:
-    """What a screen about a script has, from its head and the turns that were read."""
+    """Content of a screen about a script, from its head and the turns read."""
 
     def __init__(self, head: Head, rows: Sequence[Row], names: Names, view: View) -> None:
         self._head, self._names, self._view = head, names, view
@@ -117,7 +117,7 @@ class About:
 
     @property
     def card(self) -> Card:
-        """What the record says, or what the answer should have been."""
+        """Content of the record, or the right answer."""
         if self._head.record is None:
             return self._answer_card()
         if self._head.kind == FACT.key:
@@ -127,7 +127,7 @@ class About:
 
     @property
     def evidence_choices(self) -> tuple[tuple[str, str], ...]:
-        """The sessions that a question's evidence may be chosen from, by id."""
+        """Sessions that may be chosen as a question's evidence, by id."""
         if self._head.record is None or self._head.kind == FACT.key:
             return ()
         return tuple(
@@ -137,7 +137,7 @@ class About:
 
     @property
     def offered(self) -> tuple[Offered, ...]:
-        """What the answers in words may be chosen from."""
+        """Suggestions for answers in words."""
         if self._head.record is None:
             return ()
         if self._head.kind != FACT.key:
@@ -200,7 +200,7 @@ class About:
 
 
 def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
-    """Return what is shown of a fact, a question or an answer: what it says, and the sessions it is about."""
+    """Return the screen of a fact, a question or an answer, with its content and its sessions."""
     assert head.item is not None
     about = About(head, rows, scene.names, scene.view)
     screen = scene.screen(task, (head.item,), about.parts(scene.write))
@@ -223,7 +223,7 @@ RECORDS: dict[str, dict[str, Any]] = {
         "evidence_turns": [0],
     },
 }
-"""What schemes about facts and questions are tried on: the first turns as a session of a script."""
+"""Sample records for schemes about facts and questions: the first turns form a script's session."""
 
 
 REPLY = {
@@ -237,11 +237,11 @@ ANSWERED = (
     Row(False, 0, "ben", "Where do you have to be on Friday?", True, 3, None),
     Row(False, 1, "ana", "In Vienna, and not by plane.", False, 3, 1, {"extra": {"answer": REPLY}}),
 )
-"""A question and a reply, for schemes about answers."""
+"""A sample question and reply, for schemes about answers."""
 
 
 def sample(head: Head, kind: str) -> tuple[Head, list[Row]] | None:
-    """Return what schemes about facts, questions and answers are tried on; None for other kinds."""
+    """Return the sample for schemes about facts, questions and answers; None for other kinds."""
     if kind not in (*RECORDS, ANSWER.key):
         return None
     session = [

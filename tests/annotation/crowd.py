@@ -1,4 +1,4 @@
-"""Simulated annotators over HTTP who do what goes wrong in a real study, each with a seed of their own."""
+"""Simulated annotators over HTTP that cause the troubles of a real study, each with its own random seed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from annotation.models import Assignment
 from annotation.work import leases as assigning
 
 TRIES = 200
-"""How often a request is repeated whose connection broke: a web process that was killed is started again."""
+"""Retries of a request whose connection broke, because a killed web process is restarted."""
 
 
 class Annotator(threading.Thread):
-    """Works until told that all is done.
+    """Annotator that works until `all_done()`.
 
     Sends submits twice at once, breaks connections off, writes in two tabs, skips, revises, and lets leases
-    run out. `told` counts what the server answered to submits, and `accepted` has, by assignment, the last
-    answers that it acknowledged; `unsure` are those with a request whose answer was never read.
+    run out. `told` counts the server's responses to submits, and `accepted` has, by assignment, the last
+    answers that it acknowledged; `unsure` are assignments with a request whose response was never read.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Annotator(threading.Thread):
             connections.close_all()
 
     def post(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Send a request, again where the connection broke, and return status and JSON."""
+        """Send a request, retry if the connection breaks, and return status and JSON."""
         for _ in range(TRIES):
             with (
                 contextlib.suppress(OSError, http.client.HTTPException),
@@ -78,7 +78,7 @@ class Annotator(threading.Thread):
         return connection
 
     def work_on(self, task: dict[str, Any]) -> None:
-        """Answer one task, with something that goes wrong about every second time."""
+        """Answer one task, with some trouble about every second time."""
         held = task["assignment"]
         answers = {str(item): {"overall": self.random.randint(1, 5)} for item in task["items"]}
         trouble = self.random.random()
@@ -107,7 +107,7 @@ class Annotator(threading.Thread):
             self._submit_otherwise(held, answers)
 
     def submit(self, held: int, answers: dict[str, Any], **more: Any) -> None:
-        """Submit, and note what was acknowledged."""
+        """Submit answers and record the acknowledged ones."""
         status, content = self.post(f"{held}/submit/", {"answers": answers, **more})
         told = content.get("status") or content.get("code") or ""
         self.told[status, told] += 1
@@ -115,14 +115,14 @@ class Annotator(threading.Thread):
             self.accepted[held] = {item: given["overall"] for item, given in answers.items()}
 
     def _let_go(self, held: int) -> None:
-        """The lease runs out, and sometimes the sweep comes before the submit."""
+        """Let the lease expire; sometimes the sweep runs before the submit."""
         late = timezone.now() - timedelta(minutes=1)
         Assignment.objects.filter(pk=held, state="leased").update(lease_expires=late)
         if self.random.random() < 0.5:
             assigning.return_expired()
 
     def _two_tabs(self, held: int, answers: dict[str, Any]) -> None:
-        """Another tab keeps other answers; a submit that has not seen them is refused."""
+        """Save other answers from another tab, then check that a submit that has not seen them is refused."""
         other = {item: {"overall": 6 - given["overall"]} for item, given in answers.items()}
         draft = {"version": 10**6, "answers": other, "client": "the other tab"}
         status, _ = self.post(f"{held}/draft/", draft)
@@ -132,21 +132,21 @@ class Annotator(threading.Thread):
             f"{held}/submit/", {"answers": answers, "client": "this tab", "based_on": 1}
         )
         self.told[status, content.get("status") or content.get("code") or ""] += 1
-        if status == 200:  # the task came back meanwhile: what is acknowledged stands
+        if status == 200:  # the task came back meanwhile, so the acknowledged answers hold
             self.accepted[held] = {item: given["overall"] for item, given in answers.items()}
 
     def _hang_up(self, held: int, answers: dict[str, Any]) -> None:
-        """Close the connection before the answer: the submit may have been taken or not."""
+        """Close the connection before the response: the submit may have been accepted or not."""
         self.unsure.add(held)
         with contextlib.suppress(OSError, http.client.HTTPException):
             self._sent(f"{held}/submit/", {"answers": answers}).close()
 
     def _submit_otherwise(self, held: int, answers: dict[str, Any]) -> None:
-        """Submit a submitted task again with other answers, without saying that they revise it."""
+        """Submit a submitted task again with other answers, without marking it as a revision."""
         other = {item: {"overall": given["overall"] % 5 + 1} for item, given in answers.items()}
         self.submit(held, other)
 
     def _revise(self, held: int, items: list[int]) -> None:
-        """Answer a submitted task anew."""
+        """Revise the answers of a submitted task."""
         other = {str(item): {"overall": self.random.randint(1, 5)} for item in items}
         self.submit(held, other, revising=True)

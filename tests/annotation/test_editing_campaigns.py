@@ -76,7 +76,7 @@ def test_a_change_of_nothing_leaves_no_entry(corpus, by):
 )
 def test_what_answers_depend_on_stays_once_a_campaign_was_opened(corpus, by, field, value):
     campaign = factories.campaign(corpus, by=by)
-    with pytest.raises(CampaignRefused, match="opened stays as it is") as refusal:
+    with pytest.raises(CampaignRefused, match="opened campaign cannot change") as refusal:
         editing.change(by=by, campaign=campaign, **{field: value})
     assert refusal.value.field == field
 

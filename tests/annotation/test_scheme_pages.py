@@ -105,7 +105,7 @@ def test_saving_says_whether_a_version_is_new_or_rewritten(client, rosa, saved):
     assert "Version 1 is rewritten: nobody had used it." in save(title="Manners")
     factories.campaign(_corpus(), "polite", by=rosa, opened=False)
     page = save(title="Manners, again")
-    assert "Version 2 is new: version 1 is in use and stays as it is." in page
+    assert "Version 2 was created: version 1 is in use and cannot change." in page
     assert "Scheme, title: “Manners” → “Manners, again”" in page
 
 
@@ -116,7 +116,7 @@ def test_the_second_of_two_who_save_is_told_and_may_save_on_top(client, rosa, sa
     page = answer.content.decode()
     assert answer.status_code == 422
     assert "Somebody saved version 1 meanwhile" in page
-    assert "Saving again puts yours on top of it" in page
+    assert "Saving again adds yours after it" in page
     assert Scheme.objects.get(key="polite").title == "First"
     newest = SchemeVersion.objects.get(scheme__key="polite").pk
     assert f'name="base" value="{newest}"' in page

@@ -1,4 +1,4 @@
-"""What the API is tried on: one of each thing that it speaks of."""
+"""Fixture for API tests: one object of each kind that the API covers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOKEN = "x" * 40
 
 @pytest.fixture(scope="module")
 def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
-    """Ids by the first part of a route's path, and names by what a body calls them."""
+    """Yield ids by the first part of a route's path, and by their names in request bodies."""
     # The project is loaded after this file.
     from annotation.corpora import splits
     from annotation.models import ApiToken

@@ -1,4 +1,4 @@
-"""The API's OpenAPI document."""
+"""OpenAPI document of the API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @cache
 def document() -> dict[str, Any]:
-    """Return the OpenAPI document, as programs read it."""
+    """Return the OpenAPI document as a client program reads it."""
     from drf_spectacular.generators import SchemaGenerator
 
     schema = SchemaGenerator().get_schema(request=None, public=True)

@@ -1,4 +1,4 @@
-"""Pages without barriers: found by axe, and by whether a phone has to scroll sideways."""
+"""Accessibility checks of pages: axe, and whether a phone has to scroll sideways."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ BEYOND = """() => {
     .filter((part) => !clips(part.parentElement))
     .slice(0, 3).map((part) => part.outerHTML.slice(0, 80)).join("; ");
 }"""
-"""The first parts of a page that are wider than the screen."""
+"""First parts of a page that are wider than the screen."""
 
 
 class Sound:
-    """Looks at pages one after the other and keeps what is wrong with them."""
+    """Checks pages one after the other and collects their faults."""
 
     def __init__(self) -> None:
         if not AXE.exists():
@@ -34,7 +34,7 @@ class Sound:
         self.wrong: list[str] = []
 
     def look(self, name: str, page: Page) -> None:
-        """Look at the page as it is: on a phone in the dark, and on a wide screen in the light."""
+        """Check the current page on a phone in dark mode, and on a wide screen in light mode."""
         for viewport, scheme in ((PHONE, "dark"), (WIDE, "light")):
             page.set_viewport_size(viewport)  # type: ignore[arg-type]
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

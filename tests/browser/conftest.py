@@ -1,7 +1,7 @@
-"""A live server and headless Chromium, for journeys through the pages.
+"""Live server and headless Chromium for journeys through the pages.
 
 `page_of(user)` opens a page that is signed in; `live_server` is pytest-django's. Every page collects script
-errors and messages of the console, and the journey fails where there were any.
+errors and console messages, and the journey fails if there were any.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ ARGUMENTS = [
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}
 PATIENCE = 30_000
-"""Milliseconds to wait for what should come: much, because a busy machine is no fault of the page's."""
+"""Timeout for expected changes, in milliseconds; long, because a busy machine is no fault of the page's."""
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Headless Chromium, one for the whole run; tests are skipped where there is none."""
+    """Start headless Chromium once for the whole run; skip the tests if it is missing."""
     from playwright.sync_api import expect, sync_playwright
 
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def answered(live_server: Any) -> Iterator[Callable[[], None]]:
-    """Wait until the live server is at work on no request: emptying the tables would lock against one."""
+    """Yield a wait until the live server handles no request, which would lock against emptying the tables."""
     from django.core.signals import request_finished, request_started
 
     under_way, changed = set[int](), threading.Condition()
@@ -76,7 +76,7 @@ def answered(live_server: Any) -> Iterator[Callable[[], None]]:
     request_finished.disconnect(ended)
 
 
-# What a browser and htmx write of a request that failed, or that the reader's next step broke off.
+# Console messages of a browser and htmx for requests that failed, or that the reader's next step aborted.
 FAILED_REQUESTS = ("Failed to load resource", "htmx:afterRequest", "htmx:sendAbort")
 
 
@@ -84,10 +84,10 @@ FAILED_REQUESTS = ("Failed to load resource", "htmx:afterRequest", "htmx:sendAbo
 def page_of(
     browser: Browser, live_server: Any, answered: Callable[[], None]
 ) -> Iterator[Callable[..., Page]]:
-    """Open pages: `page_of(user, viewport=PHONE, color_scheme="dark")`, signed in where a user is given.
+    """Open pages: `page_of(user, viewport=PHONE, color_scheme="dark")`, signed in if a user is given.
 
     Addresses are relative to the live server. Script errors and console errors fail the test at its end,
-    but for requests that failed or were broken off, which a journey may provoke on purpose.
+    except requests that failed or were aborted, which a journey may provoke on purpose.
     """
     contexts, problems = [], []
 
@@ -118,12 +118,12 @@ def page_of(
 
 
 def ready(page: Page) -> None:
-    """Wait until the task on an annotator's page was shown long enough to be submitted unasked."""
+    """Wait until an annotator's task was shown long enough to be submitted without a confirmation."""
     page.locator("#submit:not([data-early])").wait_for()
 
 
 def too_wide(page: Page) -> list[str]:
-    """The colour schemes in which the page as it is has to be scrolled sideways."""
+    """Return the colour schemes in which the current page has to be scrolled sideways."""
     wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
     schemes = []
     for scheme in ("light", "dark"):

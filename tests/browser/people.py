@@ -1,4 +1,4 @@
-"""People who are let in: by an invitation, or by a link into one campaign."""
+"""People who join by an invitation, or by a link into one campaign."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.factories import PASSWORD
 
 
 def enter(page: Page, address: str, name: str) -> None:
-    """Use a one-time link."""
+    """Create an account through a one-time link."""
     page.goto(address)
     page.get_by_label("User name").fill(name)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -22,7 +22,7 @@ def enter(page: Page, address: str, name: str) -> None:
 
 
 def invited(page: Page, role: str) -> str:
-    """Invite somebody and return the address to be sent to them."""
+    """Invite a person and return the address to send."""
     page.get_by_role("banner").get_by_role("link", name="People").click()
     form = page.locator("section", has_text="Invite people")
     form.get_by_label("Role").select_option(label=role)
@@ -31,9 +31,9 @@ def invited(page: Page, role: str) -> str:
 
 
 class OverHttp:
-    """Somebody who works without a browser, over the requests that the annotator's page sends.
+    """Annotator without a browser, working over the requests that the annotator's page sends.
 
-    `request` is Playwright's client: it keeps cookies, follows redirections, and runs no script.
+    `request` is Playwright's client: it keeps cookies, follows redirects, and runs no script.
     """
 
     def __init__(self, page: Page) -> None:
@@ -56,27 +56,27 @@ class OverHttp:
         self.state = json.loads(told[1])
 
     def send(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send what the page sends, and keep the task that the answer carries."""
+        """Send a request of the page and keep the task in the response."""
         answer = self.request.post(f"{self.base}{path}", data=body, headers={"X-CSRFToken": self.token})
         assert answer.ok, answer.text()
         self.state = answer.json()
         return self.state
 
     def press(self, what: str) -> None:
-        """Press the button that agrees to something, or goes on from a notice."""
+        """Press the button that accepts a text or continues from a notice."""
         pressed = re.search(rf'data-what="{what}"\s+data-version="(\d+)"', self.state["html"])
         assert pressed, self.state["html"]
         self.send("accept/", {"what": what, "version": int(pressed[1])})
 
     def submit(self, **answers: Any) -> None:
-        """Answer the one item of the task in hand."""
+        """Answer the only item of the current task."""
         task = self.state["task"]
         (item,) = task["items"]
         self.send(f"{task['assignment']}/submit/", {"answers": {str(item): answers}})
 
     @property
     def shown(self) -> str:
-        """The words of the item in hand; '' where there is no task."""
+        """Text of the current item; '' without a task."""
         if not self.state["task"]:
             return ""
         (item,) = self.state["task"]["items"]

@@ -1,8 +1,8 @@
-"""Pictures of pages for the documentation, taken while a journey is tested.
+"""Screenshots for the documentation, taken while a journey is tested.
 
-Those of *A whole study* are taken anew by
+Those of *A whole study* are renewed by
 `CONCORD_PICTURES=docs/images/study .venv/bin/python -m pytest tests/browser/test_whole_study.py`;
-without the variable none is taken.
+without the variable no screenshots are taken.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from playwright.sync_api import Page
 
 COLOURS = 256
 STEP = 8
-"""Shades of a channel that count as one while colours are counted."""
+"""Shades of a channel that count as the same while colours are counted."""
 
 
 class Pictures:
-    """Takes pictures into a folder, or none where there is no folder."""
+    """Saves screenshots in a folder; does nothing without a folder."""
 
     def __init__(self, folder: str | None = os.environ.get("CONCORD_PICTURES")) -> None:
         self.folder = Path(folder) if folder else None
 
     def take(self, name: str, page: Page, top: str = "") -> None:
-        """Keep what the window shows as `name.png`, in 256 colours; `top` is what is to stand at its top."""
+        """Save the window as `name.png` in 256 colours, with the element `top` at its top."""
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ class Pictures:
 
 
 def small(picture: bytes) -> bytes:
-    """Return a PNG with its 256 most frequent colours; others become the nearest of these."""
+    """Return a PNG with its 256 most frequent colours; other colours become the nearest of these."""
     pixels = _pixels(picture)
     coarse = (pixels // STEP).astype(np.uint32)
     codes = (coarse[..., 0] << 16) | (coarse[..., 1] << 8) | coarse[..., 2]
@@ -70,7 +70,7 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def _pixels(picture: bytes) -> np.ndarray:
-    """Return the pixels of a PNG as Chromium writes it: 8 bits a channel, not interlaced."""
+    """Return the pixels of a PNG as Chromium writes it: 8 bits per channel, not interlaced."""
     place, head, packed = 8, b"", b""
     while place < len(picture):
         (length,) = struct.unpack(">I", picture[place : place + 4])
@@ -90,7 +90,7 @@ def _pixels(picture: bytes) -> np.ndarray:
 
 
 def _unfiltered(how: int, line: np.ndarray, above: np.ndarray, step: int) -> np.ndarray:
-    """Undo the filter of one line of a PNG (its specification, chapter 9)."""
+    """Undo the filter of one line of a PNG (PNG specification, chapter 9)."""
     if how in (0, 2):
         return line + (above if how == 2 else 0)
     done = np.zeros(len(line) + step, int)

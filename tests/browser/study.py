@@ -1,4 +1,4 @@
-"""A study as its researcher sets it up, watches it and takes its results out, page by page."""
+"""A study as its researcher sets it up, monitors it and downloads its results, page by page."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tests.browser.pictures import Pictures
 
 CODE = "CONCORD7"
 DIVIDES = "d08"
-"""The dialogue whose reply divides people."""
+"""Dialogue whose reply divides people."""
 
 PAUSE = 800
-"""Milliseconds after which the editor has begun to check what was typed."""
+"""Milliseconds after which the editor has begun to check the typed text."""
 
 
 @dataclass
 class Study:
-    """The study as it goes on: the researcher's page, and addresses that people are given."""
+    """State of the study: the researcher's page, and the addresses for participants."""
 
     page: Page
     pictures: Pictures
@@ -50,14 +50,14 @@ class Study:
         expect(page.get_by_role("status")).to_contain_text("Help at the desk is saved.")
 
     def _ask(self, number: int, wording: str, kind: str) -> None:
-        self.page.wait_for_timeout(PAUSE)  # what was typed before is checked, and may move the button
+        self.page.wait_for_timeout(PAUSE)  # earlier input is being checked, and may move the button
         self.page.wait_for_load_state("networkidle")
         self.page.get_by_role("button", name="Add a question").click()
         expect(self.page.locator(f"#q{number}-wording")).to_be_focused()
         self.page.keyboard.type(wording)
         self.page.get_by_label("Answered by").last.select_option(kind)
         expect(self.page.locator(f"[name=q{number}-was]")).to_have_value(kind)
-        expect(self.page.locator(".htmx-added")).to_have_count(0)  # now it listens
+        expect(self.page.locator(".htmx-added")).to_have_count(0)  # htmx listens now
 
     def set_up(self) -> None:
         page = self.page
@@ -95,7 +95,7 @@ class Study:
         expect(page.get_by_text("The key is saved.")).to_be_visible()
 
     def open(self, adjudicator: str) -> None:
-        """Open the campaign, name its adjudicator, and make the link by which people come."""
+        """Open the campaign, name its adjudicator, and create the join link."""
         page = self.page
         page.goto(self.campaign)
         expect(page.get_by_text("Opening makes 5 tasks for 4 raters each.")).to_be_visible()
@@ -116,11 +116,11 @@ class Study:
         expect(page.get_by_text("0 of 20")).to_be_visible()
 
     def address_of(self, person: str) -> str:
-        """The link as the platform completes it for one person."""
+        """Return the link as the platform completes it for one person."""
         return f"{self.link}?PROLIFIC_PID={person}&STUDY_ID=s1&SESSION_ID=s-{person}"
 
     def adjudicate_by(self, page: Page) -> None:
-        """Begin a round on what has no majority; the adjudicator decides its one case."""
+        """Begin a round on items without a majority; the adjudicator decides its only case."""
         own = self.page
         own.goto(self.campaign)
         own.get_by_role("link", name="Adjudication").click()
@@ -155,7 +155,7 @@ class Study:
         return self.downloaded("CSV")
 
     def downloaded(self, link: str, role: str = "link") -> list[dict[str, str]]:
-        """Press what gives a CSV file and return its rows."""
+        """Press a link or button that downloads a CSV file and return its rows."""
         with self.page.expect_download() as download:
             self.page.get_by_role(role, name=link).first.click()  # type: ignore[arg-type]
         with download.value.path().open(encoding="utf-8", newline="") as file:
@@ -168,12 +168,12 @@ class Study:
         return self.downloaded("CSV")
 
     def who_came(self) -> list[dict[str, str]]:
-        """Download the list by which people are paid."""
+        """Download the payment list of the participants."""
         self.page.goto(self.campaign)
         self.page.get_by_role("link", name="Annotators by link").click()
         return self.downloaded("CSV for paying")
 
     def checked(self) -> list[dict[str, str]]:
-        """Download what training, test and checks say of the annotators."""
+        """Download the annotators' results in training, test and checks."""
         self.page.goto(f"{self.campaign}checks/")
         return self.downloaded("CSV")

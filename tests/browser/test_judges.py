@@ -67,7 +67,7 @@ def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, f
     page.get_by_text("Raw reply").first.click()
     expect(page.get_by_text("<b>no</b> idea").first).to_be_visible()
     del fake.say
-    page.get_by_role("button", name="Ask again for what failed").click()
+    page.get_by_role("button", name="Retry failed calls").click()
     aside(finish).join()
     expect(page.locator("#progress .badge")).to_have_text("done")
     assert Run.objects.get().state == Run.State.DONE

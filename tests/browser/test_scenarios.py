@@ -19,7 +19,7 @@ def test_a_scenario_is_written_seen_marked_and_saved(page_of):
     page.wait_for_load_state()
     text = page.get_by_label("The scenario")
     told = page.locator("#problem")
-    expect(told).to_contain_text("The oracle has everything right.")
+    expect(told).to_contain_text("The oracle scores everything right.")
 
     # what is wrong is told as one types, with its line, and the cursor stays
     script = text.input_value()

@@ -1,4 +1,4 @@
-"""A small corpus: ten questions at a travel desk, each with a reply, and what careful people say of it."""
+"""A small corpus: ten questions at a travel desk, each with a reply and careful people's rating of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests import factories
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A question, the reply, and how helpful it is (1 to 5); whether it talks down to who asked."""
+    """A question, its reply, the reply's helpfulness (1 to 5), and whether it talks down to the visitor."""
 
     asked: str
     reply: str
@@ -34,7 +34,7 @@ BY_REPLY = {talk.reply: talk for talk in TALKS.values()}
 
 
 def corpus(name: str) -> Corpus:
-    """Make the corpus; its replies are by two systems in turn."""
+    """Create the corpus; its replies come from two systems alternately."""
     made = factories.corpus(name)
     people = [{"id": "A", "name": "Visitor"}, {"id": "B", "name": "Desk"}]
     for number, (key, talk) in enumerate(TALKS.items()):

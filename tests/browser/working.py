@@ -1,4 +1,4 @@
-"""A worker beside the browser."""
+"""Background work beside the browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jobs.queue.worker import Heartbeat
 
 
 def aside(work: Callable[[], object]) -> threading.Thread:
-    """Do something in a thread of its own: the browser's has a loop in which no other can run."""
+    """Run work in its own thread, because the browser's thread has an event loop that blocks any other."""
 
     def run() -> None:
         work()
@@ -24,7 +24,7 @@ def aside(work: Callable[[], object]) -> threading.Thread:
 
 
 def work_off(queue: str) -> None:
-    """Do what waits in a queue as its worker does, beside the browser."""
+    """Run the queued jobs as the queue's worker does, beside the browser."""
 
     def work() -> None:
         with Heartbeat(queue) as heartbeat:

@@ -13,13 +13,13 @@ from tests import factories
 
 
 def static(dialogue: Dialogue, key: str, at: tuple[int, ...] = (2,), *, system: str = "") -> Continuation:
-    """Make a continuation that answers some points of the history."""
+    """Create a continuation that answers some points of the history."""
     turns = [{"text": f"{key} after {point}", "at": point} for point in at]
     return factories.continuation(dialogue, key, system=system or key, turns=turns, mode="static")
 
 
 def rollout(dialogue: Dialogue, key: str, *, system: str = "", turns: int = 3) -> Continuation:
-    """Make a continuation of the whole history."""
+    """Create a continuation of the whole history."""
     lines = [{"text": f"{key} {number}"} for number in range(turns)]
     return factories.continuation(dialogue, key, system=system or key, turns=lines)
 
@@ -33,7 +33,7 @@ def rater(metric: str, variant: str = "paper") -> Rater:
 def score(
     by: Rater, made: Continuation, value: float | str | None, *, turn: int = 0, **details: object
 ) -> None:
-    """Give a turn of a continuation (or the whole, for a metric of conversations) a metric's label."""
+    """Label a turn of a continuation (or the whole, for a metric of conversations) with a metric's value."""
     declared = METRICS[by.spec["metric"]]
     question = scheme_store.store(definition=scheme_of(declared)).questions.get()
     place = {"turn__position": turn} if declared.kind == "turn" else {"turn": None}

@@ -1,4 +1,4 @@
-"""What tests of studies and reports share; each file makes the `rated` corpus that it reads."""
+"""Shared fixtures for tests of studies and reports; each file defines its own `rated` corpus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Compiled = Callable[..., None]
 
 @pytest.fixture
 def compiled(tmp_path: Path) -> Compiled:
-    """Compile LaTeX inside a document; the test fails where LaTeX does not take it."""
+    """Compile LaTeX inside a document; the test fails if LaTeX rejects it."""
     if shutil.which("pdflatex") is None:
         pytest.skip("LaTeX is not installed")
 
@@ -38,7 +38,7 @@ def compiled(tmp_path: Path) -> Compiled:
 
 @pytest.fixture
 def study(rated: World) -> Study:
-    """The automatic study."""
+    """Return the automatic study."""
     from calibration.studies import study_actions as studies  # models load once pytest has set Django up
 
     return studies.automatic(corpus=rated.corpus)
@@ -46,7 +46,7 @@ def study(rated: World) -> Study:
 
 @pytest.fixture
 def researcher(client: Client) -> Client:
-    """A researcher's browser."""
+    """Return a client signed in as a researcher."""
     from tests.factories import user
 
     client.force_login(user(researcher=True))
@@ -55,7 +55,7 @@ def researcher(client: Client) -> Client:
 
 @pytest.fixture
 def rea(client: Client) -> Client:
-    """The browser of the researcher rea."""
+    """Return a client signed in as the researcher rea."""
     from tests.factories import user
 
     client.force_login(user("rea", researcher=True))
@@ -64,7 +64,7 @@ def rea(client: Client) -> Client:
 
 @pytest.fixture
 def fake(request: pytest.FixtureRequest) -> Iterator[FakeLLM]:
-    """A fake model, with the noise that the test's file names (`NOISE`)."""
+    """Run a fake model with the noise that the test's file sets (`NOISE`)."""
     from tests.fake_llm import FakeLLM
 
     with FakeLLM() as server:

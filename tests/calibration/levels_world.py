@@ -1,4 +1,4 @@
-"""A small ComperDial: dialogues of people, systems that answer each at every point, labels of both levels."""
+"""A small ComperDial: human dialogues, systems that answer each at every point, labels of both levels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from annotation.work.labels import Answer, record
 from tests import factories
 
 Score = Callable[[str, str, int], float | None]
-"""What a rater says of (dialogue, system, turn); turn is -1 for the whole; None: nothing."""
+"""A rater's answer about (dialogue, system, turn), None for no answer; turn is -1 for the whole."""
 WHOLE = -1
 
 
 @dataclass
 class Static:
-    """Dialogues with a static continuation of some turns by each system."""
+    """Dialogues with one static continuation of some turns per system."""
 
     corpus: Corpus
     turns: dict[tuple[str, str, int], Item] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Static:
         sample: int = 0,
         spec: Mapping[str, str] | None = None,
     ) -> None:
-        """Record what a rater says of every item of the question's kind."""
+        """Record a rater's answers to every item of the question's kind."""
         if question.version.item_kind == "turn":
             items = dict(self.turns)
         else:

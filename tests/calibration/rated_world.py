@@ -1,4 +1,4 @@
-"""Raters of the small ComperDial, and what they said, kept beside the labels for computing it again."""
+"""Raters of the small ComperDial, with a copy of their answers for independent computation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PEOPLE = ("ann", "ben")
 
 
 class Rated:
-    """Twelve systems on four dialogues: two people, a judge of two samples, a metric, a judge of wholes."""
+    """Twelve systems on four dialogues: two people, a judge of two samples, a metric, a dialogue judge."""
 
     def __init__(self, built: Static, seed: int = 5) -> None:
         self.built, self.corpus = built, built.corpus
@@ -40,7 +40,7 @@ class Rated:
         self.say("noise", self._question("noise", "turn"), lambda *place: self.random.normal(), "metric")
 
     def _near(self, truth: float, spread: float, gone: float = 0.08) -> float | None:
-        """Return a label from 1 to 5 near the truth; now and then there is none."""
+        """Return a label from 1 to 5 near the truth, or None with probability `gone`."""
         value = float(np.clip(round(1 + truth + self.random.normal(0, spread)), 1, 5))
         return value if self.random.random() > gone else None
 

@@ -1,4 +1,4 @@
-"""Reports that tests write themselves, with what they do not name left empty."""
+"""Reports built by hand for tests; fields that are not named stay empty."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from calibration.reports.snapshot import FORMAT, Answerer, Figure, Question, Sna
 
 
 def snapshot(**named: Any) -> Snapshot:
-    """A report of nothing, but for what is named."""
+    """Return an empty report with the named fields."""
     plain: dict[str, Any] = {
         "format": FORMAT,
         "study": "made",
@@ -29,7 +29,7 @@ def snapshot(**named: Any) -> Snapshot:
 
 
 def question(**named: Any) -> Question:
-    """A tag that nothing was computed on, but for what is named."""
+    """Return a tag without results, with the named fields."""
     plain: dict[str, Any] = {
         "ref": "polite@1/polite",
         "key": "polite",
@@ -49,14 +49,14 @@ def question(**named: Any) -> Question:
 
 
 def answerer(name: str, kind: str = "human", *, simulated: bool = False) -> Answerer:
-    """A rater of ninety items."""
+    """Return a rater of ninety items."""
     return Answerer(
         name, kind, True, True, n=90, constant=False, mean=0.5, missing=0, samples=1, simulated=simulated
     )
 
 
 def figure(name: str, value: float | None, ends: tuple[float, float] | None = None, **named: Any) -> Figure:
-    """A figure of four raters on ninety items; without a value, two people show nothing."""
+    """Return a figure of four raters on ninety items; without a value, two people show nothing."""
     low, high = ends or (None, None)
     return Figure(
         name,

@@ -356,7 +356,7 @@ def test_a_large_plan_stays_while_labels_arrive_and_a_new_one_is_computed_on_req
     _work_off()
     first = client.get(api, query).json()
     assert (first["labels_since"], first["computing"], first["pay"]) == (False, None, 10)
-    assert "Labels have come since" not in client.get(page, query).content.decode()
+    assert "Labels have been added or withdrawn since" not in client.get(page, query).content.decode()
 
     for number in range(2):
         rated.say(f"q{number}", "polite", [1.0, 0.0])
@@ -370,7 +370,7 @@ def test_a_large_plan_stays_while_labels_arrive_and_a_new_one_is_computed_on_req
         assert "labels have come since" in stale.json()["cautions"][0]
     shown = client.get(page, query).content.decode()
     assert "more double-rated dialogues" in shown
-    assert "Labels have come since, or no longer count." in shown
+    assert "Labels have been added or withdrawn since." in shown
     assert "pay=10&amp;again=1" in shown
     assert (
         "labels have come since" in client.get(reverse("plan-file", args=[study.pk, "text"])).content.decode()

@@ -398,11 +398,11 @@ def test_the_profile_of_a_large_corpus_is_computed_by_a_worker_and_kept(
     later = client.get(api).json()
     assert (later["labels_since"], later["calls_since"]) == (False, True)
     shown = client.get(page).content.decode()
-    assert "No labels have come since, but calls of judges or metrics have ended." in shown
-    assert "Labels have come since" not in shown
+    assert "No labels have been added since, but calls of judges or metrics have finished." in shown
+    assert "Labels have been added or withdrawn since" not in shown
 
     scored(corpus, "m_sns_max" if "m_sns_max" in METRICS else "pe", {"model-a": [0.5]})
     later = client.get(api).json()
     assert (later["labels_since"], later["cells"]) == (True, large["cells"])
-    assert "Labels have come since" in client.get(page).content.decode()
+    assert "Labels have been added or withdrawn since" in client.get(page).content.decode()
     assert Job.objects.filter(kind="profile", state="queued").count() == 1

@@ -21,7 +21,7 @@ KINDER = Wording("You are kind.\n\n$notice", f"{OWN.user}\n\nBe kind.")
 
 
 def rated_bench(dialogues: int = 8, *, identified: bool = True) -> Bench:
-    """Return a bench over dialogues of 6 turns; ann says 4 of every second turn and else 3, ben once less."""
+    """Return a bench over 6-turn dialogues; ann alternates 4 and 3, ben gives 1 less now and then."""
     corpus = small_corpus(dialogues)
     splits.draw(corpus=corpus, by=None)
     bench = benches.open_bench(by=None, name="bench", protocol=PROTOCOL, corpus=corpus)
@@ -41,7 +41,7 @@ def rated_bench(dialogues: int = 8, *, identified: bool = True) -> Bench:
 def tried(
     bench: Bench, fake: FakeLLM, wording: Wording = KINDER, targets: int | None = 20, **how: Any
 ) -> Draft:
-    """Return a draft that was tried to its end."""
+    """Return a draft whose try-out has finished."""
     endpoint = how.pop("endpoint", None) or endpoint_of(fake, name=f"fake {Draft.objects.count()}")
     draft = draft_actions.write(
         by=None, bench=bench, wording=wording, variant="without_reference", endpoint=endpoint
@@ -53,5 +53,5 @@ def tried(
 
 
 def judged(draft: Draft) -> Judged:
-    """Return a draft as one who is put beside people."""
+    """Return a draft in the form that is compared with people."""
     return Judged(draft.name, draft.asker, draft)

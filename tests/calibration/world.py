@@ -1,4 +1,4 @@
-"""Small corpora with labels, built straight from the tables."""
+"""Small corpora with labels, built directly in the tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from annotation.work.labels import Answer, record
 
 @dataclass
 class World:
-    """A corpus of dialogues with `turns` turns each, and one item a turn and one a dialogue."""
+    """A corpus of dialogues with `turns` turns each, and one item per turn and per dialogue."""
 
     corpus: Corpus
     turns: list[Item] = field(default_factory=list)
@@ -41,7 +41,7 @@ class World:
     def ask(
         self, key: str, level: str, values: Sequence[Any] = (), *, scheme: str = "", **extra: Any
     ) -> Question:
-        """Add a question in a scheme of its own or the named one; for turns unless `item_kind` says else."""
+        """Add a question in its own scheme or the named one; about turns unless `item_kind` differs."""
         kind = extra.pop("item_kind", "turn")
         found, _ = Scheme.objects.get_or_create(
             key=scheme or key, defaults={"title": (scheme or key).title()}

@@ -26,7 +26,7 @@ def campaign(
     opened: bool = True,
     **plan: Any,
 ) -> Campaign:
-    """Make a campaign over turns, in which `overall` = 5 is right in so many key tasks of each sort."""
+    """Create a campaign over turns, with the given numbers of key tasks, in which `overall` = 5 is right."""
     corpus = factories.corpus()
     factories.dialogue(corpus, "main", turns=main)
     researcher = factories.user(researcher=True)
@@ -86,7 +86,7 @@ def occasion_of(hold: Hold) -> str:
 
 
 def work(who: User, campaign: Campaign, values: Any = RIGHT, most: int = 200) -> list[str]:
-    """Work until nothing comes; return the occasions of what was submitted. `values` may depend on them."""
+    """Work until no task is left; return the occasions of the submits, on which `values` may depend."""
     given = []
     while len(given) < most and (hold := start(who, campaign)) is not None:
         given.append(occasion_of(hold))

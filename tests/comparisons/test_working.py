@@ -132,7 +132,7 @@ def test_a_campaign_compares_what_it_says(client: Client) -> None:
     copied = editing.copy(by=boss, campaign=draft, name="copy")
     assert set(copied.compared_items.values_list("item", flat=True)) == kept, "the seed draws the same"
     assert campaigns.open(by=boss, campaign=draft) == 4
-    with pytest.raises(CampaignRefused, match="Copy the campaign"):
+    with pytest.raises(CampaignRefused, match="Duplicate the campaign"):
         editing.change(by=boss, campaign=draft, most_comparisons=2)
     for wrong, told in (
         ({"compares": "there", "scheme": "preference_ranking"}, "has no rankings of the chosen systems"),

@@ -1,4 +1,4 @@
-"""A small corpus, and a way to try to break a rule with SQL alone."""
+"""A small corpus, and an attempt to break a constraint with SQL alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.constraints.sql import execute
 
 @pytest.fixture
 def refused() -> Callable[..., None]:
-    """Assert that the database refuses a statement, naming the rule."""
+    """Assert that the database refuses a statement, naming the constraint."""
 
     def check(rule: str, sql: str, *values: Any) -> None:
         with pytest.raises(DatabaseError, match=rule), transaction.atomic():
@@ -25,7 +25,7 @@ def refused() -> Callable[..., None]:
 
 @pytest.fixture
 def world(db) -> SimpleNamespace:
-    """A dialogue with a continuation by a system, another corpus, two people and a rater."""
+    """Create a dialogue with a continuation by a system, another corpus, two people and a rater."""
     from annotation.models import Item, Rater
     from tests import factories
 

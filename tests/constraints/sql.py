@@ -1,4 +1,4 @@
-"""Statements as any program with a connection could run them."""
+"""SQL statements as any program with a database connection could run them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db import connection
 
 
 def execute(sql: str, *values: Any) -> None:
-    """Run a statement as any program with a connection could, checking deferred rules at once."""
+    """Run a statement and check deferred constraints at once."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(sql, values)

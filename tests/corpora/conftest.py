@@ -1,4 +1,4 @@
-"""Signed-in people and a small corpus. (What needs Django is imported once it is set up.)"""
+"""Signed-in people and a small corpus. (Modules that need Django are imported once it is set up.)"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def corpus(tmp_path: Path, db: None) -> Corpus:
-    """A corpus `c` of three dialogues, the first with a continuation and labels."""
+    """Create a corpus `c` of three dialogues, the first with a continuation and labels."""
     from annotation.models import Corpus
     from tests.importing.helpers import continuation, imported, label, line, written
 
@@ -33,7 +33,7 @@ def corpus(tmp_path: Path, db: None) -> Corpus:
 
 @pytest.fixture
 def researcher(client: Client, db: None) -> Client:
-    """A browser in which a researcher is signed in."""
+    """Return a client signed in as a researcher."""
     from tests import factories
 
     client.force_login(factories.user("rea", researcher=True))
@@ -42,7 +42,7 @@ def researcher(client: Client, db: None) -> Client:
 
 @pytest.fixture
 def administrator(client: Client, db: None) -> Client:
-    """A browser in which an administrator is signed in."""
+    """Return a client signed in as an administrator."""
     from tests import factories
 
     client.force_login(factories.user("ada", administrator=True))
@@ -50,7 +50,7 @@ def administrator(client: Client, db: None) -> Client:
 
 
 def work_off() -> None:
-    """Do the jobs that wait, as a worker does."""
+    """Run the queued jobs as a worker does."""
     from jobs.queue import jobs
     from jobs.queue.worker import Heartbeat
 
@@ -60,7 +60,7 @@ def work_off() -> None:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
-    """A worker has imported an upload before its page is shown."""
+    """Import each upload before its page is shown, as if by a fast worker."""
     from annotation.corpora import uploads
 
     receive = uploads.receive
@@ -74,7 +74,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
 
 
 def with_broker(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    """Let wake-ups of this process go to a broker, as those of a web process in production do."""
+    """Send this process's wake-ups to a broker, as a web process in production does."""
     from celery import Celery
 
     from config import celery

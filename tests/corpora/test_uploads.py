@@ -156,7 +156,7 @@ def test_an_import_is_cancelled_and_done_again_by_who_sent_it(client: Client) ->
     client.force_login(upload.by)
     client.post(reverse("cancel-upload", args=[upload.pk]))
     work_off()
-    assert "was cancelled, and left nothing behind" in page_of(client, upload)
+    assert "was cancelled; nothing was kept" in page_of(client, upload)
     assert not Corpus.objects.exists()
     client.post(reverse("resume-upload", args=[upload.pk]))
     work_off()

@@ -1,4 +1,4 @@
-"""Requests to the fake model, and what it says."""
+"""Requests to the fake model, and its replies."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from jobs.prompt import Prompt
 
 
 def asked(prompt: Prompt, *, schema: bool = True, **more: Any) -> dict[str, Any]:
-    """The body of a request, as the client sends it."""
+    """Return the body of a request as the client sends it."""
     form = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": prompt.schema}}
     wanted = {"response_format": form} if schema and prompt.schema else {}
     return {"model": "fake-1", "messages": prompt.messages(), **wanted, **more}
 
 
 def rating(text: str, instruction: str = "Rate it.") -> Prompt:
-    """A prompt for the turn judge."""
+    """Return a prompt for the turn judge."""
     return Prompt(instruction, f"<<<BEGIN RESPONSE>>>\n| Ana: {text}\n<<<END RESPONSE>>>\n\noverall - x")
 
 
 def said(model: FakeModel, body: dict[str, Any]) -> str:
-    """The text of the answer."""
+    """Return the text of the reply."""
     response = model.respond("POST", "/v1/chat/completions", body)
     assert response.status == 200, response.body
     return str(json.loads(response.body)["choices"][0]["message"]["content"])

@@ -36,7 +36,7 @@ def label(value: Any = 4, turn: int | None = 0, **fields: Any) -> dict[str, Any]
 
 
 def written(folder: Path, *lines: Any, name: str = "file.jsonl") -> Path:
-    """Write lines, as JSON where they are no texts."""
+    """Write lines to a file, as JSON unless they are texts."""
     path = folder / name
     path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
     return path
@@ -45,12 +45,12 @@ def written(folder: Path, *lines: Any, name: str = "file.jsonl") -> Path:
 def imported(
     path: Path, corpus: str = "c", *, format: str = "jsonl", into: bool = False, **options: Any
 ) -> ImportResult:
-    """Import a file by nobody in particular."""
+    """Import a file without a user."""
     return import_path(path=path, format=format, corpus=corpus, into=into, by=None, **options)
 
 
 def refusal(path: Path, corpus: str = "c", **options: Any) -> ImportProblem:
-    """Import a file that must be refused, check that nothing changed, and return why."""
+    """Import a file that must be refused, check that nothing changed, and return the problem."""
     before = census()
     with pytest.raises(ImportProblem) as caught:
         imported(path, corpus, **options)

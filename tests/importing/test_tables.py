@@ -300,7 +300,7 @@ def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path, columns: dict[st
 def test_the_command_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> None:
     imported(written(tmp_path, line("a")))
     path, out = written(tmp_path, *RATINGS, name="r.csv"), StringIO()
-    with pytest.raises(CommandError, match=r"coherence, fluency, turn_id, who\) tell no"):
+    with pytest.raises(CommandError, match=r"coherence, fluency, turn_id, who\) match no"):
         call_command("import_corpus", path, "--into", "c", stdout=out)
     columns = "item=turn_id, rater=who, value=fluency"
     call_command("import_corpus", path, "--into", "c", "--columns", columns, "--scheme", "own", stdout=out)
@@ -327,13 +327,13 @@ def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(
     sent = {"file": file, "name": "new", "licence": "CC0"}
     refused = client.post(reverse("import-corpus"), sent)
     assert refused.status_code == 422
-    assert "tell no format" in refused.content.decode()
+    assert "match no format" in refused.content.decode()
     assert 'value="CC0"' in refused.content.decode()
     file.seek(0)
     page = client.post(reverse("import-corpus"), {**sent, "columns": "dialogue=id"}, follow=True)
     assert (
         "found from the file&#x27;s content" in page.content.decode()
-        or "found from the file's content" in (page.content.decode())
+        or "detected from the file's content" in (page.content.decode())
     )
     upload = Upload.objects.get()
     assert (upload.format, upload.guessed, upload.columns) == ("turns-csv", True, {"dialogue": "id"})

@@ -1,4 +1,4 @@
-"""What tests of background work share."""
+"""Shared fixtures for tests of background work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def counting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put the kind of job of these tests into the table."""
+    """Register the kind of job that these tests use."""
     from jobs import kinds  # models load once pytest has set Django up
 
     monkeypatch.setitem(kinds.KINDS, "count", "tests.jobs.kinds")

@@ -1,4 +1,4 @@
-"""A fake endpoint for every test of judges."""
+"""Fake endpoint and API keys for every test of judges."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _keys(settings: SettingsWrapper) -> None:
-    """The variables that the environment of these tests names as keys."""
+    """Allow the environment variables that these tests name as keys."""
     settings.KEY_VARIABLES = ["FAKE_API_KEY", "NOT_SET_API_KEY", "SOME_API_KEY"]
 
 
 @pytest.fixture
 def fake() -> Iterator[FakeLLM]:
-    """A running fake server."""
+    """Run a fake server."""
     from tests.fake_llm import FakeLLM  # after the project is loaded
 
     with FakeLLM() as server:

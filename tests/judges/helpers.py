@@ -36,7 +36,7 @@ def endpoint_of(fake: FakeLLM, **fields: Any) -> Endpoint:
 
 
 def small_corpus(dialogues: int = 2, turns: int = 6) -> Corpus:
-    """Dialogues with one continuation by `secret-model`; every second turn repeats, one is off topic."""
+    """Create dialogues with one continuation by `secret-model`; every second turn is a planted repetition."""
     corpus = factories.corpus()
     for number in range(dialogues):
         dialogue = factories.dialogue(corpus, f"d{number}", turns=2)
@@ -52,33 +52,33 @@ def begin(corpus: Corpus, judge: Judge, **scope: Any) -> Run:
 
 
 def finish(queue: str = "calls", seconds: float = 20) -> Counts:
-    """Work on the queue until nothing is ready, as a worker does."""
+    """Work on the queue until no call is ready, as a worker does."""
     with Heartbeat(queue) as heartbeat:
         return work(queue, seconds=seconds, heartbeat=heartbeat)
 
 
 _FREE: list[ThreadPoolExecutor] = []
-"""Threads of desks that have ended, each with its connection to the database for the next desk."""
+"""Threads of finished dispatchers, each with its database connection for the next dispatcher."""
 
 
 class Kept:
-    """A thread of a desk that goes on living: to connect takes the database longer than to answer."""
+    """Executor that reuses a dispatcher's thread: connecting takes the database longer than responding."""
 
     def __init__(self, _workers: int, **_name: str) -> None:
         self._thread = _FREE.pop() if _FREE else ThreadPoolExecutor(1)
         self._thread.submit(_usable).result()
 
     def submit(self, work: Callable[..., Any], *told: Any) -> Future[Any]:
-        """Do something in the thread."""
+        """Run work in the thread."""
         return self._thread.submit(work, *told)
 
     def shutdown(self) -> None:
-        """Leave the thread to the next desk."""
+        """Leave the thread to the next dispatcher."""
         _FREE.append(self._thread)
 
 
 def let_go() -> None:
-    """End the threads that were kept, and close their connections: the database is to be removed."""
+    """End the kept threads and close their connections, because the database will be removed."""
     while _FREE:
         thread = _FREE.pop()
         thread.submit(lambda: connection.close()).result()  # looked up there: each thread has its own
@@ -100,7 +100,7 @@ os.register_at_fork(after_in_child=_FREE.clear)  # a child has none of its paren
 
 
 def finish_all() -> None:
-    """Work until nothing is ready, however often calls wait for what others will have taken."""
+    """Work until no call is ready, ignoring the delays of calls that wait for others."""
     for _ in range(20):
         Call.objects.update(not_before=None)
         if not finish().runs and not Run.objects.filter(state__in=runs.ACTIVE).exists():

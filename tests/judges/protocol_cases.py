@@ -1,4 +1,4 @@
-"""Cases for every protocol, and what each may read about them."""
+"""Cases for every protocol, and the possible readings of its replies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from suites.group_chat.scenarios.cascade import turn_of
 def case(
     text: str = "Yes, gladly.", *, protocol: Any = None, history: str = "Shall we?", variant: str = ""
 ) -> Case:
-    """A static turn for protocols about turns, else a rollout of three judged turns and a given one."""
+    """Return a static turn for protocols about turns, else a rollout of three judged turns and one given."""
     part = protocol.parts(variant)[0] if protocol is not None else ""
     people = (
         Participant("A", "Ana", "host", (history,)),
@@ -52,7 +52,7 @@ def case(
 def compared(
     text: str, turns: tuple[Turn, ...], people: tuple[Participant, ...], history: str, swapped: bool = True
 ) -> Case:
-    """Two responses of two systems to one point, shown the other way round."""
+    """Return two systems' responses to one point, by default shown in swapped order."""
     answers = {"model-x": text, "model-y": f"{text} Or not."}
     told = [
         Continuation(f"c-{name}", name, (Turn("bot", said, at=1),), mode="static")
@@ -64,7 +64,7 @@ def compared(
 
 
 def decided(text: str, history: str, **key: Any) -> Case:
-    """A message at the third turn of a scenario, after a private one that tells a secret."""
+    """Return a message at the third turn of a scenario, after a private turn that tells a secret."""
     people = (
         Participant("A", "Ana", "host", (history,)),
         Participant("B", "Ben"),
@@ -90,7 +90,7 @@ def decided(text: str, history: str, **key: Any) -> Case:
 
 
 def answered(text: str, history: str, **changes: Any) -> Case:
-    """An open answer after the second turn; `history` is the question, and part of what is right."""
+    """Return an open answer after the second turn; `history` is the question and part of the right answer."""
     people = (Participant("A", "Ana"), Participant("B", "Ben"))
     turns = (Turn("A", history), Turn("B", "Let us begin."))
     record = {
@@ -107,7 +107,7 @@ def answered(text: str, history: str, **changes: Any) -> Case:
 
 
 def scored(protocol: Any, continuation: Continuation) -> dict[str, dict[int | None, NeedAnswer]]:
-    """What other raters said, for a protocol that needs it: every turn has 3.5."""
+    """Return other raters' scores for a protocol that needs them: 3.5 for every turn."""
     turns = [i for i, turn in enumerate(continuation.turns) if not turn.given]
     return {
         need.role: {turn: NeedAnswer(3.5) for turn in turns} for need in (protocol.needs if protocol else ())
@@ -122,11 +122,11 @@ def behaviours_reply(**changes: Any) -> str:
 
 
 PLAIN = st.text("abc de.:{}\"'\n", max_size=30).map(str.strip)
-"""What a judge may explain."""
+"""Texts that a judge may give as explanation."""
 
 
 def of_turn(scores: dict[str, int], explained: bool = False) -> Callable[..., st.SearchStrategy[Reading]]:
-    """Readings of whole scores from 1, by question, about the turn in view."""
+    """Return readings of integer scores from 1, by question, about the turn in view."""
     why = PLAIN if explained else st.just("")
 
     def made(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
@@ -141,7 +141,7 @@ def of_turn(scores: dict[str, int], explained: bool = False) -> Callable[..., st
 
 
 def of_behaviours(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
-    """Readings of marked turns, each behaviour with its explanation."""
+    """Return readings of marked turns, each behaviour with its explanation."""
     judged = asked.judged()
     one = st.tuples(st.sets(st.sampled_from(judged)), PLAIN)
 
@@ -160,7 +160,7 @@ def of_behaviours(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
 
 
 def of_overall(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
-    """Readings of the two scores; one below 10 without a reason is flagged."""
+    """Return readings of the two scores; a score below 10 without a reason is flagged."""
 
     def made(told: dict[str, tuple[int, str]]) -> Reading:
         silent = [key for key in protocol.answers if told[key][0] < 10 and not told[key][1].strip()]
@@ -175,7 +175,7 @@ def of_overall(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
 
 
 def of_dialogue(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
-    """Readings of three scores that follow the rule; what they rest on stands beside them."""
+    """Return readings of three scores that follow the rule, with their basis as explanation."""
     scores = st.integers(10, 39).map(lambda tenths: tenths / 10)
     beside = (mean_in_words(asked), words_in_words(asked), "")
     keys = tuple(protocol.answers)
@@ -190,7 +190,7 @@ def of_dialogue(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
 
 
 def schemes_of(protocol: Any) -> tuple[Any, ...]:
-    """Schemes that a protocol is tried over; none of its own for one that takes none."""
+    """Return the schemes with which a protocol is tested; (None,) if it takes none."""
     if not protocol.takes_scheme:
         return (None,)
     if protocol.key == "pairwise":
@@ -201,7 +201,7 @@ def schemes_of(protocol: Any) -> tuple[Any, ...]:
 
 
 def bound() -> Iterator[tuple[Asking, str]]:
-    """Yield every protocol that asks with each of its variants; one that takes a scheme over two of these."""
+    """Yield every protocol with each of its variants, and with its schemes if it takes any."""
     for protocol in PROTOCOLS.values():
         for variant in protocol.variants if isinstance(protocol, Asking) else ():
             for scheme in schemes_of(protocol):
@@ -214,7 +214,7 @@ CASES = list(bound())
 
 
 def of_values(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
-    """Readings of one of its values for each question, with an explanation where the reply has one."""
+    """Return readings of one value per question, with an explanation if the reply has one."""
     assert isinstance(protocol, Rubric)
     questions = protocol.call_questions(asked)
     why = PLAIN if protocol.variant == "json" else st.just("")
@@ -230,13 +230,13 @@ def of_values(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
 
 
 def of_comparison(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
-    """Readings of one of the answers to a pair, with an explanation."""
+    """Return readings of an answer to a pair, with an explanation."""
     told = st.tuples(st.sampled_from(COMPARISON), PLAIN)
     return told.map(lambda one: Reading((Verdict("preference", None, one[0], "", one[1]),)))
 
 
 def of_conduct(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
-    """Readings of what the key asks for: a score, or why it does not apply, and a leak or none."""
+    """Return readings of a score, or why it does not apply, and of a leak or none."""
     score = st.tuples(st.integers(1, 5), PLAIN, st.sets(st.integers(1, 4)))
     left_out = st.tuples(st.none(), PLAIN.filter(bool), st.sets(st.integers(1, 4)))
 
@@ -254,7 +254,7 @@ def of_conduct(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
 
 
 def of_move(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
-    """Readings of a move with an explanation, and of the facts presupposed."""
+    """Return readings of a move with an explanation, and of the facts presupposed."""
     told = st.tuples(st.sampled_from(JUDGED_MOVES), PLAIN, st.sampled_from(("g1", "none")))
     return told.map(
         lambda one: Reading((Verdict("move", 0, one[0], "", one[1]), Verdict("presupposes", 0, one[2])))
@@ -262,7 +262,7 @@ def of_move(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
 
 
 def of_match(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
-    """Readings of right or wrong."""
+    """Return readings of right or wrong."""
     return st.sampled_from([0.0, 1.0]).map(lambda value: Reading((Verdict("right", asked.turn, value),)))
 
 
@@ -285,4 +285,4 @@ READINGS: dict[str, Callable[..., st.SearchStrategy[Reading]]] = {
     "cocoeval_behaviours": of_behaviours,
     "cocoeval_overall": of_overall,
 }
-"""What a protocol may read, by its key."""
+"""Strategy of a protocol's possible readings, by its key."""

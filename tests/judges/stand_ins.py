@@ -1,4 +1,4 @@
-"""Protocols that only tests know: of whole dialogues, with text answers, and on top of another rater."""
+"""Protocols for tests only: of whole dialogues, with text answers, and based on another rater's scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLANTED = re.compile(r"\{stage (\w+)\}")
 
 
 class Fixed(Asking):
-    """Has no text that could be another one."""
+    """Protocol whose prompt has no variable text."""
 
     def variables(self, variant: str) -> tuple[Any, ...]:
         return ()
@@ -93,7 +93,7 @@ class Both(Whole):
 
 
 class OnTop(Whole):
-    """Scores a dialogue from another rater's scores of its turns, and says them in its prompt."""
+    """Scores a dialogue from another rater's scores of its turns, and lists them in its prompt."""
 
     key = "on_top"
     needs = (Need("turn_scores", "comperdial_turn/overall"),)
@@ -104,7 +104,7 @@ class OnTop(Whole):
 
 
 def say(fake: FakeLLM) -> Any:
-    """Return what the fake says to these protocols; to all others it says what it would."""
+    """Return the fake's reply function for these protocols; other prompts get its usual reply."""
 
     def answer(prompt: str) -> str:
         if prompt.startswith("STAGE OF"):
@@ -116,5 +116,5 @@ def say(fake: FakeLLM) -> Any:
 
 
 def stand_ins() -> Iterator[Asking]:
-    """Yield one of each."""
+    """Yield one stand-in of each kind."""
     yield from (Stage(), Whole(), Both(), OnTop())

@@ -53,7 +53,7 @@ def test_a_run_without_any_value_says_so_and_why(client: Client, fake: FakeLLM) 
     client.force_login(factories.user(researcher=True))
     assert "done, no values" in client.get(reverse("runs")).content.decode()
     page = client.get(reverse("run", args=[run.pk])).content.decode()
-    assert "all 72 answers are missing. The commonest reason: no reference response." in page
+    assert "all 72 answers are missing. Most common reason: no reference response." in page
     shown = client.get(reverse("api-run", args=[run.pk])).json()["progress"]
     assert (shown["values"], shown["missing_reason"]) == (0, "no reference response")
 

@@ -99,7 +99,7 @@ def test_a_judge_that_asks_nobody_is_started_once_that_was_seen(client: Client) 
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
     page = " ".join(client.post(address, form).content.decode().split())
     assert f"Of all, 3 calls have no answer: {NO_CONVERSATION}." in page
-    assert "no text goes anywhere" in page
+    assert "no text leaves it" in page
     assert not Run.objects.exists()
     client.post(address, form | {"confirmed": "1"})
     assert Run.objects.get().calls.count() == 4

@@ -1,4 +1,4 @@
-"""What tests of metrics share: the small embedding model, loaded once, and the published figures."""
+"""Shared fixtures for tests of metrics: the small embedding model, loaded once, and the published figures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from judges.metrics import Embedder, Tools
 
 @pytest.fixture(scope="session")
 def minilm() -> Tools:
-    """Tools with the packaged all-MiniLM-L6-v2."""
+    """Return tools with the packaged all-MiniLM-L6-v2."""
     return Tools(embed=Embedder())
 
 
 @pytest.fixture(scope="session")
 def parity(shared_data: Path) -> Path:
-    """The folder with MPCEval's inputs and the outputs of its published code."""
+    """Return the folder with MPCEval's inputs and the outputs of its published code."""
     folder = shared_data / "mpceval_parity"
     if not folder.is_dir():
         pytest.skip(f"the folder {folder} is absent")
@@ -29,7 +29,7 @@ def parity(shared_data: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def published(parity: Path) -> Callable[[str], dict[str, Any]]:
-    """Reads an output file of the published code, by conversation id."""
+    """Return a reader of the published code's output files, by conversation id."""
 
     def read(name: str) -> dict[str, Any]:
         lines = (parity / "outputs" / f"{name}.jsonl").read_text().splitlines()

@@ -14,7 +14,7 @@ from judges.metrics.kit.models import Vectors
 
 
 class WordCounts(Embedder):
-    """Embeds a text as its counts of words, one dimension a word: cosines can be computed by hand."""
+    """Embeds a text as its word counts, one dimension per word, so that cosines can be computed by hand."""
 
     DIMENSION = 2048
 

@@ -1,4 +1,4 @@
-"""Tiny models made on the spot, for metrics that otherwise need one from a hub.
+"""Tiny models built on the spot, for metrics that otherwise need a model from a hub.
 
 Their weights are zero, so that every next token is equally likely and every answer can be computed by hand.
 """
@@ -45,7 +45,7 @@ def _save(model, folder: Path) -> str:
 
 
 def causal(folder: Path, shares: dict[str, float] | None = None) -> str:
-    """Make a causal language model to which every token is equally likely; return its folder.
+    """Build a causal language model to which every token is equally likely; return its folder.
 
     With `shares` these words have those probabilities after any text, and the other tokens share the rest.
     """
@@ -68,7 +68,7 @@ def causal(folder: Path, shares: dict[str, float] | None = None) -> str:
 
 
 def classifier(folder: Path, labels: tuple[str, ...]) -> str:
-    """Make a classifier that always gives its last label; with one label, a regressor that gives 0.25."""
+    """Build a classifier that always gives its last label; with one label, a regressor that gives 0.25."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
@@ -92,7 +92,7 @@ def classifier(folder: Path, labels: tuple[str, ...]) -> str:
 
 
 def encoder(folder: Path) -> str:
-    """Make an encoder whose layer 0 gives each word a vector of its own: equal words match, others do not."""
+    """Build an encoder whose layer 0 gives each word a unique vector: equal words match, others do not."""
     import torch
     from transformers import BertConfig, BertModel
 
@@ -109,7 +109,7 @@ def encoder(folder: Path) -> str:
     model = BertModel.from_pretrained(name)
     own = torch.eye(SIZE)
     with torch.no_grad():
-        # A one and a minus one each, so that taking the mean away leaves words at right angles.
+        # A one and a minus one each, so that subtracting the mean leaves words at right angles.
         model.embeddings.word_embeddings.weight.copy_(torch.cat([own, -own], dim=1))
         model.embeddings.LayerNorm.weight.fill_(1.0)
     model.save_pretrained(folder)
@@ -117,7 +117,7 @@ def encoder(folder: Path) -> str:
 
 
 def seq2seq(folder: Path) -> str:
-    """Make an encoder-decoder to which Yes and No are equally likely."""
+    """Build an encoder-decoder to which Yes and No are equally likely."""
     from transformers import T5Config, T5ForConditionalGeneration
 
     _tokenizer(folder, eos_token="</s>")
@@ -128,7 +128,7 @@ def seq2seq(folder: Path) -> str:
 
 
 def bart(folder: Path, shares: dict[str, float] | None = None, *, marked: bool = False) -> str:
-    """Make an encoder-decoder with random weights; with `shares` these words are so probable anywhere.
+    """Build an encoder-decoder with random weights; with `shares` these words have fixed probabilities.
 
     With `marked` the tokenizer puts [CLS] and [SEP] around a text, as that of BART does with its own marks.
     """
@@ -170,7 +170,7 @@ def bart(folder: Path, shares: dict[str, float] | None = None, *, marked: bool =
 
 
 def of_acts(folder: Path, acts: Sequence[str], shares: dict[str, float]) -> str:
-    """Make a causal model over acts as tokens; those in `shares` are so probable, others alike."""
+    """Build a causal model over acts as tokens; `shares` gives probabilities, the others share the rest."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 

@@ -1,6 +1,6 @@
-"""The formulas of the papers once more, as plainly as they can be written: loops over words, no arrays.
+"""The formulas of the papers, written as plainly as possible: loops over words, no arrays.
 
-A text's vector is its counts of words, so these numbers need no model. None stands for undefined.
+A text's vector is its word counts, so these numbers need no model. None stands for undefined.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PROFILES = {"Ana": "tea cake", "Bo": "van"}
 
 
 def conversation(seed: int, least: int = 1, most: int = 12) -> Said:
-    """A random conversation of three speakers over few words, so that texts repeat and overlap."""
+    """Return a random conversation of three speakers over few words, so that texts repeat and overlap."""
     draw = random.Random(seed)
     length = draw.randint(least, most)
     return [
@@ -33,7 +33,7 @@ def vector(text: str) -> Vector:
 
 
 def mixed(parts: Sequence[tuple[float, Vector]]) -> Vector:
-    """The weighted sum of vectors."""
+    """Return the weighted sum of vectors."""
     total: Counter[str] = Counter()
     for weight, part in parts:
         for word, value in part.items():
@@ -248,7 +248,7 @@ def entropy(said: Said) -> float | None:
 
 
 def spread(texts: list[str]) -> float:
-    """The mean edge of the minimum spanning tree, by Kruskal: equal texts are edges of length zero."""
+    """Return the mean edge of the minimum spanning tree, by Kruskal: equal texts are edges of length zero."""
     if len(texts) < 2:
         return 0.0
     group = list(range(len(texts)))

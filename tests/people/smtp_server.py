@@ -1,4 +1,4 @@
-"""A mail server on this machine that takes what it is sent, but for addresses that it is told to refuse."""
+"""Local mail server that accepts all messages, except for addresses that it is told to refuse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from email.policy import default
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """The server: letters with whom they are for, and what is refused."""
+    """The server: messages with their recipients, and the refused addresses."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -24,7 +24,7 @@ class Server(socketserver.ThreadingTCPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Port that it listens on."""
         return int(self.server_address[1])
 
 
@@ -66,7 +66,7 @@ class _Session(socketserver.StreamRequestHandler):
 
 @contextmanager
 def running() -> Iterator[Server]:
-    """Run a server for a while."""
+    """Run a server until the context ends."""
     server = Server()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

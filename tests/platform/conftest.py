@@ -15,14 +15,14 @@ from tests.platform.running import NOBODY, processes, wait_until
 
 
 def _remove(home: Path) -> None:
-    """Remove a home with what it has outside, once its processes are gone."""
+    """Remove a home with its files outside of it, once its processes have ended."""
     wait_until(lambda: not processes(home))
     remove_home(layout(home))
 
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
-    """A home for one file of tests."""
+    """Yield a home for one file of tests."""
     folder = Path(tempfile.mkdtemp(prefix="concord-platform-"))
     yield folder
     _remove(folder)
@@ -30,7 +30,7 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def new_home() -> Iterator[Path]:
-    """A home for one test."""
+    """Yield a home for one test."""
     folder = Path(tempfile.mkdtemp(prefix="concord-platform-"))
     yield folder
     _remove(folder)
@@ -38,7 +38,7 @@ def new_home() -> Iterator[Path]:
 
 @pytest.fixture
 def ordinary_home() -> Iterator[Path]:
-    """A home, with a space in its path, that belongs to an ordinary user."""
+    """Yield a home that belongs to an ordinary user, with a space in its path."""
     folder = Path(tempfile.mkdtemp(prefix="concord platform-"))
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)

@@ -1,8 +1,8 @@
-"""`python -m tests.platform.forking`: commands of `manage.py` without loading everything for each anew.
+"""`python -m tests.platform.forking`: runs `manage.py` commands without loading everything for each.
 
 For every line of its input, a JSON list of arguments, two files and perhaps a number of seconds, it forks a
-process that runs the command, with its output in the files, and prints the status. After so many seconds the
-process is killed.
+process that runs the command, with its output in the files, and prints the status. After that many seconds
+the process is killed.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Commands:
             return subprocess.CompletedProcess(arguments, status, out.read(), err.read())
 
     def close(self) -> None:
-        """End the process that forks."""
+        """End the forking process."""
         self._process.communicate()
 
 
 @contextmanager
 def commands(home: Path, **more: str) -> Iterator[Commands]:
-    """Commands in `home`, for as long as the context lasts."""
+    """Run commands in `home` until the context ends."""
     made = Commands(home, **more)
     try:
         yield made
@@ -57,7 +57,7 @@ def commands(home: Path, **more: str) -> Iterator[Commands]:
 
 
 def main() -> int:
-    """Fork for every line; what is forked ends as `manage.py` does, with its status."""
+    """Fork for every line; the child exits as `manage.py` does, with its status."""
     import django
 
     import manage
@@ -76,7 +76,7 @@ def main() -> int:
 
 
 def _status(child: int, kill_after: float | None) -> int:
-    """The status with which a process ends, by itself or by SIGKILL."""
+    """Return the status with which a process ends, by itself or by SIGKILL."""
     deadline = math.inf if kill_after is None else time.monotonic() + kill_after
     while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
         if time.monotonic() >= deadline:

@@ -1,4 +1,4 @@
-"""A home with all tables, made once and copied for every test that does not look at a first start."""
+"""A home with all tables, created once and copied for every test that does not check a first start."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def fill(home: Path, *, ordinary: bool = False) -> Path:
 
 
 def _template() -> Path:
-    """The database that is copied; made by the first test of a run that wants one."""
+    """Return the database to copy, created by the first test of a run that needs it."""
     digest = hashlib.sha256()
     for path in sorted([*PROJECT.glob("*/migrations/*.[ps]*"), *PROJECT.glob("suites/*/migrations/*.[ps]*")]):
         digest.update(path.read_bytes())

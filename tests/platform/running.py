@@ -1,4 +1,4 @@
-"""Starting the real program for a test, and looking at its processes."""
+"""Starts the real program for a test and inspects its processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from config.embedded.layout import Layout, layout
 PROJECT = Path(__file__).resolve().parents[2]
 MANAGE = [sys.executable, str(PROJECT / "manage.py")]
 NOBODY = 65534
-# Python itself may lie where an ordinary user cannot look; this right to look opens nothing for writing.
+# Python itself may be in a folder that an ordinary user cannot read; this capability permits reading, not
+# writing.
 ORDINARY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 MAY_LOOK = [
     "--inh-caps=+dac_read_search",
@@ -33,17 +34,17 @@ MAY_LOOK = [
 
 
 def as_ordinary_user() -> list[str]:
-    """The start of a command line that makes the rest run without root's rights."""
+    """Return the command-line prefix that runs the rest without root's privileges."""
     return [*ORDINARY, *MAY_LOOK] if os.geteuid() == 0 else []
 
 
-# Processes are killed here, the machine is not: what it was given to write is there. A commit is still
+# Processes are killed here, but not the machine, so data handed to it for writing is kept. A commit is still
 # written before it is confirmed.
 POSTGRES_OPTIONS = "-c fsync=off -c full_page_writes=off"
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a program that lives in `home`; one web process, unless `more` says otherwise."""
+    """Return the environment of a program in `home`; one web process, unless `more` overrides it."""
     dropped = {"DJANGO_SETTINGS_MODULE", "MAKELEVEL"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     own = {"CONCORD_POSTGRES_OPTIONS": POSTGRES_OPTIONS, "CONCORD_WEB_PROCESSES": "1"}
@@ -59,14 +60,14 @@ def manage(
 
 
 def free_port() -> int:
-    """A port that nothing listens on."""
+    """Return a port that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def processes(home: Path, places: Layout | None = None) -> dict[str, list[psutil.Process]]:
-    """The living processes that belong to `home`, by what they are."""
+    """Return the living processes that belong to `home`, by kind."""
     found: dict[str, list[psutil.Process]] = {}
     root = str((places or layout(home)).root)
     for process in psutil.process_iter():
@@ -84,7 +85,7 @@ def processes(home: Path, places: Layout | None = None) -> dict[str, list[psutil
 
 
 def _home_of(process: psutil.Process) -> str | None:
-    """The home that a process was started with; None where that is not ours to know."""
+    """Return the home that a process was started with, None if it cannot be read."""
     try:
         return process.environ().get("CONCORD_HOME")
     except (psutil.NoSuchProcess, psutil.AccessDenied):
@@ -101,7 +102,7 @@ def _kind(words: list[str]) -> str | None:
 
 
 def wait_until(what: Callable[[], object], seconds: float = 60.0) -> None:
-    """Wait for something to become true; AssertionError if it does not in time."""
+    """Wait for a condition to become true; raise AssertionError if it does not in time."""
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, f"not within {seconds} s: {what.__doc__ or what}"
@@ -109,7 +110,7 @@ def wait_until(what: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def status_of(port: int | str, page: str = "healthz") -> int | None:
-    """The HTTP status of a page; None where nothing answers."""
+    """Return the HTTP status of a page, None if nothing responds."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5) as answer:
             return int(answer.status)
@@ -147,7 +148,7 @@ class Running:
             self.lines.append(line.rstrip())
 
     def wait_until_ready(self, seconds: float = 300.0) -> None:
-        """Wait for the line that names the address; long, because a busy machine is no fault of ours."""
+        """Wait for the line that names the address; long, because the machine may be busy."""
         wait_until(lambda: self.process.poll() is not None or self._is_ready(), seconds)
         assert self.process.poll() is None, self.lines
 
@@ -155,7 +156,7 @@ class Running:
         return any("is ready" in line for line in list(self.lines))
 
     def stop(self) -> int:
-        """Ask it to stop and return its status."""
+        """Ask the process to stop and return its status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(300)
@@ -167,7 +168,7 @@ class Running:
 
 @contextmanager
 def running(home: Path, *, prefix: list[str] | None = None, **more: str) -> Iterator[Running]:
-    """A server that has answered; stopped at the end if the test has not done so."""
+    """Start a server and wait for a response; stop it at the end if the test has not."""
     server = Running(home, prefix=prefix, **more)
     try:
         server.wait_until_ready()
@@ -177,7 +178,7 @@ def running(home: Path, *, prefix: list[str] | None = None, **more: str) -> Iter
 
 
 def query(home: Path, statement: str) -> list[tuple[object, ...]]:
-    """Run SQL in the database that `home` keeps, which must be running."""
+    """Run SQL in the running database of `home`."""
     import psycopg
 
     settings = postgres.connection_settings(home)

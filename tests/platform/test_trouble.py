@@ -39,7 +39,7 @@ def test_a_person_gets_a_page_that_asks_to_try_again(visitor):
     answer = visitor.get("/corpora/", headers={"accept": "text/html"})
     assert answer.status_code == 503
     assert int(answer["Retry-After"]) > 0
-    assert "Nothing that was confirmed is lost" in answer.text
+    assert "What was confirmed is kept" in answer.text
     assert answer["Content-Type"].startswith("text/html")
 
 

@@ -1,4 +1,4 @@
-"""A web server in a thread of the test, in front of an application of the test's own."""
+"""A web server in a thread of the test, in front of the test's own application."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from config.web.protocol import LimitedHeaders, listen
 
 @contextmanager
 def serving(application: Any, *, threads: int = 2) -> Iterator[int]:
-    """Serve a WSGI application on a free port of this machine; yields the port."""
+    """Serve a WSGI application on a free local port; yield the port."""
     found = listen("127.0.0.1", 0)
     settings = uvicorn.Config(
         Front(application, threads=threads), http=LimitedHeaders, ws="none", lifespan="off",
@@ -54,7 +54,7 @@ def send(port: int, data: bytes) -> socket.socket:
 
 
 def everything(connection: socket.socket) -> bytes:
-    """What the server sends until it closes the connection; empty where it resets it."""
+    """Return all that the server sends until it closes the connection; empty if it resets it."""
     parts = []
     try:
         while part := connection.recv(65536):
@@ -65,7 +65,7 @@ def everything(connection: socket.socket) -> bytes:
 
 
 def ask(port: int, path: str = "/", *, method: str = "GET", more: str = "", body: bytes = b"") -> bytes:
-    """One whole request on a connection of its own, and the whole answer."""
+    """Send one complete request on its own connection and return the complete response."""
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}"
     if body or method == "POST":
         head += f"Content-Length: {len(body)}\r\n"

@@ -76,7 +76,7 @@ def test_a_large_run_is_asked_again_by_a_job(client: Client, run: Run) -> None:
     runs.cancel(by=by, run=run)
     client.force_login(by)
     answer = client.post(reverse("retry-run", args=[run.pk]), follow=True)
-    assert "The run&#x27;s calls are being made ready" in answer.content.decode()
+    assert "The run&#x27;s calls are being prepared" in answer.content.decode()
     run.refresh_from_db()
     assert (run.state, _states(run)) == ("cancelled", {"done": 1, "cancelled": 4})
     assert _work_off().state == "done"

@@ -19,7 +19,7 @@ class Address:
 
 
 def addresses() -> list[Address]:
-    """Return all routes, the API's among them."""
+    """Return all routes, including the API's."""
     return list(_walk(get_resolver().url_patterns, "/"))
 
 

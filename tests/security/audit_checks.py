@@ -1,4 +1,4 @@
-"""What the actions of training and checks are tried with."""
+"""Arguments with which the audit calls the actions of training and checks."""
 
 from __future__ import annotations
 

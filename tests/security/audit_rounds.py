@@ -1,4 +1,4 @@
-"""Rounds of adjudication for the audit, as `audit_worlds` makes everything else."""
+"""Rounds of adjudication for the audit; `audit_worlds` creates everything else."""
 
 from __future__ import annotations
 

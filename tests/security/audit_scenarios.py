@@ -1,4 +1,4 @@
-"""What the actions of scenarios are tried with."""
+"""Arguments with which the audit calls the actions of scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the actions of scripts are tried with."""
+"""Arguments with which the audit calls the actions of scripts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
 
 
 def make_reviewed() -> Any:
-    """Two people say of one fact that it is wrong."""
+    """Create a fact that two people reviewed as wrong."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
 

@@ -1,4 +1,4 @@
-"""What writes, for the audit, as `audit_worlds` makes everything else."""
+"""Generations, benchmarks and simulations for the audit; `audit_worlds` creates everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the actions of the audit are tried with: one of everything that they act on."""
+"""Arguments with which the audit calls its actions: one object of every kind that they change."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def make_prompt() -> Any:
 
 
 def make_definition(title: str = "Own") -> Any:
-    """A scheme of one's own, not stored."""
+    """Return a custom scheme that is not stored."""
     from annotation.schemes.files import definition_from
 
     question = {"key": "why", "wording": "Why?", "level": "text"}
@@ -280,7 +280,7 @@ def make_definition(title: str = "Own") -> Any:
 
 
 def make_scheme() -> Any:
-    """A stored scheme of one's own."""
+    """Create a stored custom scheme."""
     from annotation import scheme_actions
 
     return scheme_actions.create(by=None, definition=make_definition())

@@ -1,4 +1,4 @@
-"""A campaign in which everything that its annotators must not learn carries a mark, and somebody who asks."""
+"""A campaign in which all facts hidden from its annotators carry a mark, and a client that looks for them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from tests import factories
 from tests.checks import world
 
 ORIGIN = "zqxj"
-"""Is in every name of a system, a condition, a continuation, a dialogue, a cluster, a person or a file."""
+"""Mark in every name of a system, a condition, a continuation, a dialogue, a cluster, a person or a file."""
 OTHERS = "vkwp"
-"""Is in whatever other raters said: comments, notes, messages, explanations, and reasons of keys."""
+"""Mark in all texts of other raters: comments, notes, messages, explanations, and reasons of keys."""
 TELLING = {
     *("system", "systems", "condition", "continuation", "dialogue", "cluster", "corpus", "split", "part"),
     *("trial", "gold", "occasion", "rater", "raters", "slot", "members", "mode"),
 }
-"""Names that no answer to an annotator's program may have."""
+"""Names that no JSON response to an annotator's program may contain."""
 SYSTEMS = (f"Alpha-{ORIGIN}-9b", f"Beta-{ORIGIN}")
 
 
 def corpus() -> Corpus:
-    """Make the corpus: nine dialogues, each answered by two systems."""
+    """Create the corpus: nine dialogues, each answered by two systems."""
     made = factories.corpus(f"corpus {ORIGIN}")
     for number in range(9):
         talk = factories.dialogue(
@@ -56,7 +56,7 @@ def corpus() -> Corpus:
 
 
 def campaign(made: Corpus, *people: User, by: User) -> Campaign:
-    """Make a campaign with consent, training, a test, hidden checks and repeats; the reasons are marked."""
+    """Create a campaign with consent, training, a test, hidden checks and repeats; the reasons are marked."""
     told = {"consent": "Agree.", "shows_agreement": True, "include_self": False}
     found = factories.campaign(made, by=by, annotators=people, raters=3, opened=False, name="Pilot", **told)
     question = questionnaire_of(found.scheme_version_id).by_key["overall"]
@@ -79,7 +79,7 @@ def campaign(made: Corpus, *people: User, by: User) -> Campaign:
 
 
 def work_of(other: User, found: Campaign, by: User) -> None:
-    """Let another annotator rate everything, and say something marked wherever something can be said."""
+    """Let another annotator rate everything, with a marked text in every possible place."""
     walk(asker(other), f"/work/{found.pk}/", "note/")
     given = Label.objects.filter(rater__user=other, occasion="main").select_related("assignment").first()
     assert given is not None
@@ -104,7 +104,7 @@ def work_of(other: User, found: Campaign, by: User) -> None:
 
 
 def walk(who: Asker, base: str, notes: str) -> None:
-    """Go from the consent text to the last task over one kind of request, by way of everything on it."""
+    """Go from the consent text to the last task over one kind of request, using everything on the way."""
     state = who.post(f"{base}next/")
     done = 0
     while waiting := _waiting(state):
@@ -127,7 +127,7 @@ def walk(who: Asker, base: str, notes: str) -> None:
 
 
 def _waiting(state: dict[str, Any]) -> dict[str, Any] | None:
-    """What has to be accepted, told by the API or in the page's markup."""
+    """Return the text that must be accepted, from the API or from the page's markup."""
     if state["task"] is not None:
         return None
     if "waiting" in state:
@@ -146,9 +146,9 @@ def round_for(judge: User, found: Campaign, by: User) -> int:
 
 @dataclass
 class Asker:
-    """Somebody who opens pages and sends requests, and keeps what they were told, by the route's name.
+    """Client that opens pages and sends requests, and keeps the responses by the route's name.
 
-    `may_name` are telling names that their JSON has by design, with nothing that tells behind them.
+    `may_name` are revealing names that their JSON contains by design, without revealing values.
     """
 
     client: Client
@@ -180,7 +180,7 @@ class Asker:
         return {name for name, _ in self.told}
 
     def learned(self, mark: str) -> list[str]:
-        """Return the routes whose answers held a mark."""
+        """Return the routes whose responses contained a mark."""
         return [name for name, text in self.told if mark in text.casefold()]
 
 
@@ -191,7 +191,7 @@ def _names(told: Any) -> set[str]:
 
 
 def asker(person: User, *may_name: str) -> Asker:
-    """Return somebody signed in."""
+    """Return a signed-in client."""
     client = Client()
     client.force_login(person)
     return Asker(client, frozenset(may_name))

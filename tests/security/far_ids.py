@@ -1,4 +1,4 @@
-"""Database ids by whose number one sees which table a row is of, wherever a page or an answer holds one."""
+"""Database ids whose number reveals the table of their row, wherever a page or a response contains one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NUMBER = re.compile(r"(?<![0-9])1[0-9]{9}(?![0-9])")
 
 @contextmanager
 def far_ids() -> Iterator[None]:
-    """Let the ids of each of MODELS begin at a number of its own; sequences go on where they were after."""
+    """Start the ids of each of MODELS in a range of its own; afterwards sequences continue as before."""
     with connection.cursor() as cursor:
         before = {}
         for place, model in enumerate(MODELS):
@@ -52,6 +52,6 @@ def far_ids() -> Iterator[None]:
 
 
 def models_in(text: str) -> set[type[Model]]:
-    """Return the models of whose rows a text holds an id."""
+    """Return the models whose ids occur in a text."""
     places = {(int(number) - FIRST) // STEP for number in NUMBER.findall(text)}
     return {MODELS[place] for place in places if place < len(MODELS)}

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider on this machine: it lets everybody in, and signs what it is told to sign."""
+"""Local OpenID Connect provider, which lets everybody in and signs whatever it is told to sign."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 CLIENT, SECRET = "concord", "the client's secret"
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-"""The key that the provider publishes."""
+"""Key that the provider publishes."""
 ANOTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-"""A key that it does not publish."""
+"""Key that it does not publish."""
 PERSON = {"sub": "0815", "email": "ana@example.org", "email_verified": True, "preferred_username": "ana"}
 
 
 class Provider(ThreadingHTTPServer):
-    """The provider: who signs in (`person`), and what is amiss with the tokens (`amiss`, `key`, `kid`).
+    """The provider: the person who signs in, and the faults of the tokens (`amiss`, `key`, `kid`).
 
-    `secret` is what the client is registered with, `kids` names the published keys, and `instead` has
-    the answer (a status and a body) that an address gives in place of its own.
+    `secret` is the client's registered secret, `kids` names the published keys, and `instead` has the
+    response (a status and a body) that replaces an address's own.
     """
 
     daemon_threads = True
@@ -57,7 +57,7 @@ class Provider(ThreadingHTTPServer):
 
     @property
     def published(self) -> dict[str, Any]:
-        """Where the provider is asked for what."""
+        """Discovery document: the provider's endpoints."""
         places = {
             "authorization": "authorize",
             "token": "token",
@@ -125,18 +125,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _proves(given: dict[str, str], begun: dict[str, str]) -> bool:
-    """Whether who brings a code is who asked for it (PKCE)."""
+    """Whether the client that redeems a code is the one that requested it (PKCE)."""
     hashed = hashlib.sha256(given.get("code_verifier", "").encode()).digest()
     return base64.urlsafe_b64encode(hashed).rstrip(b"=").decode() == begun["code_challenge"]
 
 
 @contextmanager
 def running() -> Iterator[Provider]:
-    """Run a provider for a while."""
+    """Run a provider until the context ends."""
     provider = Provider()
     thread = threading.Thread(target=provider.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""Tables of counts made of plain numbers, for the tests of counts and of their corrections."""
+"""Tables of counts from plain numbers, for the tests of counts and of their corrections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def counted(
     turns: float | Sequence[float] = 30.0,
     kind: str = "tag",
 ) -> Counted:
-    """Return counts of continuations x behaviours; each continuation its own dialogue unless told."""
+    """Return counts of continuations x behaviours; by default each continuation is a dialogue of its own."""
     rows = np.asarray(values, np.float64)
     n = len(rows)
     lengths = np.broadcast_to(np.asarray(turns, np.float64), (n,)).copy()
@@ -50,12 +50,12 @@ def only(made: object) -> Row:
 
 
 def one_row(given: Counted, **options: object) -> Row:
-    """Return the row of continuations that are all of one system."""
+    """Return the row of continuations that all belong to one system."""
     return only(table(given, np.full(len(given), MODEL), plan=PLAN, **options))  # type: ignore[arg-type]
 
 
 def paired(seed: int = 0, n: int = 24, per: int = 2, columns: int = 3) -> tuple[Counted, np.ndarray]:
-    """Return people's and a model's counts on the same dialogues, `per` dialogues a cluster, two strata."""
+    """Return people's and a model's counts on the same dialogues, `per` dialogues per cluster, two strata."""
     rng = np.random.default_rng(seed)
     dialogue = np.repeat(np.arange(n), 2)
     rows = np.tile([HUMAN, MODEL], n)
@@ -64,4 +64,4 @@ def paired(seed: int = 0, n: int = 24, per: int = 2, columns: int = 3) -> tuple[
     return counted(values, dialogues=dialogue, clusters=dialogue // per, strata=strata), rows
 
 
-# The worked examples of the page.
+# Worked examples of the documentation page.

@@ -1,4 +1,4 @@
-"""The published formulas written out slowly, item by item, to hold the fast ones against."""
+"""The published formulas written out slowly, item by item, as a reference for the fast implementations."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Block = np.ndarray
 
 
 def units_of(block: Block, least: int = 2) -> list[list[float]]:
-    """Return each item's ratings, of items with at least so many."""
+    """Return the ratings of each item with at least `least` ratings."""
     rows = [[v for v in row if v == v] for row in block.tolist()]
     return [row for row in rows if len(row) >= least]
 
 
 def gwet(block: Block, scale: Sequence[float], weight: str) -> float:
-    """AC1 or AC2 as in Gwet (2014): observed over items with two ratings, chance over all rated items."""
+    """Return AC1 or AC2 (Gwet 2014): observed over items with two ratings, chance over all rated items."""
     q, place = len(scale), {v: i for i, v in enumerate(scale)}
     power = {"unweighted": 0, "linear": 1, "quadratic": 2}[weight]
 
@@ -38,7 +38,7 @@ def gwet(block: Block, scale: Sequence[float], weight: str) -> float:
 
 
 def alpha(block: Block, level: str) -> float:
-    """Alpha over pairs of values, one by one, as in Krippendorff (2011)."""
+    """Return alpha over pairs of values, one by one, as in Krippendorff (2011)."""
     units = units_of(block)
     values = [v for unit in units for v in unit]
     often = {v: values.count(v) for v in sorted(set(values))}
@@ -58,7 +58,7 @@ def alpha(block: Block, level: str) -> float:
 
 
 def iccs(block: Block) -> dict[str, float]:
-    """ICCs by Henderson's third method from whole projections, whatever cells are missing."""
+    """Return ICCs by Henderson's third method from whole projections, whatever cells are missing."""
     rows, columns = np.nonzero(~np.isnan(block))
     y, n = block[rows, columns], len(rows)
     item, rater = np.eye(len(block))[rows], np.eye(block.shape[1])[columns][:, np.unique(columns)]

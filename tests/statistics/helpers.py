@@ -1,4 +1,4 @@
-"""Short ways to compute one statistic in a test."""
+"""Shortcuts to compute one statistic in a test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compute(
     columns: Sequence[int] | None = None,
     plan: Plan = POINT,
 ) -> Result:
-    """Return one statistic over the columns (all of them unless told)."""
+    """Return one statistic over the given columns (by default all)."""
     chosen = STATISTICS[statistic] if isinstance(statistic, str) else statistic
     resampling = resampling_of(ratings, plan)
     sample = Sample(ratings, columns if columns is not None else range(len(ratings.raters)), resampling)
@@ -38,7 +38,7 @@ def pair(x: Sequence[float], y: Sequence[float], level: str = "interval", **opti
 
 
 def from_table(table: npt.ArrayLike, level: str = "nominal") -> Ratings:
-    """Return two raters whose joint table this is; values are 1, 2, ..."""
+    """Return two raters with this joint table; values are 1, 2, ..."""
     counts = np.asarray(table)
     rows, columns = np.nonzero(counts)
     times = counts[rows, columns]
@@ -52,7 +52,7 @@ def panel(raters_by_units: Sequence[Sequence[float | None]], level: str, **optio
 
 
 def alpha_at_level(level: Level) -> Statistic:
-    """Return alpha fixed to a level, whatever the ratings say of themselves."""
+    """Return alpha fixed to a level, whatever the ratings' own level."""
     return replace(
         ALPHA, key=f"krippendorff_alpha_{level}", compute=lambda draw: alpha_at(draw, level), library=None
     )

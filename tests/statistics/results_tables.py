@@ -1,4 +1,4 @@
-"""Computes the tables of the page on public data."""
+"""Computes the tables of the documentation page on public data."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def tables(shared: Path) -> dict[str, list[str]]:
 
 
 def shown(result: Result) -> str:
-    """Write a value and its interval."""
+    """Format a value with its interval."""
     if result.low is None:
         return f"{result.value:.2f}"
     return f"{result.value:.2f} ({result.low:.2f} to {result.high:.2f})".replace("-", "−")
 
 
 def agreement_rows(shared: Path, turns: bool) -> list[str]:
-    """Return a row per quality: alpha and percent agreement of the five people."""
+    """Return one row per quality: alpha and percent agreement of the five people."""
     rows = []
     for quality in fed_qualities(shared, turns):
         found = analyse(fed(shared, quality, turns), statistics=("krippendorff_alpha", "percent_agreement"))
@@ -46,7 +46,7 @@ def agreement_rows(shared: Path, turns: bool) -> list[str]:
 
 
 def gpt4_rows(shared: Path) -> list[str]:
-    """Return a row per quality that GPT-4 rated as well."""
+    """Return one row per quality that GPT-4 rated too."""
     rows = []
     for quality, name in GPT4.items():
         found = analyse(fed(shared, quality, turns=False), statistics=("spearman", "kendall_tau_b"))

@@ -1,4 +1,4 @@
-"""Permutation by whole clusters, one swap after the other, to hold the fast tests against."""
+"""Permutation by whole clusters, one swap after the other, as a reference for the fast tests."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def permutation_by_cluster(
     permutations: int = 2000,
     seed: int = 0,
 ) -> Test:
-    """Two-sided test that two raters' values are exchangeable within whole dialogues.
+    """Run a two-sided test that two raters' values are exchangeable within whole dialogues.
 
-    ``statistic(a, b)`` is a difference, such as the agreement of a with people less that of b. Whole
-    dialogues are swapped between the raters; all swaps are tried where there are few enough. The p-value
-    counts the observed arrangement.
+    ``statistic(a, b)`` is a difference, such as the agreement of a with people minus that of b. Whole
+    dialogues are swapped between the raters; all swaps are tried if there are few enough. The p-value counts
+    the observed arrangement.
     """
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     units = cluster_codes(clusters, len(a))

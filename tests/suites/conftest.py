@@ -1,4 +1,4 @@
-"""A researcher who is signed in, toy generators in the table, and models that answer."""
+"""A signed-in researcher, registered toy generators, and models that answer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _keys(settings: SettingsWrapper) -> None:
-    """The variables that the environment of these tests names as keys."""
+    """Allow the environment variables that these tests name as keys."""
     settings.KEY_VARIABLES = ["FAKE_API_KEY"]
 
 
 @pytest.fixture
 def signed_in(client: Client) -> Client:
-    """A client who is signed in as a researcher."""
+    """Return a client signed in as a researcher."""
     from tests import factories  # after the project is loaded
 
     client.force_login(factories.user(researcher=True))
@@ -32,7 +32,7 @@ def signed_in(client: Client) -> Client:
 
 @pytest.fixture
 def fake() -> Iterator[FakeLLM]:
-    """A running fake server."""
+    """Run a fake server."""
     from tests.fake_llm import FakeLLM  # after the project is loaded
 
     with FakeLLM() as server:
@@ -41,7 +41,7 @@ def fake() -> Iterator[FakeLLM]:
 
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[ToyModel]:
-    """The toys in the table, and a running model that answers them."""
+    """Register the toy generators, and run a model that answers them."""
     from suites.continuation.generators import GENERATORS
     from tests.suites.continuation.toy import TOYS, ToyModel
 

@@ -36,7 +36,7 @@ from calibration.statistics.level_scores import aggregate
 
 
 class Command(BaseCommand):
-    """`manage.py agree RATINGS --scale LEVEL`: the file is read, checked, and reported on."""
+    """`manage.py agree RATINGS --scale LEVEL`: read and check a ratings file, and report agreement."""
 
     help = (
         "Agreement and correlation of raters, with intervals, from a ratings file "
@@ -49,11 +49,11 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the options."""
+        """Add the options."""
         add_to(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read, analyse and print; a mistake in the file or the options is one line on stderr."""
+        """Read, analyse and print; an error in the file or the options is one line on stderr."""
         try:
             options = with_defaults(options)
             plan = _plan(options)
@@ -65,7 +65,7 @@ class Command(BaseCommand):
                 sections, entries, beside = _analyse_parts(file, plan, options)
             if opinions is not None:
                 sections[0] = _with_facts(sections[0], [_verification_fact(opinions.n_requested)])
-            if options["csv"] or options["latex"]:  # formats that hold figures only
+            if options["csv"] or options["latex"]:  # these formats hold figures only
                 self.stderr.write("".join(f"{line}\n" for line in _notes(sections)), ending="")
             additions = [
                 _table_seven(file, sections, plan, options),
@@ -93,7 +93,7 @@ class Command(BaseCommand):
 
 
 def _by_level(plan: Plan, options: dict[str, Any]) -> str:
-    """Return the tables of `--levels` in the requested form."""
+    """Return the tables of `--levels` in the requested format."""
     level_query = levels.query_of(options)
     reading = _reading(options)
     if reading.questions and level_query.reference_question:
@@ -228,7 +228,7 @@ def _notes(sections: Sequence[Section]) -> list[str]:
 
 
 def _derived_raters(options: dict[str, Any]) -> judges.JudgeOptions:
-    """Return the requested panels and baselines, with the ratings of dev where a file has them."""
+    """Return the requested panels and baselines, with the dev ratings if a file is given."""
     panels = judges.panels_of(options)
     if not options["dev"]:
         return judges.JudgeOptions(panels, options["baselines"], None)
@@ -280,7 +280,7 @@ def _repeat_facts(part: Part, ratings: Ratings, options: dict[str, Any]) -> list
 
 
 def _stand_ins(sections: list[Section]) -> list[dict[str, Any]]:
-    """Return whether each judge may replace a person, in the report's words."""
+    """Return whether each judge may replace a person, in the wording of the report."""
     return [
         {
             "question": section.title,
@@ -294,7 +294,7 @@ def _stand_ins(sections: list[Section]) -> list[dict[str, Any]]:
 
 
 def _describe_input(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:
-    """Return what was understood from the file, so that nothing is guessed silently."""
+    """Return how the file was interpreted, so that nothing is guessed silently."""
     return {
         "file": file.path.name,
         "shape": file.shape,

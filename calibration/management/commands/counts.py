@@ -1,4 +1,4 @@
-"""Counts and scores by system and condition, printed."""
+"""Print counts and scores by system and condition."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Command(DatabaseCommand):
         )
         parser.add_argument("--strata", default="", metavar="KEY", help="key of the dialogues' metadata")
         parser.add_argument(
-            "--per-turns", default="", metavar="N", help="count per so many turns, such as 30"
+            "--per-turns", default="", metavar="N", help="count per this many turns, such as 30"
         )
         parser.add_argument(
             "--samples", default="", choices=SAMPLES, help="of a judge: first (tags), mean (scores)"

@@ -88,7 +88,7 @@ def _summary(gold: Gold) -> str:
 
 
 def _find_version(corpus: Corpus, campaign: Campaign | None, scheme: str | None) -> SchemeVersion:
-    """Return the scheme version named, or the only version with labels by people."""
+    """Return the named scheme version, or the only version with labels by people."""
     if campaign is not None and not scheme:
         return campaign.scheme_version
     labelled = SchemeVersion.objects.filter(

@@ -68,7 +68,7 @@ class VotesFile:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Return what was understood, as sentences."""
+        """How the file was interpreted, as sentences."""
         sentences = [
             f"Clusters: column {self.cluster}."
             if self.cluster
@@ -80,7 +80,7 @@ class VotesFile:
 
 
 def read_votes(path: Path, selection: Selection, watch: Watch = lambda table: table.rows) -> VotesFile:
-    """Return the votes of a file; RatingsFileError for an invalid file."""
+    """Return the votes of a file. Raises RatingsFileError for an invalid file."""
     table = read_table(path)
     lacking = [name for name in NEEDED if name not in table.columns]
     if SYSTEMS not in table.columns and MEMBERS not in table.columns:
@@ -109,7 +109,7 @@ def read_votes(path: Path, selection: Selection, watch: Watch = lambda table: ta
 
 
 def _is_about_something_else(cells: dict[str, str]) -> bool:
-    """Whether a row of a label export is not a comparison: no members, or an answer in words or numbers."""
+    """Whether a row of a label export is no comparison: no members, or an answer of another level."""
     if MEMBERS not in cells:
         return False
     return not cells[MEMBERS] or cells.get("level", "nominal") not in ("", "nominal", "ranking")
@@ -188,7 +188,7 @@ class _Reader:
             raise self._wrong(f"{text[:60]!r} is not {expected}", line, MEMBERS) from None
 
     def _swapped(self, text: str, n: int, line: int) -> bool | None:
-        """Return whether a pair's second member was shown first."""
+        """Whether a pair's second member was shown first; None if unknown, or for more than two members."""
         if not text or n > 2:
             return None
         if text in ORDERS:
@@ -303,7 +303,7 @@ def _plan(options: dict[str, Any]) -> Plan:
 
 
 def _report_of_file(path: Path, options: dict[str, Any]) -> Report:
-    """Return the report of a file. Raises RatingsFileError and ValueError, each of one line."""
+    """Return the report of a file. Raises RatingsFileError or ValueError with a one-line message."""
     if options["cluster"] and options["no_cluster"]:
         raise ValueError("--cluster and --no-cluster exclude each other")
     selection = Selection(
@@ -329,7 +329,7 @@ def _report_of_file(path: Path, options: dict[str, Any]) -> Report:
 
 
 def _report_of_labels(options: dict[str, Any]) -> Report:
-    """Return the report of a corpus or campaign. Raises CalibrationError, a ValueError, of one line."""
+    """Return the report of a corpus or campaign. Raises CalibrationError (a ValueError), in one line."""
     for name in ("cluster", "no_cluster", "fold_names"):
         if options[name]:
             raise ValueError(f"--{name.replace('_', '-')} goes with a file: labels have names of their own")

@@ -24,12 +24,12 @@ from calibration.studies.computing import Progress, result_of
 from config import request_json
 from config.commands import DatabaseCommand, refuse_unused
 
-# Recomputes a stored report from its labels and compares every figure.
+# Verification: recompute a stored report from its labels and compare every figure.
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Number of figures in a report, and every place whose digits differ now.
+    """Number of figures in a report, and every value that differs after recomputation.
 
     `second_opinions` of them were also computed by a library, with the same result.
     """

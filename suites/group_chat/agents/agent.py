@@ -2,7 +2,7 @@
 
 The script goes on whatever it does, so all points are asked at once, unless it sees what it decided before.
 A reply that cannot be read is asked for once more; if that cannot be read either, the decision is
-`unparseable`: silence that counts as a failure. `group_chat.md`, sections 2, 5 and 8.
+`unparseable`: silence that counts as a failure.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The agent is asked after every message. After one of its own the people go on for some turns; where it says
 nothing for as long, or the talk has its full length, it ends, and the people are asked what came of it. What
-the people say is given: context, and never rated. `group_chat.md`, section 8.
+the people say is given: context, and never rated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What people say beside the machine: in the agent's place, of conduct, and of how natural the scripts are.
 
 People in the agent's place give the human ceiling, and check the keys: one that most of at least three people
-contradict is for adjudication. `group_chat.md`, sections 8 and 9.
+contradict is for adjudication.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from suites.group_chat.schemes import (
 
 # Whether a judge of conduct is calibrated: whether a study reports its agreement with people.
 #
-# `group_chat.md`, section 7: the badge *not calibrated* stands unless a study of at least 30 decisions and 2
-# people reports the judge's agreement with them. Each dimension has a badge of its own, because a judge that
-# follows people in one may not in another.
+# The badge *not calibrated* is shown unless a study of at least 30 decisions and 2 people reports the judge's
+# agreement with them. Each dimension has a badge of its own, because a judge that follows people in one may
+# not in another.
 
 LEAST_DECISIONS, LEAST_PEOPLE_IN_STUDY = 30, 2
 NOT_CALIBRATED = "not calibrated"

@@ -214,7 +214,7 @@ def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev
 
 
 def report_guardrails(context: Context, source: Material) -> Iterator[str]:
-    """Yield the limits that are printed with every report. `group_chat.md`, section 9."""
+    """Yield the limits that are printed with every report."""
     yield "Synthetic talk: these are scripted scenarios, written for the purpose, and not people's own chats."
     natural = context.people.natural
     yield (

@@ -12,26 +12,16 @@ import numpy as np
 
 from annotation.models import Corpus
 from annotation.scenario_records import STAGES, CascadeSettings
-from calibration.reports.kinds import CorpusQuery
+from calibration.reports.kinds import CorpusQuery, Parameters
 from calibration.statistics.core.engine import Result, finished
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.core.resampling import Plan, Resampling
 from suites.group_chat.cascade.decisions import Decided
 from suites.group_chat.cascade.people import Badge, People
 from suites.group_chat.scenarios.agents import AGENTS
-from suites.reports import (
-    Cell,
-    Line,
-    ReportRefused,
-    read_integer,
-    read_list,
-    read_number,
-    read_part,
-    read_plan,
-    read_texts,
-)
+from suites.reports import Cell, Line, ReportRefused
 
-# What a Cascade report is asked for, in the same words by page, command and API.
+# The query of a Cascade report, with the same parameters on the page, the command line and in the API.
 
 SYSTEM, CONDITION = "system", "condition"
 BY = (SYSTEM, CONDITION)
@@ -62,45 +52,37 @@ def read(values: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
 
     Lists are separated by commas. Raises ReportRefused with one clear line.
     """
-    text = read_texts(values)
-    by = read_list(text.get("by", "")) or BY
+    parameters = Parameters.of(values, ReportRefused)
+    by = parameters.names("by") or BY
     if unknown := [entry for entry in by if entry not in BY]:
         raise ReportRefused(f"by: rows are by {' and '.join(BY)}, not by {unknown[0]!r}")
-    success = text.get("success") or COMPETENCE
+    success = parameters.text("success", COMPETENCE)
     if success not in (COMPETENCE, TURN_SCORE):
         raise ReportRefused(f"success is {COMPETENCE} or {TURN_SCORE}, not {success!r}")
-    part = read_part(text)
-    k = tuple(sorted({read_integer("k", entry, 1, MOST_K) for entry in read_list(text.get("k", ""))}))
-    plan = read_plan(text)
     return CascadeQuery(
         corpus,
-        judges=read_list(text.get("judge", "")),
+        judges=parameters.names("judge"),
         by=by,
-        k=k or USUAL_K,
+        k=parameters.integers("k", MOST_K, least=1) or USUAL_K,
         success=success,
-        threshold=_share("threshold", text.get("threshold") or "1"),
-        settings=_settings(text),
-        part=part,
-        plan=plan,
+        threshold=parameters.number("threshold", 1, 0, 1),
+        settings=_settings(parameters),
+        part=parameters.part,
+        plan=parameters.plan(),
     )
 
 
-def _share(name: str, text: str) -> float:
-    return read_number(name, text, 0, 1)
-
-
-def _settings(text: Mapping[str, str]) -> CascadeSettings:
-    tau = _share("tau", text.get("tau") or "0")
-    thresholds = [_share(f"tau_{stage}", text.get(f"tau_{stage}") or str(tau)) for stage in STAGES]
+def _settings(parameters: Parameters) -> CascadeSettings:
+    tau = parameters.number("tau", 0, 0, 1)
+    thresholds = [parameters.number(f"tau_{stage}", tau, 0, 1) for stage in STAGES]
     attend, speak, address, ground, compose, conduct = thresholds
-    jaccard = text.get("jaccard", "").lower() in ("1", "yes", "true", "on")
-    return CascadeSettings((attend, speak, address, ground, compose, conduct), jaccard)
+    return CascadeSettings((attend, speak, address, ground, compose, conduct), parameters.flag("jaccard"))
 
 
 # The figures of a Cascade report, each with its interval over families.
 #
 # All figures are functions of sums over decisions, resampled by family with the same draws, so that
-# differences between systems are paired. `group_chat.md`, section 7. No figure mixes the three scores.
+# differences between systems are paired. No figure mixes the three scores.
 
 Weigh = Callable[[Decided], float | None]
 """What a decision adds to a mean; None where it does not belong."""

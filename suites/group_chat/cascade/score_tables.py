@@ -37,7 +37,7 @@ from suites.reports import Cell, Line, Table
 
 # The restraint panel: whether an agent stays out where it must, and joins in where it must.
 #
-# `group_chat.md`, section 7. Replies that could not be read are left out: they are no right silences.
+# Replies that could not be read are left out: they are no right silences.
 
 Figure = Callable[[Floats], Floats]
 """From sums (must speak, stay out, said where it must, said where not, silent where it must) to a figure."""
@@ -164,7 +164,7 @@ def _row(decision: Decided) -> tuple[bool, bool, bool, bool, bool]:
     return must, out, must and message, out and message, must and silence
 
 
-# Reliability: whether k independent trials of a scenario all succeed. `group_chat.md`, section 7.
+# Reliability: whether k independent trials of a scenario all succeed.
 
 
 @dataclass(frozen=True, slots=True)

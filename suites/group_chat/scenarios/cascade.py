@@ -1,6 +1,6 @@
 """The decision cascade: six stages in order, of which the first hard failure ends the score.
 
-`group_chat.md`, section 5. Nothing here asks a model: what judges said comes in as `Judged`.
+Nothing here asks a model: what judges said comes in as `Judged`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def conduct_score(
 ) -> StageScore:
     """Return CONDUCT's score in [0, 1]: (1 - leak) times the mean of the dimensions that the key names.
 
-    A dimension that its rater finds not applicable is left out. `group_chat.md`, section 5.
+    A dimension that its rater finds not applicable is left out.
     """
     leak = leak_of(dialogue, decision, key, judged)
     if leak == 1:

@@ -156,7 +156,7 @@ def share_of_talk(
 ) -> Fraction | None:
     """Return the agent's share, in [0, 1], of the last `window` messages with its decision as the last.
 
-    None where nobody said anything. `group_chat.md`, section 4.
+    None where nobody said anything.
     """
     counts = talk_until(dialogue, decision, earlier, window=window, in_words=in_words)
     total = counts.total()

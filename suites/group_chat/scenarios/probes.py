@@ -83,10 +83,7 @@ PRONOUN = re.compile(
 
 
 def lacking(dialogue: Dialogue, probe: Probe) -> str:
-    """Return the part that a script lacks for a probe of its kind, '' where it holds all or is a control.
-
-    `group_chat.md`, section 4.
-    """
+    """Return the part that a script lacks for a probe of its kind, '' where it holds all or is a control."""
     return "" if probe.control else NEEDS[probe.kind](dialogue, probe)
 
 
@@ -248,7 +245,7 @@ NEEDS: dict[str, Callable[[Dialogue, Probe], str]] = {
 
 # Planting a probe in a scenario that is being written: its place, and the key that its kind usually has.
 #
-# It works on the native format, since what is being written need not be whole (`group_chat.md`, section 4).
+# It works on the native format, since what is being written need not be whole.
 
 Json = dict[str, Any]
 SILENT: Mapping[str, Any] = {"attend": 0, "speak": {"silence": 1}}
@@ -422,7 +419,7 @@ def live_outcome(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Ou
 
 
 AGREED = 2
-"""Keys that so many people agreed on are more than their author's own (`group_chat.md`, section 9)."""
+"""Keys that so many people agreed on are more than their author's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""An agent that heard a long dialogue: how it is asked, what it remembers, and how its answers are read."""
+"""An agent that heard a long dialogue: its questions, its memory, and the scoring of its answers."""
 
 from pathlib import Path
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts"
-"""The released texts of these agents; one is never edited, a change is a new version."""
+"""Released prompts of these agents. A released prompt is never edited: a change is a new version."""

@@ -1,8 +1,8 @@
-"""An agent that plays the main character of a long dialogue, and is asked about what it heard.
+"""An agent that plays the main character of a long dialogue and answers questions about what it heard.
 
-One step is one question. The state holds the answers so far; which question is next, and what the agent
-remembers when it is asked, follow from the script it is bound to. A reply is never asked for again: one that
-cannot be read is an outcome, and so is a call that failed (`dialsim.md`, sections 6 to 8).
+One step is one question. The state holds the answers so far; the next question, and the memory that its
+prompt shows, follow from the script that the agent is bound to. Calls are never repeated: an unreadable reply
+is an outcome, and so is a failed call. After DialSim (Kim et al. 2024).
 """
 
 from __future__ import annotations
@@ -79,20 +79,20 @@ from suites.long_dialogue.scripts.answers import (
 from suites.long_dialogue.scripts.names import names_of
 from suites.long_dialogue.scripts.sessions import script_of, spoken
 
-# Trials at one script: what is asked in each, and what the agent is shown there.
+# Trials on one script: the questions of each, and the prompts of the agent.
 
 VERSION = 1
-"""The version of the prompts."""
+"""Version of the prompts."""
 SPARE = 500
-"""Tokens of the context that the history never takes: the rest of the prompt and the reply do."""
+"""Tokens of the context reserved for the rest of the prompt and the reply; the history never takes them."""
 REPLY = 100
-"""Tokens that are left for a reply, where the rest of the prompt takes more than usual."""
+"""Tokens reserved for the reply when the rest of the prompt is longer than usual."""
 YOU, NOW, HISTORY, QUESTION = "YOU", "NOW", "HISTORY", "QUESTION"
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuestion:
-    """A question with its prompt, and what the prompt contains."""
+    """A question with its prompt and the content of that prompt."""
 
     ask: Ask
     put: Put
@@ -102,7 +102,7 @@ class PreparedQuestion:
 
 
 class Trials:
-    """The trials at one script, under any settings: what takes long is worked out once."""
+    """Trials on one script, under any settings; slow results are cached."""
 
     def __init__(self, material: Material, by_words: bool = False) -> None:
         self.material, self._by_words = material, by_words
@@ -114,7 +114,7 @@ class Trials:
         self._prepared: LruCache[PreparedQuestion] = LruCache(1000)
 
     def rough(self) -> Trials:
-        """Return the trials as an estimate goes through them: without anything embedded."""
+        """Return the trials for a cost estimate: nothing is embedded."""
         return self if self.material.vectors is None else Trials(self.material, by_words=True)
 
     @cached_property
@@ -122,7 +122,7 @@ class Trials:
         return Offers(self.material.dialogue, self.material.questions, self.material.uses)
 
     def walk(self, settings: Settings, trial: int) -> Walk:
-        """Return what a trial asks; it hangs on nothing of the system."""
+        """Return the questions of a trial; they do not depend on the system."""
         walk_settings = trial_settings.walk_settings(settings)
         return self._walks.get(
             (walk_settings, trial), lambda: walk_offers(self._offers, trial=trial, settings=walk_settings)
@@ -133,7 +133,7 @@ class Trials:
         return self.walk(state["settings"], state["trial"]).asks
 
     def world(self, settings: Settings) -> World:
-        """Return the script under its names. Raises NoMaterial for a name map that it does not have."""
+        """Return the script under its names. Raises NoMaterial if the script lacks the name map."""
         name_map = str(settings[trial_settings.NAMES])
         try:
             names = names_of(script_of(self.material.dialogue), name_map)
@@ -142,7 +142,7 @@ class Trials:
         return self._worlds.get(names, lambda: World(self.material, names))
 
     def recall(self, settings: Settings) -> Recall:
-        """Return the agent's memory. Raises NoMaterial, and NoSummary, where it lacks something."""
+        """Return the agent's memory. Raises NoMaterial, or NoSummary, for missing material."""
         memory = str(settings[trial_settings.MEMORY])
         retriever = BM25 if self._by_words else str(settings[trial_settings.RETRIEVER])
         world = self.world(settings)
@@ -154,14 +154,14 @@ class Trials:
         return self._recalls.get((settings[trial_settings.NAMES], memory, retriever), build_recall)
 
     def question(self, state: State, number: int) -> PreparedQuestion:
-        """Return a question of a trial as it is asked; the answers before it are in the state."""
+        """Prepare a question of a trial; the state holds the answers before it."""
         key = [*state["settings"].items(), state["trial"], number]
         if state["settings"][trial_settings.REMEMBER]:
             key += [answer["text"] for answer in state["answers"][:number]]
         return self._prepared.get(tuple(key), lambda: self._question(state, number))
 
     def moment(self, ask: Ask) -> Moment:
-        """Return when a question is asked."""
+        """Return the moment of a question: its session and point."""
         return Moment(ask.session, ask.point)
 
     def _question(self, state: State, number: int) -> PreparedQuestion:
@@ -190,12 +190,12 @@ class Trials:
         return PreparedQuestion(ask, put, recalled, extent, prompt)
 
     def evidence(self, question: Question) -> tuple[int, ...]:
-        """Return the numbers of the sessions that give a question's answer."""
+        """Return the numbers of the sessions that contain a question's evidence."""
         numbers = self._offers.sessions.numbers
         return tuple(sorted({numbers[session] for session in question.evidence}))
 
     def _budget(self, settings: Settings, world: World, ask: Ask, put: Put) -> int | None:
-        """Return how many tokens the history may take, None for any number."""
+        """Return the token budget of the history, None without a limit."""
         context = int(settings[trial_settings.CONTEXT]) or self.material.context
         if not context:
             return None
@@ -239,18 +239,18 @@ def _prompt(
     return filled(name, VERSION, {"blocks": "\n\n".join(blocks)}, folder=PROMPTS)
 
 
-# What came of a trial: each question as a given turn, then its answer with all that is known of it.
+# Turns of a trial: each question as a given turn, then its answer with a record of everything known about it.
 
 Json = dict[str, Any]
 
 
 def turns_of(trials: Trials, state: State) -> tuple[Turn, ...]:
-    """Return the turns of a trial that is answered: pairs of a given question and an answer."""
+    """Return the turns of an answered trial: pairs of a given question and an answer."""
     return tuple(turn for number in range(len(state["answers"])) for turn in _pair(trials, state, number))
 
 
 def outcome_of(answer: Mapping[str, Any], prepared: PreparedQuestion, settings: Settings) -> Outcome:
-    """Return what an answer came to: a letter, or why there is none. `seconds` are those of its reply."""
+    """Score an answer: its letter, or the reason for none. `seconds` is the time that the reply took."""
     if "error" in answer:
         return Outcome(FAILED)
     limit = int(settings[trial_settings.LIMIT]) or None
@@ -321,7 +321,7 @@ def _of_question(trials: Trials, question: Question, prepared: PreparedQuestion,
 
 
 def _distance(trials: Trials, question: Question, prepared: PreparedQuestion, recall: Recall) -> Json:
-    """Return how far back the most recent evidence is that was heard, in sessions and in heard tokens."""
+    """Return the distance to the latest evidence that was heard, in sessions and in tokens heard since."""
     moment, heard = trials.moment(prepared.ask), recall.heard
     places = [
         place
@@ -339,17 +339,19 @@ def _distance(trials: Trials, question: Question, prepared: PreparedQuestion, re
     }
 
 
-# What a model's memory keeps of a session: a summary of all that the main character heard in it.
+# Session summaries for a model's memory: all that the main character heard in a session, summarised.
 
 SUMMARY_TEXT = "text"
 NO_SESSION = "no session in which its main character hears this text"
 
 
 class DialsimSessionSummary(Generator):
-    """One call. The condition names the session by the `text_digest` of what is heard in it, so that it is
-    summed up once, whoever asks. It is found fastest in a dialogue that has this one session alone.
+    """Summarises one session in one call.
 
-    State: the `listener`, the `lines` that are summed up, and the `summary` once it came.
+    The condition names the session by the `text_digest` of the text heard in it, so each session is
+    summarised once, whoever asks. The lookup is fastest in a dialogue that has only this session.
+
+    State: the `listener`, the `lines` to summarise, and the `summary` once it exists.
     """
 
     key = "dialsim_session_summary"
@@ -362,17 +364,17 @@ class DialsimSessionSummary(Generator):
     )
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model and what it does."""
+        """Return the model and its task."""
         return f"{model} session summaries"
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """A script is needed that has the session."""
+        """Return why the session cannot be summarised: no script, or no such session."""
         if dialogue.script is None:
             return "it is no script of dated sessions"
         return "" if _lines(dialogue, str(settings[SUMMARY_TEXT])) else NO_SESSION
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Keep what is heard in the session; its date is no part of what is summed up."""
+        """Store the text heard in the session; its date is not summarised."""
         return _lines(dialogue, str(settings[SUMMARY_TEXT]))
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
@@ -386,7 +388,7 @@ class DialsimSessionSummary(Generator):
         return [filled("dialsim_session_summary", 1, values, SCHEMA, folder=PROMPTS)]
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Keep the paragraph."""
+        """Store the paragraph."""
         return {**state, "summary": read(replies[0].text)}
 
     def pretend(self, state: State) -> Sequence[str]:
@@ -399,7 +401,7 @@ class DialsimSessionSummary(Generator):
 
 
 def _lines(dialogue: Dialogue, digest: str) -> State:
-    """Return the first state for the session that is heard as this text, {} where there is none."""
+    """Return the first state for the session with this digest, {} without a match."""
     heard = Heard(dialogue)
     for number in heard.numbers:
         text = heard.text(number)
@@ -430,15 +432,15 @@ class DialsimAgent(Generator):
         return DialsimAgent(Trials(material))
 
     def rough(self) -> Generator:
-        """Return an agent that goes by words alone: prompts are as long, and nothing is embedded."""
+        """Return an agent with word-based retrieval only: prompts are as long, and nothing is embedded."""
         return DialsimAgent(self._bound.rough())
 
     def calls_left(self, state: State) -> int:
-        """Return how many questions are still to be asked."""
+        """Return the number of unanswered questions."""
         return len(self._bound.asks(state)) - len(state["answers"])
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """Return why nothing is asked: it is no script, nothing is asked in it, or something is missing."""
+        """Return why there is nothing to ask: no script, no questions in it, or missing material."""
         if dialogue.script is None:
             return "it is no script"
         if self._trials is None:
@@ -455,17 +457,17 @@ class DialsimAgent(Generator):
         return ""
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Return the state of the first trial, in which nothing is answered."""
+        """Return the state of the first trial, without answers."""
         return self.begin_trial(dialogue, settings, 0)
 
     def begin_trial(self, dialogue: Dialogue, settings: Settings, trial: int) -> State:
-        """Return the state of a trial, in which nothing is answered."""
+        """Return the state of a trial, without answers."""
         return {"settings": dict(settings), "trial": trial, "answers": []}
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the prompt of the next question, or the questions with their answers.
+        """Return the prompt of the next question, or all questions with their answers.
 
-        Raises Failed where what the agent remembers is not there, or is too long.
+        Raises Failed where the agent's memory is missing or too long.
         """
         try:
             number = len(state["answers"])
@@ -476,7 +478,7 @@ class DialsimAgent(Generator):
             raise Failed(str(error)) from error
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Return the state with one answer more: the reply, how long it took, and why there is none."""
+        """Add an answer to the state: the reply, its duration, and the error of a failed call."""
         reply = replies[0]
         answer = {"text": "" if reply.error else reply.text, "seconds": reply.seconds}
         return {
@@ -489,15 +491,15 @@ class DialsimAgent(Generator):
         return ["(E)"] if state["settings"]["format"] == "template" else ["I do not know."]
 
     def reasks(self, settings: Settings) -> int:
-        """No reply is asked for again: what cannot be read is wrong."""
+        """No retries: an unreadable reply is wrong."""
         return 0
 
     def resolved(self, values: Mapping[str, Any]) -> dict[str, Value]:
-        """Return a value for every setting, the same ones for equal conditions. Raises WrongSettings."""
+        """Resolve every setting; equal conditions have equal settings. Raises WrongSettings."""
         return settled(super().resolved(values))
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model: memory and the rest are its condition."""
+        """Return the model alone; memory and the other settings are its condition."""
         return model
 
     @property
@@ -512,15 +514,15 @@ def _flags(state: State) -> tuple[str, ...]:
     return (f"{FAILED}: {failed} of {len(state['answers'])} questions",) if failed else ()
 
 
-# Agents that answer without a model and without a memory: lines to compare others with.
+# Baseline agents, without a model and without a memory.
 
 Chooses = Callable[[int, str, int, Ask], str]
-"""From the seed, the script's id, the trial and the question to a letter."""
+"""Chooses a letter, given the seed, the script's id, the trial and the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An agent that needs no model: its key is its system's name."""
+    """An agent that needs no model; its key is its system's name."""
 
     key: str
     title: str
@@ -545,17 +547,14 @@ BASELINES: Mapping[str, Baseline] = {
 
 
 def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all settings of a trial of a baseline: it has no memory, and is shown letters.
-
-    Raises WrongSettings.
-    """
+    """Return all settings of a baseline's trial: without memory, in the format with letters."""
     return DialsimAgent().resolved({**values, MEMORY: NO_MEMORY, FORMAT: TEMPLATE})
 
 
 def played(baseline: Baseline, material: Material, values: Mapping[str, Any], trial: int) -> tuple[Turn, ...]:
-    """Return the questions of a trial with what a baseline answers, as an agent's continuation has them.
+    """Return the questions of a trial with a baseline's answers, in the form of an agent's continuation.
 
-    Nothing is returned where nothing is asked. Raises WrongSettings for settings that there are not.
+    Empty where there are no questions. Raises WrongSettings for unknown settings.
     """
     settings, trials = settings_of(values), Trials(material)
     state: State = {"settings": settings, "trial": trial, "answers": []}

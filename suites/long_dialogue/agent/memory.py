@@ -1,7 +1,7 @@
-"""What an agent remembers of a long dialogue: entries in order of time, as they are at any moment.
+"""An agent's memory of a long dialogue: entries in order of time, at any moment.
 
-A moment is the number of the running session and the place of the last turn that was heard. What is not
-heard, and what comes after the moment, is in no entry (`dialsim.md`, section 7).
+A moment is the number of the running session and the position of the last turn heard. No entry contains a
+turn that is not heard or that comes after the moment. After DialSim (Kim et al. 2024).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from suites.long_dialogue.scripts.answers import Moment, PromptContent
 from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
 from suites.long_dialogue.scripts.sessions import Sessions, spoken
 
-# What the main character of a script hears, as lines to be quoted, and nothing else of the script.
+# The turns that the main character of a script hears, as lines to quote, and nothing else of the script.
 
 Lines = tuple[str, ...]
 
@@ -46,26 +46,26 @@ class Heard:
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the sessions that are heard, in order."""
+        """Numbers of the sessions heard, in order."""
         return tuple(sorted(self.sessions.heard))
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """All that is heard and said, in order: joining and leaving is not said by anybody."""
+        """Places of all turns heard or said, in order, without events: nobody says joining and leaving."""
         return tuple(place for number in self.numbers for place in self.of(number))
 
     def of(self, number: int, until: int | None = None) -> tuple[int, ...]:
-        """Return the places of a session that are heard, up to and with the place `until`."""
+        """Return the places heard in a session, up to and including the place `until`."""
         turns = self.dialogue.turns
         heard = self.sessions.heard_turns(number, until)
         return tuple(place for place in heard if turns[place].act not in EVENTS)
 
     def so_far(self, point: int) -> int:
-        """Return how many of `places` are heard when the one at `point` has been said."""
+        """Return how many of `places` are heard once the turn at `point` has been said."""
         return bisect_right(self.places, point)
 
     def lines(self, place: int) -> Lines:
-        """Return a turn as lines, without a heading: `Ana: text`, what follows a line break indented."""
+        """Return a turn as lines, without a heading: `Ana: text`; text after a line break is indented."""
         if place not in self._lines:
             self._lines[place] = self.turn_lines(self.dialogue.turns[place])
         return self._lines[place]
@@ -75,16 +75,16 @@ class Heard:
         return tuple(self._seen.turn(turn, turn))
 
     def text(self, number: int, until: int | None = None) -> str:
-        """Return what is heard of a session as lines, without its heading."""
+        """Return the text heard in a session as lines, without its heading."""
         return "\n".join(line for place in self.of(number, until) for line in self.lines(place))
 
     def name(self, speaker: str) -> str:
-        """Return what a speaker is called."""
+        """Return the display name of a speaker."""
         return self._seen.names.of(speaker)
 
     @cached_property
     def headings(self) -> dict[int, str]:
-        """The heading of each session that is heard: its date and which one of that day it is."""
+        """Heading of each session heard: its date, and its number within that day."""
         met: Counter[Date] = Counter()
         headings = {}
         for number in self.numbers:
@@ -94,13 +94,13 @@ class Heard:
         return headings
 
 
-# What an agent of a long dialogue is given to read: more than a state could hold, and the same at each step.
+# Input of an agent of a long dialogue: too large for a state, and the same at each step.
 #
-# It is read once by a worker and shared by all that it is asked about the script.
+# A worker reads it once and shares it between all questions about the script.
 
 Vectors = NDArray[np.float32]
 Embeds = Callable[[Sequence[str]], Vectors]
-"""Texts to one row each, in their order."""
+"""Embeds texts, one row each, in their order."""
 Counts = Callable[[str], int]
 
 
@@ -108,10 +108,10 @@ Counts = Callable[[str], int]
 class Material:
     """A script with its questions and the uses of one question set.
 
-    `summaries` are those of sessions, by the `text_digest` of what the main character heard in them
-    (`heard.Heard.text`). `vectors` embeds texts, None where nothing does. `context` is how many tokens the
-    model's context has, 0 where that is not known; `count_tokens` counts as the model does.
-    `relations` is the corpus's table, or the one that comes with Concord.
+    `summaries` are session summaries, by the `text_digest` of the text that the main character heard
+    (`Heard.text`). `vectors` embeds texts, None without an embedder. `context` is the size of the model's
+    context in tokens, 0 if unknown; `count_tokens` counts as the model does. `relations` is the corpus's
+    table, or the default table of Concord.
     """
 
     dialogue: Dialogue
@@ -133,22 +133,22 @@ UTTERANCE, SESSION, SUMMARY, BASE, ORACLE = "utterance", "session", "summary", "
 NO_MEMORY, FULL = "no_memory", "full"
 MEMORIES = (UTTERANCE, SESSION, SUMMARY, BASE, ORACLE, NO_MEMORY, FULL)
 RETRIEVED = (UTTERANCE, SESSION, SUMMARY)
-"""The memories of which a retriever chooses some entries."""
+"""Memories from which a retriever chooses entries."""
 USUAL_K: Mapping[str, int] = {UTTERANCE: 20, SESSION: 10, SUMMARY: 15, ORACLE: 20}
 
 
 class NoSummary(ValueError):
-    """A session of which a summary is remembered has none; the message says which."""
+    """A session's summary is missing from a memory of summaries; the message names the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something remembered of a session: its heading, its lines, and the places that stand in it.
+    """A memory entry of one session: its heading, its lines, and the places of the turns in them.
 
-    `complete` says that all that was heard of the session stands in it, as its turns or as their summary.
-    `time` is where it stands in time: the last place, and a half more for what was said beside the script.
-    `sought` is what a vector of it is made of, '' for its whole text: an answer that is remembered is found
-    by its question, whose vector can be made before anything is answered.
+    `complete` means that the entry contains everything heard of the session, as its turns or as their
+    summary. `time` is its position in time: the last place, plus a fraction for words spoken outside the
+    script. `sought` is the text that is embedded, '' for the entry's whole text: a remembered answer is found
+    by its question, whose vector can be computed before anything is answered.
     """
 
     session: int
@@ -161,17 +161,17 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """All of it, as it is searched and as it stands in a prompt."""
+        """Full text, both for search and in a prompt."""
         return "\n".join((self.heading, *self.lines))
 
 
 class Memory(Protocol):
-    """Entries that never change, in order of time, and how many of them are there at a moment."""
+    """Fixed entries in order of time, and the number of them available at a moment."""
 
     entries: Sequence[Entry]
 
     def at(self, moment: Moment) -> tuple[int, tuple[Entry, ...]]:
-        """Return how many entries are there, and what there is beside them: a session that still goes on."""
+        """Return the number of available entries, and the extra entries: a session that still goes on."""
 
 
 class Utterances:
@@ -187,12 +187,12 @@ class Utterances:
         ]
 
     def at(self, moment: Moment) -> tuple[int, tuple[Entry, ...]]:
-        """Return how many turns were heard; there is nothing beside them."""
+        """Return the number of turns heard; there are no extra entries."""
         return bisect_right(self._places, moment.point), ()
 
 
 class WholeSessions:
-    """Each session is an entry: its whole text, or its summary once it has ended."""
+    """Each session is an entry: its full text, or its summary once it has ended."""
 
     def __init__(self, heard: Heard, summary_of: Callable[[int], str | None] | None = None) -> None:
         self._heard, self._summary_of = heard, summary_of
@@ -200,7 +200,7 @@ class WholeSessions:
         self.entries: Sequence[Entry] = [self._ended(number) for number in self._numbers]
 
     def at(self, moment: Moment) -> tuple[int, tuple[Entry, ...]]:
-        """Return how many sessions have ended, and the running one as far as it was heard."""
+        """Return the number of ended sessions, and the running session as far as it was heard."""
         ended = bisect_right(self._numbers, moment.session - 1)
         running = running_entry(self._heard, moment)
         return ended, () if running is None else (running,)
@@ -218,38 +218,38 @@ class WholeSessions:
 
 
 def session_entry(heard: Heard, number: int, places: Sequence[int]) -> Entry:
-    """Return what was heard of a session, at least one turn, as one entry."""
+    """Return the turns heard in a session, at least one, as one entry."""
     lines = tuple(line for place in places for line in heard.lines(place))
     return Entry(number, heard.headings[number], lines, places[-1], tuple(places), complete=True)
 
 
 def running_entry(heard: Heard, moment: Moment) -> Entry | None:
-    """Return what was heard of the running session up to a moment, None where that is nothing."""
+    """Return the running session as far as it was heard by a moment, None if nothing was heard."""
     places = heard.of(moment.session, moment.point)
     return session_entry(heard, moment.session, places) if places else None
 
 
 def summary_lines(summary: str) -> Lines:
-    """Return a summary as lines that can be taken for nobody's turn and for no heading."""
+    """Return a summary as lines that cannot be mistaken for a turn or a heading."""
     first, *rest = summary.strip().split("\n")
     return (f"Summary: {first}", *(f"      {line}" for line in rest))
 
 
-# Which entries of a memory stand in a prompt: the best by BM25 or by cosine, as many as fit.
+# Memory entries in a prompt: the best by BM25 or by cosine, as many as fit.
 #
-# Of equal entries the more recent is better. Where the chosen ones do not fit, the last of them are left out,
-# so that k is lowered; the k that was used is kept with the answer (`dialsim.md`, section 7).
+# Among equal entries the more recent ranks first. Where the chosen entries do not fit, the last are dropped,
+# which lowers k; the k that was used is stored with the answer.
 
-# BM25 over entries in order of time, asked at any moment with the statistics of exactly that moment.
+# BM25 over entries in order of time, with the statistics of exactly the moment of the query.
 #
 #     score(q, d) = sum over tokens w of q of  idf(w) * f(w, d) * (K1 + 1)
 #                                              / (f(w, d) + K1 * (1 - B + B * |d| / mean length))
 #     idf(w)      = ln(1 + (N - n(w) + 0.5) / (n(w) + 0.5))
 #
-# f counts w in entry d, |d| is its length in tokens, N the number of entries, n(w) those that hold w; a word
-# that the query repeats counts each time (`dialsim.md`, section 7). Entries are indexed once. At a moment at
-# which the first n of them are there, n(w) is found by bisection in the word's places, and the mean length by
-# sums that are kept; entries beside the index, such as a session that still goes on, join for one query.
+# f is the count of w in entry d, |d| its length in tokens, N the number of entries, n(w) the number that
+# contain w; a word repeated in the query counts each time. Entries are indexed once. At a moment with the
+# first n entries, n(w) comes from bisection in the word's postings, and the mean length from cumulative sums;
+# extra entries outside the index, such as a session that still goes on, join for one query.
 
 K1, B = 1.5, 0.75
 Floats = NDArray[np.float64]
@@ -259,16 +259,16 @@ _WORD = regex.compile(rf"[{UNSPACED}]\p{{M}}*|(?:(?![{UNSPACED}])[\p{{L}}\p{{N}}
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in any script, lower-cased; a script without spaces gives its characters.
+    """Return the words of a text in any script, lower-cased; a script without spaces yields its characters.
 
-    An apostrophe parts words, so that `Ana's` holds the word `ana`.
+    An apostrophe separates words, so `Ana's` contains the word `ana`.
     """
     return list(_WORD.findall(text.lower()))
 
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """Where a word stands: the numbers of its entries, ascending, and how often it stands in each."""
+    """Postings of a word: the numbers of its entries, ascending, and its count in each."""
 
     entries: Integers
     counts: Floats
@@ -295,9 +295,9 @@ class Index:
         return len(self.lengths)
 
     def scores(self, query: Tokens, entry_count: int, beside: Sequence[Tokens] = ()) -> Floats:
-        """Return the scores of the first `entry_count` entries and then of those beside the index, 0 or more.
+        """Return the scores, 0 or more, of the first `entry_count` entries, then of the extra entries.
 
-        IndexError where the index does not have so many entries.
+        Raises IndexError if the index has fewer entries.
         """
         if not 0 <= entry_count <= len(self):
             raise IndexError(f"{entry_count} entries are asked for, and there are {len(self)}")
@@ -317,7 +317,7 @@ class Index:
     def _occurrences(
         self, word: str, entry_count: int, extra: Sequence[Counter[str]]
     ) -> tuple[Integers, Floats]:
-        """Return the entries that hold a word at a moment, and how often each of them does."""
+        """Return the entries that contain a word at a moment, with its count in each."""
         posting = self._postings.get(word, _NOWHERE)
         end = int(np.searchsorted(posting.entries, entry_count))
         more = [(entry_count + at, count[word]) for at, count in enumerate(extra) if word in count]
@@ -331,12 +331,12 @@ class Index:
 
 
 def ranking(scores: Floats, times: Floats) -> Integers:
-    """Return the places of scores from the best to the worst; of equal ones the more recent comes first."""
+    """Return positions by descending score; among equal scores the more recent comes first."""
     return np.lexsort((-times, -scores))
 
 
 def _weights(counts: Floats, lengths: Floats, mean: float, number: int) -> Floats:
-    """Return what a word adds to the score of each entry that holds it."""
+    """Return the contribution of a word to the score of each entry that contains it."""
     document_frequency = len(counts)
     idf = math.log(1 + (number - document_frequency + 0.5) / (document_frequency + 0.5))
     return idf * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean))
@@ -350,14 +350,14 @@ RETRIEVERS = (BM25, EMBEDDING)
 TIME, RANK = "time", "rank"
 ORDERS = (TIME, RANK)
 Cost = Callable[[Entry], int]
-"""How many tokens an entry takes in a prompt."""
+"""Token count of an entry in a prompt."""
 
 
 class Retriever(Protocol):
     """Scores entries against a query."""
 
     def scores(self, query: str, entry_count: int, beside: Sequence[Entry]) -> Floats:
-        """Return the scores of the first `entry_count` entries, then of those beside them: more is better."""
+        """Return the scores of the first `entry_count` entries, then of the extra ones; higher is better."""
 
 
 class ByWords:
@@ -367,12 +367,12 @@ class ByWords:
         self._index = Index([tokens(entry.text) for entry in entries])
 
     def scores(self, query: str, entry_count: int, beside: Sequence[Entry]) -> Floats:
-        """Return what `bm25` gives them with the statistics of this moment."""
+        """Return BM25 scores with the statistics of this moment."""
         return self._index.scores(tokens(query), entry_count, [tokens(entry.text) for entry in beside])
 
 
 class ByVectors:
-    """The cosine of an entry's vector and the query's, to six digits, so that equal texts are equal."""
+    """Cosine of entry and query vectors, rounded to six digits so that equal texts score equal."""
 
     def __init__(self, entries: Sequence[Entry], embeds: Embeds) -> None:
         self._embeds = embeds
@@ -399,7 +399,7 @@ def _sought(entry: Entry) -> str:
 
 
 class Search:
-    """A memory with what ranks its entries."""
+    """A memory with its retriever."""
 
     def __init__(self, memory: Memory, retriever: Retriever) -> None:
         self.memory, self.retriever = memory, retriever
@@ -407,7 +407,7 @@ class Search:
         self._times = np.fromiter((entry.time for entry in entries), np.float64, len(entries))
 
     def best(self, query: str, moment: Moment, k: int, more: Sequence[Entry] = ()) -> list[Entry]:
-        """Return the k best entries of a moment, the best first; `more` are entries beside the memory's."""
+        """Return the k best entries at a moment, the best first; `more` are entries outside the memory."""
         entry_count, running = self.memory.at(moment)
         beside = [*more, *running]
         scores = self.retriever.scores(query, entry_count, beside)
@@ -421,14 +421,14 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The entries that stand in a prompt, in their order there; None where k has no meaning."""
+    """Entries of a prompt, in prompt order; `k` is None where it has no meaning."""
 
     entries: tuple[Entry, ...]
     k: int | None = None
 
 
 def fitting(ranked: Sequence[Entry], cost: Cost, budget: int | None) -> list[Entry]:
-    """Return the first entries that together take at most `budget` tokens."""
+    """Return the longest prefix of the ranking that takes at most `budget` tokens."""
     entries, remaining = [], budget
     for entry in ranked:
         if remaining is not None:
@@ -440,27 +440,27 @@ def fitting(ranked: Sequence[Entry], cost: Cost, budget: int | None) -> list[Ent
 
 
 def in_order(ranked: Sequence[Entry], order: str) -> Recalled:
-    """Return entries as they stand in the prompt; `ranked` has the best first."""
+    """Put entries, ranked best first, into the order of the prompt."""
     entries = tuple(ranked) if order == RANK else tuple(sorted(ranked, key=lambda entry: entry.time))
     return Recalled(entries, len(ranked))
 
 
-# What an agent recalls when it is asked: the part of its history that stands in the prompt.
+# Recall: the part of its history that an agent's prompt shows for a question.
 
 NOTHING = "no relevant history"
-"""What stands in the prompt where nothing does."""
+"""Placeholder in a prompt without history."""
 
 
 class TooLong(ValueError):
-    """The whole history does not fit; the message has both numbers."""
+    """The full history does not fit; the message has both token counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
     """A query to the agent's memory at one moment.
 
-    `evidence` are numbers of sessions; `budget` is how many tokens the history may take, None for any number;
-    `remembered` are earlier questions and answers that are remembered.
+    `evidence` are session numbers; `budget` is the token budget of the history, None without a limit;
+    `remembered` are earlier questions and answers that the agent remembers.
     """
 
     moment: Moment
@@ -474,7 +474,7 @@ class RecallRequest:
 
 @dataclass
 class Recall:
-    """Recalls from what was heard; `search` is what a memory with a retriever goes by."""
+    """Recall from the turns heard; `search` ranks the entries of a memory with a retriever."""
 
     heard: Heard
     memory: str
@@ -483,7 +483,7 @@ class Recall:
     _costs: dict[str, int] = field(default_factory=dict)
 
     def recalled(self, request: RecallRequest) -> Recalled:
-        """Return the entries of the prompt, in their order. Raises TooLong where `full` does not fit."""
+        """Return the entries of the prompt, in order. Raises TooLong if a `full` history does not fit."""
         if self.search is not None:
             ranked = self.search.best(request.query, request.moment, request.k, request.remembered)
             return in_order(fitting(ranked, self.cost, request.budget), request.order)
@@ -495,7 +495,7 @@ class Recall:
         return Recalled(self._recent(request))
 
     def cost(self, entry: Entry) -> int:
-        """Return how many tokens an entry takes."""
+        """Return the token count of an entry."""
         return sum(map(self._cost, (entry.heading, *entry.lines)))
 
     def _cost(self, line: str) -> int:
@@ -504,7 +504,7 @@ class Recall:
         return self._costs[line]
 
     def _oracle(self, request: RecallRequest) -> Recalled:
-        """Return the evidence that was heard, the most recent of it where it is too much."""
+        """Return the evidence that was heard; the most recent part of it if all of it does not fit."""
         heard = [
             entry for number in request.evidence if (entry := self._session_entry(number, request.moment))
         ]
@@ -518,7 +518,7 @@ class Recall:
         return session_entry(self.heard, number, places) if places else None
 
     def _recent(self, request: RecallRequest) -> tuple[Entry, ...]:
-        """Return the most recent turns that fit, by sessions, with what is remembered of questions."""
+        """Return the most recent turns that fit, grouped by session, with the remembered questions."""
         now = self.heard.so_far(request.moment.point)
         remembered_tokens = sum(map(self.cost, request.remembered))
         first = 0
@@ -533,7 +533,7 @@ class Recall:
         return _merged(self.heard, self.heard.places[first:now], request.remembered)
 
     def _tokens(self, first: int, now: int) -> int:
-        """Return how many tokens the heard turns from one to another take, with their sessions' headings."""
+        """Return the token count of heard turns from one to another, with the headings of their sessions."""
         if first >= now:
             return 0
         place = self.heard.places[first]
@@ -543,7 +543,7 @@ class Recall:
 
     @cached_property
     def _sums(self) -> Sequence[int]:
-        """The tokens before each heard turn, with the headings of sessions at their first turns."""
+        """Tokens before each heard turn; a session's heading counts at its first turn."""
         token_counts, before = [], 0
         for index, place in enumerate(self.heard.places):
             number = self._number(index)
@@ -553,7 +553,7 @@ class Recall:
         return [0, *accumulate(token_counts)]
 
     def tokens_between(self, place: int, point: int) -> int:
-        """Return how many tokens were heard after the turn at a place, up to the one at `point`."""
+        """Return the tokens heard after the turn at a place, up to the turn at `point`."""
         return self._sums[self.heard.so_far(point)] - self._sums[self.heard.so_far(place)]
 
     def _number(self, index: int) -> int:
@@ -561,13 +561,13 @@ class Recall:
 
 
 def lines_of(entries: Iterable[Entry]) -> list[str]:
-    """Return entries as lines to be quoted."""
+    """Return entries as lines to quote."""
     lines = [line for entry in entries for line in (entry.heading, *entry.lines)]
     return lines or [NOTHING]
 
 
 def prompt_content(entries: Iterable[Entry]) -> PromptContent:
-    """Collect the sessions and turns that some entries show."""
+    """Collect the sessions and turns that entries show."""
     entries = tuple(entries)
     return PromptContent(
         sessions=frozenset(entry.session for entry in entries if entry.complete),
@@ -576,7 +576,7 @@ def prompt_content(entries: Iterable[Entry]) -> PromptContent:
 
 
 def _merged(heard: Heard, places: Sequence[int], remembered: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return heard turns as one entry a session, parted where something was said beside the script."""
+    """Merge heard turns into one entry per session, split where something was said outside the script."""
     numbers = heard.sessions.of_turn
     breaks = [entry.time for entry in remembered]
     groups = groupby(places, key=lambda place: (numbers[place], sum(place > time for time in breaks)))

@@ -1,4 +1,4 @@
-"""Where a script answers the questions of a quiz: which sessions of each episode give which answers."""
+"""Generators that draw facts from a script, and find the sessions that answer the questions of a quiz."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from suites.long_dialogue.scripts.graph import PERSON, Relation, RelationTable
 from suites.long_dialogue.scripts.sessions import People, Sessions, called
 from suites.long_dialogue.scripts.sessions import spoken as in_words
 
-# A generator that reads a whole script: it is bound to it, so that no state holds it.
+# Generators of records from a whole script. Each is bound to its script, so that no state contains it.
 
-# A whole script as those who make facts and questions of it read it: people, and sessions in lines.
+# A script as these generators read it: people, and sessions as lines.
 
 NO_SCRIPT = "it is no script of dated sessions"
 NOTHING_SAID = "nothing is said in its sessions"
 
 
 class Reading:
-    """A script in lines to be quoted: all of it, whoever could hear it; private turns are marked."""
+    """A full script as lines to quote, whoever could hear them; private turns are marked."""
 
     def __init__(self, dialogue: Dialogue) -> None:
         self.dialogue = dialogue
@@ -58,11 +58,11 @@ class Reading:
 
     @cached_property
     def spoken_sessions(self) -> tuple[int, ...]:
-        """The numbers of the sessions in which something is said, in order."""
+        """Numbers of the sessions with speech, in order."""
         return tuple(number for number in self.sessions.positions if self.places(number))
 
     def places(self, number: int) -> tuple[int, ...]:
-        """Return the positions of a session's turns that say something."""
+        """Return the positions of a session's turns with speech."""
         turns = self.dialogue.turns
         return tuple(place for place in self.sessions.positions[number] if spoken(turns[place]))
 
@@ -78,7 +78,7 @@ class Reading:
         return [self.heading(self.sessions[number]), *self._lines(number)]
 
     def people(self) -> list[str]:
-        """Return the characters as lines, each with the other names it goes by."""
+        """Return the characters as lines, each with its other names."""
         return [
             one_line(called(person))
             + (f", also called {', '.join(map(one_line, person.aliases))}" if person.aliases else "")
@@ -87,7 +87,7 @@ class Reading:
 
     @staticmethod
     def heading(session: Session) -> str:
-        """Return when and where a session is, such as `== September 22nd, 1994 · kitchen ==`."""
+        """Return the date and place of a session, such as `== September 22nd, 1994 · kitchen ==`."""
         place = one_line(session.place)
         return f"== {in_words(session.date)}{' · ' + place if place else ''} =="
 
@@ -101,7 +101,7 @@ class Reading:
 
 
 def why_not(dialogue: Dialogue) -> str:
-    """Return why nothing can be made of a dialogue, '' for a script in which something is said."""
+    """Return why a dialogue cannot be used, '' for a script with speech."""
     if dialogue.script is None:
         return NO_SCRIPT
     numbers = {session.id for session in dialogue.script.sessions}
@@ -109,7 +109,7 @@ def why_not(dialogue: Dialogue) -> str:
 
 
 class OfScript(Generator):
-    """Works once it is bound to the material of a script."""
+    """A generator that works once it is bound to the material of a script."""
 
     needs = "records"
 
@@ -118,35 +118,35 @@ class OfScript(Generator):
         self._reading = Reading(material.dialogue) if material else None
 
     def bound(self, material: Material) -> Self:
-        """Return the generator at work on a script."""
+        """Return the generator bound to a script."""
         return type(self)(material)
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """A script is needed in which something is said."""
+        """Return why a dialogue cannot be used: it must be a script with speech."""
         return why_not(dialogue)
 
     @property
     def material(self) -> Material:
-        """What it is bound to. Raises ValueError where it is not."""
+        """Material of the bound script. Raises ValueError when unbound."""
         if self._material is None:
             raise ValueError(f"{self.key} reads a script that it is not bound to.")
         return self._material
 
     @property
     def reading(self) -> Reading:
-        """The script in lines. Raises ValueError where there is none."""
+        """The script as lines. Raises ValueError when unbound."""
         if self._reading is None:
             raise ValueError(f"{self.key} reads a script that it is not bound to.")
         return self._reading
 
 
-# Facts drawn from a script, session by session: head, relation, tail, and the turn that says it.
+# Facts drawn from a script, session by session: head, relation, tail, and the turn that states the fact.
 
 UNKNOWN_RELATION, STRANGER, TWICE = "unknown_relation", "not_a_participant", "same_fact_twice"
 FACT_LIST = "facts"
 FACT_FIELDS = ("head", "relation", "tail", "turn")
 MOST = 200
-"""A session tells at most so many facts."""
+"""Maximum number of facts in one reply, which covers one session."""
 FACT_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -170,7 +170,7 @@ FACT_SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class ReplyFact:
-    """A fact as a reply has it; `turn` counts from 1 among the turns shown."""
+    """A fact in a reply; `turn` counts from 1 among the turns shown."""
 
     head: str
     relation: str
@@ -179,10 +179,10 @@ class ReplyFact:
 
 
 class DialsimFacts(OfScript):
-    """A call for each session in which something is said; a step asks about `sessions` of them.
+    """One call per session with speech; a step covers `sessions` of them.
 
-    State: `batch`, `asked` (how many sessions are), the `facts` so far ([session's number, head, relation,
-    tail, position of the turn]) and `counts` of what was flagged. The script itself is material, never state.
+    State: `batch`, `asked` (number of sessions done), the `facts` so far ([session's number, head, relation,
+    tail, position of the turn]) and `counts` of flagged problems. The script itself is material, never state.
     """
 
     key = "dialsim_facts"
@@ -191,28 +191,28 @@ class DialsimFacts(OfScript):
     settings = (Setting("sessions", 10, "Sessions that are asked about at the same time.", low=1, high=100),)
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model and what it does."""
+        """Return the model and its task."""
         return f"{model} facts"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Nothing is asked yet."""
+        """Return a state without facts."""
         return {"batch": settings["sessions"], "asked": 0, "facts": [], "counts": {}}
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return a prompt for each of the next sessions, or the facts of all."""
+        """Return a prompt for each of the next sessions, or all facts."""
         batch = self._batch(state)
         return [self._prompt(number) for number in batch] if batch else self._done(state)
 
     def calls_left(self, state: State) -> int:
-        """Return how many sessions are still to be asked about."""
+        """Return the number of sessions without a reply."""
         return len(self.reading.spoken_sessions) - int(state["asked"])
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Read the reply about one session."""
+        """Validate the reply about one session."""
         read_facts(reply, len(self.reading.places(self._batch(state)[part])))
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Keep the facts whose relation is one of the table, with people under their names."""
+        """Store the facts whose relation is in the table, with people under their main names."""
         counts: Counter[str] = Counter(state["counts"])
         fact_rows = list(state["facts"])
         batch = self._batch(state)
@@ -226,7 +226,7 @@ class DialsimFacts(OfScript):
         return {**state, "asked": state["asked"] + len(batch), "facts": fact_rows, "counts": dict(counts)}
 
     def pretend(self, state: State) -> Sequence[str]:
-        """Return a fact for each of the sessions."""
+        """Return one fact per session."""
         fact = {"head": "somebody", "relation": next(iter(self.material.relations)), "tail": "another"}
         return [json.dumps({FACT_LIST: [fact | {"turn": 1}]})] * len(self._batch(state))
 
@@ -255,7 +255,7 @@ class DialsimFacts(OfScript):
 
 
 class _Keeper:
-    """Takes from replies what is a fact of the table, and counts what deserves a look."""
+    """Filters facts by the table of relations, and counts suspicious ones."""
 
     def __init__(self, relations: RelationTable, people: People, counts: Counter[str]) -> None:
         self._relations = {fold(key): relation for key, relation in relations.items()}
@@ -263,7 +263,7 @@ class _Keeper:
         self._counts = counts
 
     def valid_facts(self, reply_facts: Sequence[ReplyFact]) -> list[ReplyFact]:
-        """Return the valid facts of a session, each once, in their order."""
+        """Return the valid facts of a session, without duplicates, in order."""
         facts: dict[tuple[str, str, str], ReplyFact] = {}
         for fact in reply_facts:
             relation = self._relations.get(fold(fact.relation))
@@ -280,7 +280,7 @@ class _Keeper:
         return list(facts.values())
 
     def _resolved(self, text: str, kind: str) -> str:
-        """Return the name of a participant, or the text itself where it is nobody's."""
+        """Return a participant's name, or the text itself if it names nobody."""
         if kind != PERSON:
             return text
         name = self._people.name(text)
@@ -290,10 +290,10 @@ class _Keeper:
 
 
 def read_facts(reply: str, turns: int) -> list[ReplyFact]:
-    """Return the facts of a reply about a session of so many turns.
+    """Parse the facts of a reply about a session of `turns` turns.
 
     Raises Unparseable for another form, a text that is empty or too long to be a name, a turn that was not
-    shown, and more facts than a session can tell.
+    shown, and more than MOST facts.
     """
     entries = array(reply)
     if len(entries) > MOST:
@@ -312,7 +312,7 @@ def _fact(entry: Any, where: str, turns: int) -> ReplyFact:
 
 
 def _relation_line(relation: Relation) -> str:
-    """Return a relation with what it links: `boss: a person's; the tail is a person`."""
+    """Return a relation with its head and tail: `boss: a person's; the tail is a person`."""
     return one_line(f"{relation.key}: a {relation.head}'s; the tail is a {relation.tail}")
 
 
@@ -343,7 +343,7 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a reply says of a question: the sessions that answer it, by the numbers shown (from 1)."""
+    """A proposal of a reply: the sessions that answer a question, by the numbers shown (from 1)."""
 
     question: int
     sessions: tuple[int, ...]
@@ -351,11 +351,11 @@ class Proposal:
 
 
 class DialsimQuiz(OfScript):
-    """A call for each episode (a session that names none is one by itself) and each so many questions.
+    """One call per episode (a session that names none is its own episode) and part of the questions.
 
-    State: `ids` of the questions that are asked about, `batch`, `most` (questions in a request), `asked` (how
-    many requests are), and the `proposals` so far ([question's id, [numbers of sessions], whether all of them
-    are needed]). Result: each question with the evidence proposed, as a draft that supersedes it.
+    State: `ids` of the questions, `batch`, `most` (questions per request), `asked` (number of requests made),
+    and the `proposals` so far ([question's id, [numbers of sessions], whether all of them are needed]).
+    Result: each question with the proposed evidence, as a draft that supersedes it.
     """
 
     key = "dialsim_quiz"
@@ -367,17 +367,17 @@ class DialsimQuiz(OfScript):
     )
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model and what it does."""
+        """Return the model and its task."""
         return f"{model} evidence"
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """A script is needed, with questions of a quiz whose evidence nobody knows."""
+        """Return why a dialogue cannot be used: it must be a script with quiz questions without evidence."""
         if (why := super().why_not(dialogue, settings)) or self._material is None:
             return why
         return "" if open_questions(self.reading.dialogue) else "it has no quiz questions without evidence"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Take note of the questions."""
+        """Store the ids of the questions."""
         ids = [question.id for question in open_questions(self.reading.dialogue)]
         return {
             "ids": ids,
@@ -393,16 +393,16 @@ class DialsimQuiz(OfScript):
         return [self._prompt(*request) for request in batch] if batch else self._done(state)
 
     def calls_left(self, state: State) -> int:
-        """Return how many episodes are still to be asked about, each with all parts of the questions."""
+        """Return the number of remaining requests: one per episode and part of the questions."""
         return self._requests(state) - int(state["asked"])
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Read the reply about one episode."""
+        """Validate the reply about one episode."""
         episode, ids = self._batch(state)[part]
         read(reply, len(ids), len(episode))
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Keep what is proposed."""
+        """Store the proposals."""
         batch = self._batch(state)
         proposals = list(state["proposals"])
         for (episode, ids), reply in zip(batch, replies, strict=True):
@@ -412,13 +412,13 @@ class DialsimQuiz(OfScript):
         return {**state, "asked": state["asked"] + len(batch), "proposals": proposals}
 
     def pretend(self, state: State) -> Sequence[str]:
-        """Return one question that can be answered for each episode."""
+        """Return one answerable question per episode."""
         proposal = {"question": 1, "sessions": [1], "all_needed": False}
         return [json.dumps({LIST: [proposal]})] * len(self._batch(state))
 
     @cached_property
     def _episodes(self) -> list[tuple[int, ...]]:
-        """The numbers of the sessions of each episode, in order."""
+        """Numbers of the sessions of each episode, in order."""
         sessions = self.reading.sessions
 
         def episode(number: int) -> tuple[str, str | int]:
@@ -432,7 +432,7 @@ class DialsimQuiz(OfScript):
         return {question.id: question for question in self.reading.dialogue.questions}
 
     def _batch(self, state: State) -> list[tuple[tuple[int, ...], list[str]]]:
-        """Return the episodes of the next requests, each with the questions that go with it."""
+        """Return the episodes of the next requests, each with the ids of its questions."""
         ids, most = state["ids"], state["most"]
         last = min(state["asked"] + state["batch"], self._requests(state))
         pairs = (divmod(request, _parts(state)) for request in range(state["asked"], last))
@@ -456,7 +456,7 @@ class DialsimQuiz(OfScript):
 
     @staticmethod
     def _question_line(question: Question | None) -> str:
-        """Return a question with its answer, on one line; one that is no longer there says so."""
+        """Return a question with its answer, on one line; a deleted question is marked."""
         if question is None:
             return "(taken back)"
         return f"{one_line(question.text)} Answer: {one_line(question.answer)}"
@@ -484,12 +484,12 @@ class DialsimQuiz(OfScript):
 
 
 def _parts(state: State) -> int:
-    """Return into how many parts the questions are divided."""
+    """Return the number of parts into which the questions are divided."""
     return -(-len(state["ids"]) // int(state["most"]))
 
 
 def open_questions(dialogue: Dialogue) -> list[Question]:
-    """Return the drafts of quiz questions whose evidence nobody knows, in their order."""
+    """Return the drafts of quiz questions without evidence, in order."""
     return [
         question
         for question in dialogue.questions
@@ -501,11 +501,10 @@ def open_questions(dialogue: Dialogue) -> list[Question]:
 
 
 def merged(sets: Sequence[tuple[tuple[int, ...], bool]]) -> tuple[tuple[int, ...], bool, bool]:
-    """Return the sessions of a question from what each episode proposes, whether all are needed, and whether
-    something could not be told.
+    """Merge all episodes' proposals for a question: sessions, whether all are needed, whether any are lost.
 
-    Where single sessions suffice, these are the evidence, of all episodes together, and sets of which all
-    would be needed are left out. Of several such sets the first is taken. In both cases something is lost.
+    Where single sessions suffice, these are the evidence, from all episodes together, and sets of which all
+    would be needed are dropped. Of several such sets the first is taken. In both cases something is lost.
     """
     single = sorted({session for sessions, all_needed in sets if not all_needed for session in sessions})
     joint = [tuple(sorted(sessions)) for sessions, all_needed in sets if all_needed]
@@ -515,10 +514,10 @@ def merged(sets: Sequence[tuple[tuple[int, ...], bool]]) -> tuple[tuple[int, ...
 
 
 def read(reply: str, questions: int, sessions: int) -> list[Proposal]:
-    """Return the proposals of a reply about so many questions and sessions.
+    """Parse the proposals of a reply about `questions` questions and `sessions` sessions.
 
-    Of a single session all are never needed. Raises Unparseable for another form, numbers that were not
-    shown, a question or a session that is there twice, and no session.
+    `all_needed` is always false for a single session. Raises Unparseable for another form, numbers that were
+    not shown, a duplicate question or session, and an entry without a session.
     """
     proposals = [
         _proposal(entry, f"entry {number}", questions, sessions)

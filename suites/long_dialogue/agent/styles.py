@@ -1,4 +1,4 @@
-"""A question as each recurring character of a script would ask it, and as anybody else would."""
+"""Generator of question wordings: one for each recurring character of a script, and one for anybody else."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ ELSE = "anybody else"
 LIST = "wordings"
 FIELDS = ("asker", "text")
 LONGEST = 1000
-"""Characters of a wording."""
+"""Maximum length of a wording, in characters."""
 SPOKEN = range(5, 31)
-"""Words of a turn that shows how somebody talks."""
+"""Length, in words, of a turn that serves as a sample of a character's speech."""
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -59,12 +59,12 @@ SCHEMA: Mapping[str, Any] = {
     "additionalProperties": False,
 }
 Wordings = dict[int, str]
-"""Texts by the number of the asker; 0 is anybody else."""
+"""Texts by the number of the asker; 0 stands for anybody else."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordingRequest:
-    """One request: a question, the numbers of the askers, and what was wrong before."""
+    """One request: a question, the numbers of the askers, and the faults of their previous wordings."""
 
     question: Question
     numbers: tuple[int, ...]
@@ -72,11 +72,11 @@ class WordingRequest:
 
 
 class DialsimStyle(OfScript):
-    """A call for each question, and one more for the wordings that do not stand for it, once.
+    """One call per question, and once more for the wordings that do not match their question.
 
-    State: `ids` of the questions that are left, the `askers` by number, the `wordings` so far ({id: [texts by
-    number, null where there is none]}), those to ask for `again` ([id, {number: what is wrong}]), and how
-    many were `dropped`. Result: {"styles": {id: {speaker: text, "default": text}}}.
+    State: `ids` of the remaining questions, the `askers` by number, the `wordings` so far ({id: [texts by
+    number, null where missing]}), the requests to repeat `again` ([id, {number: fault}]), and the number of
+    `dropped` wordings. Result: {"styles": {id: {speaker: text, "default": text}}}.
     """
 
     key = "dialsim_style"
@@ -85,22 +85,22 @@ class DialsimStyle(OfScript):
     settings = (
         Setting(SET, "", "The question set whose questions are worded; NAME:2 is its second version. Empty: "
                 "the questions that are in none.", varies=True),
-        Setting("sessions", 3, "A character who speaks in so many sessions is a recurring one.", low=1),
+        Setting("sessions", 3, "Number of sessions from which a character is recurring.", low=1),
         Setting("samples", 3, "Turns that show how a character talks.", low=0, high=20),
         Setting("questions", 50, "Questions that are asked about at the same time.", low=1, high=500),
     )  # fmt: skip
 
     def resolved(self, values: Mapping[str, Any]) -> dict[str, Value]:
-        """Return a value for every setting; a version of a set as NAME:2, also where NAME@2 is told."""
+        """Return a value for every setting; the version of a set as NAME:2, even if given as NAME@2."""
         resolved = super().resolved(values)
         return {**resolved, SET: versioned(str(resolved[SET]))}
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model and what it does."""
+        """Return the model and its task."""
         return f"{model} wordings"
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """A script is needed with questions that are not rejected."""
+        """Return why a dialogue cannot be used: it must be a script with questions that are not rejected."""
         if (why := super().why_not(dialogue, settings)) or self._material is None:
             return why
         if self._valid_questions:
@@ -109,7 +109,7 @@ class DialsimStyle(OfScript):
         return f"it has no questions that {condition}"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Take note of the questions, and of those who may ask them."""
+        """Store the questions and their possible askers."""
         return {
             "ids": [question.id for question in self._valid_questions],
             "askers": ["", *self._recurring(int(settings["sessions"]))],
@@ -121,20 +121,20 @@ class DialsimStyle(OfScript):
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the next prompts: those that are asked again come first; or all wordings."""
+        """Return the next prompts, repeated ones first; or all wordings."""
         requests = self._requests(state)
         return [self._prompt(state, request) for request in requests] if requests else _done(state)
 
     def calls_left(self, state: State) -> int:
-        """Return how many questions are still to be worded, where every wording stands for its question."""
+        """Return the number of questions left to word, if every wording matches its question."""
         return len(self._remaining_ids(state)) + len(self._wrong(state))
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Read the wordings of one question."""
+        """Validate the wordings of one question."""
         read(reply, self._requests(state)[part].numbers)
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Keep the wordings that stand for their question; ask for the others again, or drop them."""
+        """Store the wordings that match their question; repeat the others once, then drop them."""
         requests = self._requests(state)
         wordings = dict(state["wordings"])
         again: list[list[Any]] = []
@@ -178,11 +178,11 @@ class DialsimStyle(OfScript):
 
     @property
     def _valid_questions(self) -> list[Question]:
-        """Return the questions of the material, without rejected ones."""
+        """Questions of the material, without rejected ones."""
         return [question for question in self.material.questions if question.status != "rejected"]
 
     def _recurring(self, least: int) -> list[str]:
-        """Return those but the main character who speak in so many sessions, by their first turns."""
+        """Return the speakers in `least` or more sessions, without the main character, by first turn."""
         sessions, turns = self.reading.sessions, self.reading.dialogue.turns
         counted = Counter(
             speaker
@@ -193,7 +193,7 @@ class DialsimStyle(OfScript):
         return [speaker for speaker, n in counted.items() if n >= least and speaker not in nobody]
 
     def _requests(self, state: State) -> list[WordingRequest]:
-        """Return the next requests: those to repeat, else a batch of new ones."""
+        """Return the next requests: those to repeat, or else a batch of new ones."""
         if wrong := self._wrong(state):
             return wrong
         numbers = tuple(range(len(state["askers"])))
@@ -203,7 +203,7 @@ class DialsimStyle(OfScript):
         ]
 
     def _remaining_ids(self, state: State) -> list[str]:
-        """Return the questions that were not asked about, without those that are no longer there."""
+        """Return the ids of the remaining questions, without those deleted meanwhile."""
         return [key for key in state["ids"] if key in self._questions]
 
     def _wrong(self, state: State) -> list[WordingRequest]:
@@ -234,7 +234,7 @@ class DialsimStyle(OfScript):
         return filled("dialsim_style_again" if wrong else "dialsim_style", 1, values, SCHEMA, folder=PROMPTS)
 
     def _asker(self, number: int, speaker: str, samples: int) -> str:
-        """Return somebody as lines: number and name, then things that they said."""
+        """Return an asker as lines: number and name, then samples of their speech."""
         if not number:
             return f"[0] {ELSE}"
         spoken = self._turns_by_speaker.get(speaker, [])
@@ -245,7 +245,7 @@ class DialsimStyle(OfScript):
 
     @cached_property
     def _turns_by_speaker(self) -> Mapping[str, list[str]]:
-        """What each speaker said in a few words, in order."""
+        """Short turns of each speaker, in order."""
         turns = self.reading.dialogue.turns
         by_speaker: dict[str, list[str]] = {}
         for number in self.reading.spoken_sessions:
@@ -257,9 +257,9 @@ class DialsimStyle(OfScript):
 
 
 def read(reply: str, numbers: Sequence[int]) -> Wordings:
-    """Return the wordings of a reply by the number of the asker.
+    """Parse the wordings of a reply, by the number of the asker.
 
-    Raises Unparseable for another form, and where the numbers are not those that were asked for, each once.
+    Raises Unparseable for another form, and unless each requested number occurs exactly once.
     """
     wordings: Wordings = {}
     for place, entry in enumerate(array(reply), start=1):
@@ -280,7 +280,7 @@ def read(reply: str, numbers: Sequence[int]) -> Wordings:
 
 
 def _with(texts: Sequence[str | None] | None, more: Wordings, askers: int) -> list[str | None]:
-    """Return a question's wordings with some more of them."""
+    """Merge more wordings into those of a question."""
     merged = list(texts or [None] * askers)
     for number, text in more.items():
         merged[number] = text

@@ -1,4 +1,4 @@
-"""The settings of an agent of a long dialogue: all vary, so that each is a part of the condition."""
+"""Settings of an agent of a long dialogue; all vary, so each is part of the condition."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDER, POINT, PER_SESSION, SEED, REMEMBER = "order", "point", "per_session", "se
 LIMIT, CONTEXT, EMBEDDER = "limit", "context", "embedder"
 SETTINGS = (
     Setting(SET, "", "The question set that is asked; NAME:2 is its second version.", varies=True),
-    Setting(MEMORY, SESSION, "What is remembered of what was heard.", choices=MEMORIES, varies=True),
+    Setting(MEMORY, SESSION, "What the agent remembers of the sessions.", choices=MEMORIES, varies=True),
     Setting(RETRIEVER, BM25, "What chooses of the memory.", choices=(*RETRIEVERS, NO_RETRIEVER),
             varies=True),
     Setting(EMBEDDER, "", "Whose vectors the retriever embedding compares: Concord's own model, or the name "
@@ -34,9 +34,9 @@ SETTINGS = (
             low=0, high=1000, varies=True),
     Setting(NAMES, ORIGINAL, "Under which names people go: original, or a name map as KIND or KIND:VERSION.",
             varies=True),
-    Setting(FORMAT, TEMPLATE, "Whether options are listed, stand in the question, or are not shown.",
+    Setting(FORMAT, TEMPLATE, "Whether options are listed, part of the question, or not shown.",
             choices=FORMATS, varies=True),
-    Setting(ORDER, TIME, "How what is chosen stands in the prompt.", choices=ORDERS, varies=True),
+    Setting(ORDER, TIME, "How retrieved entries are presented in the prompt.", choices=ORDERS, varies=True),
     Setting(POINT, POINTS[0], "After which turns a question may be asked.", choices=POINTS, varies=True),
     Setting(PER_SESSION, 1, "How many questions a session has at most.", low=1, high=20, varies=True),
     Setting(SEED, 0, "The seed of every draw.", low=0, high=2**31, varies=True),
@@ -49,8 +49,10 @@ SETTINGS = (
 
 
 def settled(settings: Settings) -> dict[str, Value]:
-    """Return settings in which equal conditions are equal: the usual k as its number, NAME:2 for NAME@2, and
-    no retriever where a memory has none. Raises WrongSettings where a memory needs one.
+    """Normalise settings, so that equal conditions are equal.
+
+    The usual k becomes its number, NAME@2 becomes NAME:2, and a memory without retrieval gets no retriever.
+    Raises WrongSettings for a memory that lacks its retriever.
     """
     memory = str(settings[MEMORY])
     if memory in RETRIEVED and settings[RETRIEVER] == NO_RETRIEVER:
@@ -63,7 +65,7 @@ def settled(settings: Settings) -> dict[str, Value]:
 
 
 def walk_settings(settings: Settings) -> WalkSettings:
-    """Return how the questions of a trial are chosen."""
+    """Return the settings that choose the questions of a trial."""
     return WalkSettings(
         seed=int(settings[SEED]),
         point="any_turn" if settings[POINT] == "any_turn" else "own_turn",

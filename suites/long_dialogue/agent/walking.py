@@ -1,9 +1,9 @@
-"""A walk through a script: which question is asked at which point, by whom (`dialsim.md`, section 6).
+"""A walk through a script: the question at each point, and its asker, after DialSim (Kim et al. 2024).
 
-Every draw is `u(seed, script, trial, session, step)` and knows nothing of the system that is asked, nor of
-names, memory or format: the same trial asks every system the same questions. What is drawn from a list is
-the element at floor(u * length). Its order is that of the turns for points, that of the first turn within
-reach for askers, that of the alphabet for types, and that of the questions' ids for uses.
+Every draw is `u(seed, script, trial, session, step)` and is independent of the system, and of names, memory
+and format: the same trial has the same questions for every system. A draw from a list is the element at
+floor(u * length). Points are in the order of the turns, askers in that of their first turn within reach,
+types in alphabetical order, and uses by the ids of their questions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from suites.long_dialogue.scripts.answers import NATURAL, OPEN, TEMPLATE, UNKNOW
 from suites.long_dialogue.scripts.replacing import mapped, mapped_question, renamed
 from suites.long_dialogue.scripts.sessions import Sessions, when
 
-# What can be asked in each session: uses by class, source and type (`dialsim.md`, section 6, step 7).
+# Available questions of each session: uses by class, source and type.
 
 Class = Literal["answerable", "unanswerable"]
 ANSWERABLE: Class = "answerable"
@@ -49,8 +49,8 @@ Types = dict[str, list[Use]]
 class Offers:
     """The uses of a question set, ready for any number of walks through its script.
 
-    Left out is a use whose past form names the date of its own session, and one of another type than
-    `types`, where these are named. Raises ValueError for a use of an unknown question or session.
+    Excluded are uses whose past form names the date of their own session, and uses of another type than
+    `types`, if any are named. Raises ValueError for a use of an unknown question or session.
     """
 
     def __init__(
@@ -68,16 +68,16 @@ class Offers:
         self._take(uses, frozenset(types))
 
     def same(self, question: str) -> str:
-        """Return what counts as one question: a dated variant is the question that it varies.
+        """Return the id under which a question counts as asked: a dated variant counts as its base question.
 
-        Forms of a question about a fact are questions of their own: they are asked of other times.
+        Different forms of a question about a fact count separately: they concern different times.
         """
         return self._same[question]
 
     def types(
         self, session: str, kind: Class, source: Source, point: int, asked_questions: Collection[str]
     ) -> tuple[str, ...]:
-        """Return the types, sorted, of which there is a use that can be asked at a point."""
+        """Return the types with an available use at a point, sorted."""
         types = self._offered.get((session, kind, source), {})
         return tuple(
             type
@@ -94,10 +94,10 @@ class Offers:
         point: int,
         asked_questions: Collection[str],
     ) -> tuple[Use, ...]:
-        """Return the uses of a type that can be asked at a point, in the order of their questions' ids.
+        """Return the available uses of a type at a point, ordered by question id.
 
-        These need nothing that is heard later, and their question is not among the `asked_questions` (as
-        `same` tells them).
+        Available uses depend on nothing that is heard later, and their question (as identified by `same`) is
+        not among the `asked_questions`.
         """
         uses = self._offered[session, kind, source][type]
         return tuple(
@@ -129,7 +129,7 @@ class Offers:
 
 
 class _PastForms:
-    """Which dates the past forms of questions name: those of their facts, or else what their text says."""
+    """Dates named by the past forms of questions: the dates of their facts, or else those in their text."""
 
     def __init__(
         self, questions: Mapping[str, Question], dialogue: Dialogue, dates: Mapping[str, Date]
@@ -160,21 +160,21 @@ def _by_id(questions: Mapping[str, Question] | Iterable[Question]) -> Mapping[st
     return {question.id: question for question in questions}
 
 
-# When a question can be asked in a session, and who can ask it (`dialsim.md`, section 6, steps 1 to 4).
+# Moments at which a session allows a question, and the possible askers.
 
 Point = Literal["own_turn", "any_turn"]
 POINTS: tuple[Point, ...] = ("own_turn", "any_turn")
 
 ABSENT, SILENT, ALONE, NO_POINT = "absent", "silent", "alone", "no_point"
 REACH = 3
-"""How many turns before and after the main character's last turn an asker may have."""
+"""Maximum distance of an asker's turn from the main character's last turn, in messages before or after."""
 
 
 class AskingPoints:
-    """Where in its sessions the main character of a script can be asked, and by whom.
+    """Points of a script's sessions at which the main character can be asked, and the possible askers.
 
-    Only messages count, and of these only what the main character hears. Points are positions of the
-    dialogue's own turns, in their order.
+    Only messages that the main character hears count. Points are positions of the dialogue's own turns, in
+    order.
     """
 
     def __init__(self, sessions: Sessions, point: Point = "own_turn") -> None:
@@ -183,7 +183,7 @@ class AskingPoints:
         self._collective = frozenset(sessions.script.collective)
 
     def why_not(self, number: int) -> str:
-        """Return why nothing is asked in a session: `absent`, `silent`, `alone`, `no_point`, or ''."""
+        """Return why a session allows no question: `absent`, `silent`, `alone`, `no_point`, or ''."""
         if number not in self.sessions.heard:
             return ABSENT
         speakers = set(map(self._speaker, self.messages(number)))
@@ -199,10 +199,10 @@ class AskingPoints:
         return tuple(place for place in self.sessions.heard_turns(number) if turns[place].act == "message")
 
     def points(self, number: int) -> tuple[int, ...]:
-        """Return the positions of the turns right after which a question can be asked.
+        """Return the positions of the turns right after which a question is possible.
 
         `own_turn`: the main character's own turns, without the first if there are several. `any_turn`: all
-        turns after its first one.
+        turns after the main character's first.
         """
         messages = self.messages(number)
         own = tuple(place for place in messages if self._speaker(place) == self.sessions.main)
@@ -211,10 +211,10 @@ class AskingPoints:
         return own[1:] or own
 
     def askers(self, number: int, point: int) -> tuple[str, ...]:
-        """Return who can ask at a point, in the order of their first turn within reach.
+        """Return the possible askers at a point, in the order of their first turn within reach.
 
-        These speak within three turns before or after the main character's last turn at or before the
-        point. The main character and collective names do not ask.
+        These speak within three messages before or after the main character's last turn at or before the
+        point. The main character and collective names never ask.
         """
         messages = self.messages(number)
         last = max(
@@ -242,11 +242,11 @@ NO_ASKER, NO_USE = "no_asker", "no_use"
 
 @dataclass(frozen=True, slots=True)
 class WalkSettings:
-    """How questions are chosen.
+    """Settings that choose the questions of a walk.
 
-    `unanswerable` is the share of questions that cannot be answered, `quiz` that of quiz questions within
-    each class. `per_session` is the most questions a session has, each at a point of its own. `types` are
-    the types of uses that are asked, () for all.
+    `unanswerable` is the share of unanswerable questions, `quiz` that of quiz questions within each class.
+    `per_session` is the maximum number of questions per session, each at its own point. `types` restricts the
+    types of uses, () for all.
     """
 
     seed: int = 0
@@ -259,9 +259,9 @@ class WalkSettings:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question asked right after the own turn at `point`, in the session of a number.
+    """A question right after the own turn at `point`, in the session with number `session`.
 
-    `drawn_class` and `drawn_source` are what the draws said, `asked_class` and `source` what there was.
+    `drawn_class` and `drawn_source` are the results of the draws, `asked_class` and `source` those available.
     `owed` are the classes owed afterwards.
     """
 
@@ -279,9 +279,9 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What one trial asks, in order; why other sessions have no question; and what is owed at the end.
+    """Questions of one trial, in order; reasons for sessions without any; and classes owed at the end.
 
-    `skipped` is by the session's number: `absent`, `silent`, `alone`, `no_point`, `no_asker`, `no_use`.
+    `skipped` maps session numbers to `absent`, `silent`, `alone`, `no_point`, `no_asker` or `no_use`.
     """
 
     asks: tuple[Ask, ...]
@@ -290,18 +290,18 @@ class Walk:
 
     @property
     def reasons(self) -> Mapping[str, int]:
-        """How many sessions have no question, by reason."""
+        """Number of sessions without a question, by reason."""
         return dict(sorted(Counter(self.skipped.values()).items()))
 
     @property
     def counts(self) -> Mapping[tuple[Class, Source], int]:
-        """How many questions are asked, by class and source."""
+        """Number of questions, by class and source."""
         met = Counter((ask.asked_class, ask.source) for ask in self.asks)
         return {(kind, source): met[kind, source] for kind in CLASSES for source in ("quiz", "tkg")}
 
     @property
     def shares(self) -> Mapping[str, float] | None:
-        """The achieved shares of both classes and both sources; None where nothing is asked."""
+        """Achieved shares of both classes and both sources; None without questions."""
         if not self.asks:
             return None
         met: Counter[str] = Counter(name for ask in self.asks for name in (ask.asked_class, ask.source))
@@ -316,18 +316,18 @@ def walk(
     trial: int,
     settings: WalkSettings | None = None,
 ) -> Walk:
-    """Return what one trial asks. For several trials, make the `Offers` once and call `walk_offers`."""
+    """Return the walk of one trial. For several trials, create the `Offers` once and call `walk_offers`."""
     settings = settings or WalkSettings()
     return walk_offers(Offers(dialogue, questions, uses, settings.types), trial=trial, settings=settings)
 
 
 def walk_offers(offers: Offers, *, trial: int, settings: WalkSettings) -> Walk:
-    """Return what one trial asks from offers that stand ready; `settings.types` is theirs already."""
+    """Return the walk of one trial over existing offers; these already apply `settings.types`."""
     return _Walking(offers, trial, settings).run()
 
 
 class _Walking:
-    """One trial under way: what was asked so far, and what is owed."""
+    """One trial in progress: the questions so far, and the classes owed."""
 
     def __init__(self, offers: Offers, trial: int, settings: WalkSettings) -> None:
         self.offers = offers
@@ -350,7 +350,7 @@ class _Walking:
         return Walk(tuple(asks), skipped, tuple(self.owed))
 
     def _session(self, number: int) -> tuple[list[Ask], str]:
-        """Return what is asked in a session, and why the last point has no question, where it has none."""
+        """Return the questions of a session, and the last reason why a point has none."""
         asks: list[Ask] = []
         reason = ""
         for point, index in self._points(number):
@@ -366,7 +366,7 @@ class _Walking:
         return asks, reason
 
     def _points(self, number: int) -> list[tuple[int, int]]:
-        """Return the drawn points in their order, each with the number of its draw."""
+        """Return the drawn points in ascending order, each with the index of its draw."""
         remaining = list(self.places.points(number))
         points = []
         for index in range(min(self.settings.per_session, len(remaining))):
@@ -376,7 +376,7 @@ class _Walking:
         return sorted(points)
 
     def _ask(self, number: int, point: int, asker: str, index: int) -> Ask | None:
-        """Return the question of a point, None where no use can be asked there."""
+        """Return the question at a point, None without an available use."""
         says = self._u(number, "class", index) < self.settings.unanswerable
         drawn_class = UNANSWERABLE if says else ANSWERABLE
         kind = self._class(number, point, drawn_class)
@@ -394,7 +394,7 @@ class _Walking:
         )
 
     def _class(self, number: int, point: int, drawn_class: Class) -> Class | None:
-        """Return the class that is asked, and pay or note a debt."""
+        """Return the class to ask, and pay or record a debt."""
         other = UNANSWERABLE if drawn_class == ANSWERABLE else ANSWERABLE
         available = [kind for kind in CLASSES if self._has(number, point, kind)]
         if other in self.owed and other in available:
@@ -415,7 +415,7 @@ class _Walking:
         return self.offers.types(session, kind, source, point, self.asked_questions)
 
     def _draw(self, number: int, step: str, index: int) -> tuple[int, str, int, str, str]:
-        """Return what a draw depends on; the first question of a session has steps without a number."""
+        """Return the inputs of a draw; the steps of a session's first question carry no number."""
         session = self.offers.sessions[number].id
         step_name = f"{step}:{index + 1}" if index else step
         return self.settings.seed, self.offers.dialogue.id, self.trial, session, step_name
@@ -428,18 +428,18 @@ def _other_source(source: Source) -> Source:
     return "tkg" if source == "quiz" else "quiz"
 
 
-# A script as one condition shows it: under its names, with its memory and its questions.
+# A script under one condition: its names, its memory and its questions.
 
-# How a question is put: with options (A) to (E), with the options inside its sentence, or without any.
+# Formats of a question: with options (A) to (E), with the options inside its sentence, or without options.
 
 
 def choices_of(question: Question, use: Use) -> tuple[str, ...]:
-    """Return the texts of A to D as they are shown in a use."""
+    """Return the texts of A to D, in the order of a use."""
     return tuple(question.choices[int(place)] for place in use.order)
 
 
 def format_question(text: str, choices: Sequence[str], form: str) -> str:
-    """Format a question with its options; ValueError for an unknown format."""
+    """Format a question with its options; raise ValueError for an unknown format."""
     if form == OPEN:
         return text
     if form == TEMPLATE:
@@ -451,19 +451,19 @@ def format_question(text: str, choices: Sequence[str], form: str) -> str:
 
 
 def _inside(text: str, choices: Sequence[str]) -> str:
-    """Return a question that names its options before its question mark."""
+    """Name the options before the question mark of a question."""
     offered = f"{', '.join(choices)}, or don't you know"
     stem, mark, rest = text.rpartition("?")
     return f"{stem}: {offered}?{rest}" if mark else f"{text}: {offered}?"
 
 
 class NoMaterial(ValueError):
-    """What a condition needs is not there; the message says what."""
+    """Material that a condition needs is missing; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A question as it is put: its text with whatever it offers, A to D as shown, and the right answers."""
+    """A question as put: its text with its options, A to D as shown, and the right answers."""
 
     text: str
     query: str
@@ -473,7 +473,7 @@ class Put:
 
 
 class World:
-    """The script and its questions under one map of names, None for their own."""
+    """The script and its questions under one name map, None for the original names."""
 
     def __init__(self, material: Material, names: NameMap | None) -> None:
         self.material = material
@@ -485,11 +485,11 @@ class World:
 
     @cached_property
     def main(self) -> str:
-        """The id of the main character."""
+        """Id of the main character."""
         return self.heard.sessions.main
 
     def put(self, ask: Ask, form: str) -> Put:
-        """Return a question as it is put by its asker, in a format."""
+        """Return a question as put by its asker, in a format."""
         question = self._mapped(ask.question)
         choices = choices_of(question, ask.use)
         text = styled(question, ask.asker)
@@ -502,9 +502,9 @@ class World:
         return Turn(ask.asker, text, addressees=(self.main,))
 
     def search(self, memory: str, retriever: str) -> Search:
-        """Return a memory with what ranks it.
+        """Return a memory with its retriever.
 
-        Raises NoMaterial where there is nothing to rank it by, NoSummary for a session without one.
+        Raises NoMaterial without a retriever's embedder, NoSummary for a session without a summary.
         """
         self.check(memory, retriever)
         memory_store = self._memory(memory)
@@ -513,7 +513,7 @@ class World:
         return Search(memory_store, ByVectors(memory_store.entries, self.material.vectors))
 
     def check(self, memory: str, retriever: str) -> None:
-        """Raise NoMaterial where nothing embeds, NoSummary for a session without one."""
+        """Raise NoMaterial for a missing embedder, NoSummary for a session without a summary."""
         if retriever == EMBEDDING and self.material.vectors is None:
             raise NoMaterial("nothing embeds texts here: choose the retriever bm25")
         if memory == SUMMARY:
@@ -525,9 +525,10 @@ class World:
         return WholeSessions(self.heard, self._summary if memory == SUMMARY else None)
 
     def _summary(self, number: int) -> str | None:
-        """Return the summary of a session as it is told under these names, None where there is none.
+        """Return the summary of a session under these names, None without one.
 
-        One that was made of the text under these names comes first, else the script's own is mapped.
+        A summary of the text under these names comes first, or else the original summary with its names
+        mapped.
         """
         summaries = self.material.summaries
         summary = summaries.get(text_digest(self.heard.text(number)))
@@ -541,5 +542,5 @@ class World:
 
 
 def styled(question: Question, asker: str) -> str:
-    """Return a question's text as somebody asks it: in a style of their own, else in the usual one."""
+    """Return a question's text in the asker's own style, or else in the default style."""
     return question.styles.get(asker) or question.styles.get(DEFAULT_STYLE) or question.text

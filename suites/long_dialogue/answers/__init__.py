@@ -1,1 +1,1 @@
-"""The Answers report: how agents of long dialogues answer what they are asked, by system and condition."""
+"""The Answers report: how well agents of long dialogues answer their questions, by system and condition."""

@@ -1,4 +1,4 @@
-"""Answers of agents of long dialogues: from the database to rows, one by one, and judges beside people."""
+"""Answers of agents of long dialogues: rows from the database, single answers, and judges against people."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from suites.long_dialogue.editing.question_records import find_question_set, spe
 from suites.long_dialogue.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT, UNKNOWN_TEXT, Rule
 from suites.reports import Cell, Line, ReportRefused, Table
 
-# From the database to rows: the answers of a corpus's scripts, and what raters said of them.
+# Rows from the database: the answers of a corpus's scripts, with their ratings.
 
-# The question sets that answers were asked from: the paper's table 2 of each script.
+# Question sets of the answers: the paper's table 2 for each script.
 
 HEADS = (
     "Sessions",
@@ -62,7 +62,7 @@ QUIZ = Q(question__content__source="quiz")
 
 
 def stored(corpus: Corpus, names: Sequence[str]) -> list[QuestionSet]:
-    """Return question sets by what answers call them: NAME:VERSION, or NAME for the newest version."""
+    """Return question sets by the references in answers: NAME:VERSION, or NAME for the newest version."""
     sets_by_pk: dict[int, QuestionSet] = {}
     for name in names:
         if (question_set := find_question_set(corpus, name)) is not None:
@@ -71,7 +71,7 @@ def stored(corpus: Corpus, names: Sequence[str]) -> list[QuestionSet]:
 
 
 def policies(corpus: Corpus, names: Sequence[str]) -> list[str]:
-    """Return the policies of question sets, each once, in order."""
+    """Return the policies of question sets, without duplicates, sorted."""
     policy_names = {
         str(question_set.options["policy"])
         for question_set in stored(corpus, names)
@@ -81,7 +81,7 @@ def policies(corpus: Corpus, names: Sequence[str]) -> list[str]:
 
 
 def table2(corpus: Corpus, names: Sequence[str]) -> Table:
-    """Return the statistics of question sets by script: sessions, and candidates a session."""
+    """Return the statistics of question sets by script: sessions, and candidates per session."""
     lines = [line for question_set in stored(corpus, names) for line in _lines(question_set)]
     return Table("table2", "The questions of each script", HEADS, tuple(lines), NOTES)
 
@@ -117,14 +117,14 @@ def _line(script: Dialogue, question_set: QuestionSet, row: Mapping[str, Any]) -
 SCHEME = "long_dialogue_answers"
 OCCASIONS = (Occasion.MAIN, Occasion.IMPORTED)
 RECORD = "answer"
-"""The key of an answer's own record in its turn's `extra`."""
+"""Key of an answer's record in its turn's `extra`."""
 CHUNK = 5_000
 
 
 def answers(corpus: Corpus, clusters: Collection[str] | None = None, part: str = "") -> QuerySet[Item]:
-    """Return the answers of a corpus's scripts, those in some clusters (None: all).
+    """Return the answers of a corpus's scripts in some clusters (None: all).
 
-    Those in training are read where that is the part, and then alone.
+    Answers in training are returned only for the training part, and then alone.
     """
     items = Item.objects.filter(corpus=corpus, training=part == TRAINING, kind=ANSWER.key)
     return items if clusters is None else items.filter(splits.within(list(clusters)))
@@ -139,19 +139,19 @@ def rows(
 ) -> list[AnswerRow]:
     """Return the rows of a corpus's answers in some clusters (None: all), in order of script and walk.
 
-    ``judge`` decides what no rule does: a rater, `people`, or nobody. ``sets`` name question sets, all
-    where there are none.
+    ``judge`` decides where no rule does: a rater, `people`, or None. ``sets`` restricts the rows to question
+    sets by name, empty for all.
     """
     return rows_of(answers(corpus, clusters, part), judge, spelt(corpus, sets))
 
 
 def spelt(corpus: Corpus, sets: Collection[str]) -> set[str]:
-    """Return all that answers may call the question sets that are named."""
+    """Return all spellings of question sets that answers may use."""
     return {spelling for name in sets for spelling in spellings(corpus, name)}
 
 
 def rows_of(items: QuerySet[Item], judge: Rater | str | None, sets: Collection[str] = ()) -> list[AnswerRow]:
-    """Return the rows of some answers; with ``sets``, of those that call their question set so."""
+    """Return the rows of some answers; ``sets`` restricts them to these spellings of question sets."""
     values = items.order_by("continuation_id", "turn__position").values_list(
         "pk", "cluster", "continuation", "turn__extra", "turn__text"
     )
@@ -170,13 +170,13 @@ def rows_of(items: QuerySet[Item], judge: Rater | str | None, sets: Collection[s
 
 
 def record_of(extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return an answer's own record from what its turn's row holds beside the text, None without one."""
+    """Return an answer's record from the JSON data of its turn, None without one."""
     record = ((extra or {}).get("extra") or {}).get(RECORD)
     return record if isinstance(record, Mapping) and "outcome" in record else None
 
 
 def _places(continuations: Collection[int]) -> dict[int, dict[str, Any]]:
-    """Return what a continuation's answers have in common, by its id."""
+    """Return the data shared by all answers of a continuation, by its id."""
     parts = Continuation.objects.filter(pk__in=continuations).select_related("system", "dialogue")
     sessions: dict[int, int] = {}
     places = {}
@@ -196,7 +196,7 @@ def _places(continuations: Collection[int]) -> dict[int, dict[str, Any]]:
 
 
 def _word(value: object) -> str:
-    """Return a setting's value as one word."""
+    """Return a setting's value as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
@@ -205,10 +205,10 @@ def _word(value: object) -> str:
 
 
 def ratings_of(items: Collection[int], judge: Rater | str | None) -> dict[int, AnswerRatings]:
-    """Return the ratings of answers by the rules and a judge, by item; of several samples the majority."""
+    """Return the ratings of answers by the rules and a judge, by item; the majority of several samples."""
     by_rule: dict[int, dict[tuple[str, str], float]] = defaultdict(dict)
     labels = _live(items).filter(rater__name__in=(STRICT, LENIENT), question__key__in=(RIGHT, ABSTAINED))
-    labels = labels.order_by("pk")  # of two versions of a rule the newer one stands
+    labels = labels.order_by("pk")  # the newer of two versions of a rule wins
     for item, rater, question, number in labels.values_list(
         "item", "rater__name", "question__key", "number"
     ).iterator(chunk_size=CHUNK):
@@ -228,9 +228,9 @@ def ratings_of(items: Collection[int], judge: Rater | str | None) -> dict[int, A
 
 
 def _judged(items: Collection[int], judge: Rater | str | None) -> dict[int, tuple[float, bool]]:
-    """Return by item whether a judge, or most people, find it right, and whether that is undecided.
+    """Return the verdict of a judge, or of most people, by item, and whether it is undecided.
 
-    Half of the votes is not most of them.
+    Half of the votes is no majority.
     """
     if judge is None:
         return {}
@@ -262,7 +262,7 @@ def _live(items: Iterable[int]) -> QuerySet[Label]:
 
 
 def judges_of(corpus: Corpus) -> list[str]:
-    """Return the names of the judges that said whether answers are right, and `people` where people did."""
+    """Return the names of the judges that rated these answers, and `people` if people did."""
     labels = Label.objects.filter(
         item__corpus=corpus,
         item__kind=ANSWER.key,
@@ -276,7 +276,7 @@ def judges_of(corpus: Corpus) -> list[str]:
 
 
 def judge_named(corpus: Corpus, name: str) -> Rater | str | None:
-    """Return the judge of a name, `people`, or None for no name; raise ReportRefused for another."""
+    """Return the judge with a name, `people`, or None for ''; raise ReportRefused for an unknown name."""
     if not name or name == PEOPLE:
         return name or None
     rater = Rater.objects.filter(
@@ -299,7 +299,7 @@ def has_answers(corpus: Corpus) -> bool:
     return answers(corpus).exists()
 
 
-# The answers behind a report, one by one: narrowed by system, outcome, class, source and evidence.
+# The answers behind a report, filtered by system, outcome, class, source and evidence.
 
 RIGHT_ANSWERS, WRONG, OPEN, FAILED = "right", "wrong", "open", "failed"
 Test = Callable[[AnswerRow, Rule], bool]
@@ -323,14 +323,14 @@ NARROWED: dict[str, dict[str, Test]] = {
         for state in RETRIEVED
     },
 }
-"""What a list is narrowed by, each with its values; every one of them leaves out what is not so."""
+"""Filters of a list, with the values of each; a filter keeps only matching answers."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The answers that are listed, in order of script and walk, and what they were narrowed by.
+    """A filtered list of answers, in order of script and walk, with its filters.
 
-    `differ` are the settings in which they are not all alike, but for the model, which the system tells.
+    `differ` are the settings that vary among them, except the model, which the system identifies.
     """
 
     query: AnswersQuery
@@ -342,9 +342,9 @@ class Listing:
 
 
 def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:
-    """Return the answers of a part, narrowed. Raises ReportRefused for a test part that was not opened.
+    """Return the filtered answers of a part. Raises ReportRefused for a test part that was not opened.
 
-    ``filters`` may name a `system`, and a value of each key of NARROWED; other values narrow nothing.
+    ``filters`` may contain a `system`, and a value for each key of NARROWED; other values are ignored.
     """
     shown = part_of(query, ReportRefused)
     part = shown.name
@@ -365,19 +365,19 @@ def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:
 
 
 def is_locked(corpus: Corpus, item: int) -> bool:
-    """Whether an answer is in a test part that nobody has opened yet."""
+    """Whether an answer is in a test part that is still unopened."""
     hidden = splits.unopened(corpus).values("cluster")
     return answers(corpus).filter(Q(pk=item) & splits.within(hidden)).exists()
 
 
-# One answer as a page shows it: what was asked and replied, why the key is that, what was retrieved.
+# One answer on its page: question, reply, reason for the key, and retrieved sessions.
 
 MOST_OTHERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSession:
-    """A session of the script as it is told of: its number, id, date and place."""
+    """A session of the script: its number, id, date and place."""
 
     number: int
     id: str = ""
@@ -387,7 +387,7 @@ class ShownSession:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What a rater said of an answer: the value, or why there is none, and the explanation."""
+    """A rater's label of an answer: the value, or the reason for none, and the explanation."""
 
     rater: str
     kind: str
@@ -398,9 +398,9 @@ class Opinion:
 
 @dataclass(frozen=True)
 class AnswerView:
-    """An answer with all that it is scored by. ``opinions`` are None where test was not opened yet.
+    """An answer with everything that affects its score. ``opinions`` is None while the test part is unopened.
 
-    ``options`` are the texts as shown, by letter; ``evidence`` and ``retrieved`` sessions of the script.
+    ``options`` are the texts as shown, by letter; ``evidence`` and ``retrieved`` are sessions of the script.
     """
 
     item: Item
@@ -418,7 +418,7 @@ class AnswerView:
 
     @property
     def asker(self) -> str:
-        """The name of who asks, else the id."""
+        """Name of the asker, else the id."""
         names = {
             participant["id"]: participant.get("name")
             for participant in self.continuation.dialogue.participants
@@ -427,27 +427,27 @@ class AnswerView:
 
     @property
     def right(self) -> bool | None:
-        """Whether it is right by the letter; None where that is not known, or must not be yet."""
+        """Whether the answer is right by the letter; None if unknown, or hidden in an unopened test part."""
         return None if self.opinions is None else self.row.strict
 
     @property
     def right_lenient(self) -> bool | None:
-        """The same by an option's text, too."""
+        """Whether the answer is right by the letter or an option's text; None as for `right`."""
         return None if self.opinions is None else self.row.lenient
 
     @property
     def by_others(self) -> list[tuple[Item, str]]:
-        """The answers of others, each with what its condition says of it beside the model and the set."""
+        """Other answers, each with its condition, without the model and the set."""
         return [(other, _briefly(other.continuation.condition)) for other in self.others]
 
     @property
     def rule(self) -> str:
-        """The rule that says whether it can be answered, in words."""
+        """The rule that decides whether the question is answerable, in words."""
         return str(self.record.get("rule") or "").replace("_", " ")
 
 
 def view(item: Item, judge: Rater | str | None = None) -> AnswerView:
-    """Return an answer with what it is scored by; raise ReportRefused where nothing was recorded of it."""
+    """Return an answer with everything that affects its score; raise ReportRefused without a record."""
     assert item.turn is not None
     record = record_of(item.turn.extra)
     if record is None:
@@ -478,7 +478,7 @@ def _briefly(condition: Mapping[str, Any]) -> str:
 
 
 def _question(turn: Turn) -> str:
-    """Return what was asked: the given turn right before."""
+    """Return the question of an answer: the given turn right before it."""
     rows = Turn.objects.filter(continuation=turn.continuation_id, position__lt=turn.position, given=True)
     question_turn = rows.filter(at=turn.at).order_by("-position").first()
     return question_turn.text if question_turn else ""
@@ -524,19 +524,19 @@ def _others(item: Item, record: Mapping[str, Any]) -> tuple[Item, ...]:
     return tuple(rows.order_by("continuation__system__name", "continuation__trial", "pk")[:MOST_OTHERS])
 
 
-# How far judges of free answers agree with people on which are right: Cohen's kappa, with its interval.
+# Agreement of judges with people on which free answers are right: Cohen's kappa, with its interval.
 
 STATISTICS = ("cohen_kappa", "percent_agreement")
 NOBODY_BOTH = "no answer was rated by both"
 MEAN, HUMAN = "people", "human"
-"""Most people stand as one rater beside the judge."""
+"""The majority of people counts as one rater beside the judge."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """A judge beside people: kappa and the share of equal answers, over the answers that both rated.
+    """Agreement of a judge with people: kappa and the share of equal ratings, on answers that both rated.
 
-    Of several people, what most of them said counts; half is not most.
+    With several people, the majority counts; half is no majority.
     """
 
     judge: str
@@ -549,7 +549,7 @@ class Agreement:
 def agreements(
     corpus: Corpus, clusters: Collection[str] | None, plan: Plan, part: str = ""
 ) -> tuple[Agreement, ...]:
-    """Return the agreement of each judge of a corpus's answers with people, of some clusters (None: all)."""
+    """Return the agreement of each judge with people, on answers in some clusters (None: all)."""
     items = answers(corpus, clusters, part)
     places = dict(items.annotate(own=ITEM_CLUSTER).values_list("pk", "own"))
     labels = Label.objects.filter(
@@ -575,7 +575,7 @@ def agreements(
 
 
 def majority(people: Sequence[dict[int, float]]) -> dict[int, float]:
-    """Return what most people said of each item; half is not most."""
+    """Return the majority of people's ratings by item; half is no majority."""
     votes: dict[int, list[float]] = {}
     for own in people:
         for item, value in own.items():
@@ -591,7 +591,7 @@ def agreement(
     people: int,
     plan: Plan,
 ) -> Agreement:
-    """Return how far a judge's answers are those of most people, over what both answered."""
+    """Return the agreement of a judge with the majority of people, on the items that both rated."""
     both = sorted(judge_ratings.keys() & most.keys())
     if not both:
         kappa, equal = (Result(name, status="insufficient", reason=NOBODY_BOTH) for name in STATISTICS)

@@ -1,4 +1,4 @@
-"""The figures of one row of the report: accuracy, abstention, retrieval, gaps, shares, counts and bounds."""
+"""Figures of one row of the report: accuracy, abstention, retrieval, gaps, shares, counts and bounds."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from suites.reports import PERCENT, OwnCell
 
 # All answers of a report as arrays, and means over trials whose intervals resample sessions within scripts.
 #
-# One set of resamples serves every figure: a session is drawn with all that was asked in it, by whatever
-# system and in whatever trial, so that differences are paired.
+# All figures share one set of resamples: a drawn session brings all its questions, of every system and trial,
+# so that differences are paired.
 
 Mask = npt.NDArray[np.bool_]
 METHOD = "mean over trials"
@@ -53,9 +53,9 @@ UNKNOWN_ALL = "of none of these answers it is known whether it is right"
 
 @dataclass(frozen=True)
 class Figure(OwnCell):
-    """A result with the spread over trials: ``sd`` is None with fewer than two trials.
+    """A result with its spread over trials: ``sd`` is None with fewer than two trials.
 
-    ``trials`` are the values of the trials, in their order, None where a trial has none.
+    ``trials`` are the values per trial, in order, None for a trial without a value.
     """
 
     result: Result
@@ -74,11 +74,11 @@ class Figure(OwnCell):
 
     @property
     def spread(self) -> str:
-        """The standard deviation over trials in words, '' without one."""
+        """Standard deviation over trials as text, '' without one."""
         return "" if self.sd is None else f"sd {number(self.sd, 3)}"
 
     def value_text(self, printed: bool) -> str:
-        """Return the value; in per cent with the standard deviation where printed."""
+        """Return the value as text; as printed, in per cent with the standard deviation."""
         if not printed:
             return number(self.value)
         return self.percent if self.sd is None else f"{self.percent} ({number(PERCENT * self.sd)})"
@@ -89,11 +89,11 @@ class Figure(OwnCell):
         return number(None if self.value is None else PERCENT * self.value)
 
     def as_csv(self) -> dict[str, Any]:
-        """Return the standard deviation beside what every figure has."""
+        """Return the standard deviation in addition to the columns of every figure."""
         return {"sd": self.sd}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data: value, low, high, sd, n, and why there is no value or interval."""
+        """Return plain data: value, low, high, sd, n, and the reason for a missing value or interval."""
         result = self.result
         return {
             "value": result.value,
@@ -110,12 +110,12 @@ class Figure(OwnCell):
 
 
 def undefined(name: str, reason: str, n_missing: int = 0) -> Figure:
-    """Return a figure that there is not, with the reason."""
+    """Return a figure without a value, with the reason."""
     return Figure(Result(name, status="insufficient", reason=reason, n_missing=n_missing))
 
 
 class Sheet:
-    """The answers of a report. ``unit`` is each answer's session or season, ``trial`` its trial's code."""
+    """Answers of a report. ``unit`` is each answer's session or season, ``trial`` its trial's code."""
 
     def __init__(self, rows: Sequence[AnswerRow], plan: Plan) -> None:
         self.rows = rows
@@ -132,12 +132,12 @@ class Sheet:
 
     @property
     def n_units(self) -> int:
-        """How many sessions (or seasons) are drawn from."""
+        """Number of units to draw from: sessions, or seasons."""
         return len(self.strata)
 
     @cached_property
     def weights(self) -> Floats:
-        """How often each unit is drawn, resamples x units: the same for every figure."""
+        """Number of draws of each unit, resamples x units: the same for every figure."""
         resamples = WithinStrata(self.plan, np.arange(self.n_units), self.n_units, strata=self.strata)
         parts = list(resamples.chunks()) if self.n_units else []
         return np.concatenate(parts) if parts else np.empty((0, self.n_units))
@@ -154,8 +154,8 @@ class Sheet:
     ) -> list[Figure]:
         """Return the mean over trials of each column of values, on the sheet's resamples.
 
-        ``rows`` are positions on the sheet, ``values`` rows x columns with NaN for what is missing, and
-        ``belongs`` which of them belong (all where None): what belongs and is missing is counted.
+        ``rows`` are positions on the sheet, ``values`` rows x columns with NaN for missing values, and
+        ``belongs`` a mask of the values to include (all where None): missing values among these are counted.
         """
         values = values if values.ndim == 2 else values[:, None]
         belonging = np.ones(values.shape, dtype=bool) if belongs is None else belongs
@@ -199,7 +199,7 @@ class Sheet:
         return np.asarray(np.stack(columns, axis=1).reshape(self.n_units, n_trials, -1), dtype=np.float64)
 
     def _resampled_means(self, top: Floats, bottom: Floats) -> Floats:
-        """Return the mean over trials in every resample, resamples x columns, NaN where there is none."""
+        """Return the mean over trials per resample, resamples x columns, NaN where undefined."""
         n_units, n_trials, columns = top.shape
         shape = (len(self.weights), n_trials, columns)
         above = (self.weights @ top.reshape(n_units, -1)).reshape(shape)
@@ -222,14 +222,14 @@ class Sheet:
 
 
 def mean_over_trials(above: Floats, below: Floats) -> Floats:
-    """Return the mean over trials (axis 1) of above / below, of the trials that have any; NaN for none."""
+    """Return the mean of above / below over the trials (axis 1) that have any; NaN for none."""
     share = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
     counted = (below > 0).sum(axis=1)
     return np.divide(share.sum(axis=1), counted, out=np.full(counted.shape, np.nan), where=counted > 0)
 
 
 CHANCE = 0.2
-"""What guessing among five letters is right by, whatever the key is."""
+"""Accuracy of guessing among five letters, whatever the key is."""
 NO_ORACLE = "no oracle of the same model, names and format was asked the same questions"
 IS_ORACLE = "this is the oracle"
 NOTHING_SHARED = "no question was asked in every row"
@@ -237,7 +237,7 @@ NOTHING_SHARED = "no question was asked in every row"
 
 @dataclass(frozen=True)
 class Counts:
-    """How many answers are what: `waiting` ones wait for a judge, `owed` classes were never paid."""
+    """Counts of answers: `waiting` answers wait for a judge, `owed` classes were never paid."""
 
     asked: int
     trials: int
@@ -256,7 +256,7 @@ class Counts:
 
 
 class Answers:
-    """All answers of a report as columns: what every row's figures are made of."""
+    """All answers of a report as columns: the data of every row's figures."""
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
@@ -273,13 +273,13 @@ class Answers:
 
     @cached_property
     def oracle(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """The positions of the oracle's answers."""
+        """Positions of the oracle's answers."""
         rows = self.sheet.rows
         return np.array([at for at, row in enumerate(rows) if is_oracle(row)], dtype=np.int64)
 
 
 def is_oracle(row: AnswerRow) -> bool:
-    """Whether an answer was given with the evidence at hand."""
+    """Whether an answer was given with the evidence in the prompt."""
     return row.condition(MEMORY) == ORACLE
 
 
@@ -288,12 +288,12 @@ def _number(value: bool | None) -> float:
 
 
 def accuracy(answers: Answers, group: Group, rule: Rule) -> Figure:
-    """Return the share of right answers: mean over trials; failed and waiting answers are missing."""
+    """Return the accuracy, as a mean over trials; failed and waiting answers are missing."""
     return answers.sheet.figure("accuracy", group.rows, answers.right[rule][group.rows])
 
 
 def bounds(answers: Answers, group: Group, rule: Rule) -> tuple[Figure, Figure]:
-    """Return the accuracy if all that is missing were wrong, and if all of it were right."""
+    """Return the accuracy with all missing answers counted as wrong, and with all counted as right."""
     right = answers.right[rule][group.rows]
     ends = np.column_stack([np.where(np.isnan(right), end, right) for end in (0.0, 1.0)])
     low, high = answers.sheet.figures("accuracy", group.rows, ends)
@@ -301,7 +301,7 @@ def bounds(answers: Answers, group: Group, rule: Rule) -> tuple[Figure, Figure]:
 
 
 def by_factor(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str, Figure]]:
-    """Return by factor and value the accuracy of the answers that count under it."""
+    """Return the accuracy by factor and value."""
     rows = [answers.sheet.rows[at] for at in group.rows]
     masks: list[Mask] = []
     names: list[tuple[str, str]] = []
@@ -320,8 +320,11 @@ def by_factor(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str,
 
 
 def abstention(answers: Answers, group: Group) -> dict[str, Figure]:
-    """Return the share of (E), the share of keys (E) where (E) was chosen, and of choices (E) where the key
-    is (E)."""
+    """Return the share of (E), its precision, and its recall.
+
+    The precision is the share of keys (E) among choices of (E), the recall the share of choices of (E) among
+    keys (E).
+    """
     own, sheet = group.rows, answers.sheet
     chose, key = answers.abstained[own], answers.unknowable[own]
     return {
@@ -332,8 +335,7 @@ def abstention(answers: Answers, group: Group) -> dict[str, Figure]:
 
 
 def retrieval(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str, Figure]]:
-    """Return of the answerable questions, by how much of the evidence was in the prompt, their share, and
-    the accuracy among them."""
+    """Return the share and the accuracy of answerable questions, by the extent of evidence in the prompt."""
     own, sheet = group.rows, answers.sheet
     extents = answers.retrieval[own]
     considered = answers.answerable[own] & np.isin(extents.astype(str), RETRIEVED)
@@ -348,9 +350,9 @@ def retrieval(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str,
 
 
 def oracle_gap(answers: Answers, group: Group, rule: Rule) -> Figure:
-    """Return how far the accuracy is below the oracle's, over the questions of the trials that both answered.
+    """Return the oracle's accuracy minus the group's, over the questions and trials that both answered.
 
-    Positive is a loss; undefined for the oracle itself, and without one.
+    Positive is a loss; undefined for the oracle itself, and without an oracle.
     """
     rows = answers.sheet.rows
     if all(is_oracle(rows[at]) for at in group.rows):
@@ -364,7 +366,7 @@ def oracle_gap(answers: Answers, group: Group, rule: Rule) -> Figure:
 def shares(answers: Answers, group: Group) -> dict[str, Figure]:
     """Return the achieved shares: of unanswerable questions, wanted and asked, and of quiz questions.
 
-    `always_e` is the accuracy of choosing (E) throughout: the share of keys (E).
+    `always_e` is the accuracy of always choosing (E): the share of keys (E).
     """
     own, sheet = group.rows, answers.sheet
     drawn_classes = [sheet.rows[at].drawn_class for at in own]
@@ -383,7 +385,7 @@ def shares(answers: Answers, group: Group) -> dict[str, Figure]:
 
 
 def counts(answers: Answers, group: Group) -> Counts:
-    """Return how many answers there are, and what became of them."""
+    """Count the answers of a group, by outcome."""
     rows = [answers.sheet.rows[at] for at in group.rows]
     outcomes = Counter(row.outcome for row in rows)
     return Counts(
@@ -401,7 +403,7 @@ def counts(answers: Answers, group: Group) -> Counts:
 
 
 def _owed(rows: list[AnswerRow]) -> int:
-    """Return how many classes were still owed after the last question of each walk."""
+    """Return the number of classes still owed after the last question of each walk."""
     last: dict[tuple[object, ...], AnswerRow] = {}
     for row in rows:
         place = row.place
@@ -413,12 +415,12 @@ def _owed(rows: list[AnswerRow]) -> int:
 
 @dataclass(frozen=True)
 class RowFigures:
-    """All figures of a row of the report, by the rule that was asked for; `strict` and `lenient` beside."""
+    """All figures of a row of the report, by the selected rule, with `strict` and `lenient` beside it."""
 
     group: Group
     accuracy: Figure
     on_shared: Figure
-    """The accuracy on what was asked, in the same trials, in every row of the report."""
+    """Accuracy on the questions that every row of the report has in common, in the same trials."""
     strict: Figure
     lenient: Figure
     low: Figure
@@ -432,7 +434,7 @@ class RowFigures:
 
     @property
     def label(self) -> str:
-        """How the row is called, with a word where a fake model is behind it."""
+        """Name of the row, with a note for a fake model."""
         return f"{self.group.name} (fake model)" if self.group.fake_model else self.group.name
 
 
@@ -443,7 +445,7 @@ def row_figures(answers: Answers, groups: Sequence[Group], rule: Rule) -> tuple[
 
 
 def of_group(answers: Answers, group: Group, rule: Rule, common: Ints) -> RowFigures:
-    """Return the figures of a group; ``common`` are its answers to what every group was asked."""
+    """Return the figures of a group; ``common`` are its answers to questions that all groups share."""
     scored = {scoring_rule: accuracy(answers, group, scoring_rule) for scoring_rule in RULES}
     low, high = bounds(answers, group, rule)
     return RowFigures(
@@ -463,16 +465,16 @@ def of_group(answers: Answers, group: Group, rule: Rule, common: Ints) -> RowFig
     )
 
 
-# What other names change: accuracy under original, anonymised and swapped names, paired by question.
+# Effect of names: accuracy under original, anonymised and swapped names, paired by question.
 
 COMPARED = ((ORIGINAL, ANONYMISED), (SWAPPED, ANONYMISED), (SWAPPED, ORIGINAL))
-"""Which names are held against which: the first less the second."""
+"""Compared kinds of names: the first minus the second."""
 UNPAIRED = "no question was asked under both"
 
 
 @dataclass(frozen=True, eq=False)
 class NamesRow:
-    """A model under one condition: its accuracy by names, and the paired differences of two of them."""
+    """A model under one condition: its accuracy by kind of names, and paired differences of kinds."""
 
     group: Group
     accuracy: Mapping[str, Figure]
@@ -480,12 +482,12 @@ class NamesRow:
 
     @property
     def label(self) -> str:
-        """How the row is called."""
+        """Name of the row."""
         return f"{self.group.name} (fake model)" if self.group.fake_model else self.group.name
 
 
 def names_rows(answers: Answers, rows_by: tuple[str, ...], rule: Rule) -> list[NamesRow]:
-    """Return a row for every model and condition that answered under more than one kind of names."""
+    """Return a row for every model and condition with answers under more than one kind of names."""
     rows = answers.sheet.rows
     keys = (MODEL, *(key for key in varying(rows) if key not in (MODEL, NAMES)))
     name_groups = groups(rows, (*keys, SCRIPT) if SCRIPT in rows_by else keys)
@@ -493,7 +495,7 @@ def names_rows(answers: Answers, rows_by: tuple[str, ...], rule: Rule) -> list[N
 
 
 def names_row(answers: Answers, group: Group, rule: Rule) -> NamesRow | None:
-    """Return what names change among the answers of a group; None where all have names of one kind."""
+    """Return the effect of names within a group; None where all answers have one kind of names."""
     parts = parts_of(answers, group)
     if len(parts) < 2:
         return None
@@ -522,17 +524,17 @@ def parts_of(answers: Answers, group: Group) -> dict[str, Ints]:
 
 
 def difference(answers: Answers, first: Ints, second: Ints, rule: Rule) -> Figure:
-    """Return the accuracy of the first less that of the second, over the questions that both were asked."""
+    """Return the accuracy of the first minus that of the second, over the questions that both have."""
     return paired(answers, first, second, rule, held_across_names, UNPAIRED)
 
 
 def gap(answers: Answers, oracle: Ints, own: Ints, rule: Rule) -> Figure:
-    """Return the accuracy of the oracle less that of others, over the questions that both were asked."""
+    """Return the accuracy of the oracle minus that of others, over the questions that both have."""
     return paired(answers, oracle, own, rule, held_with_oracle, UNPAIRED)
 
 
 def paired(answers: Answers, first: Ints, second: Ints, rule: Rule, pairing: Pairing, reason: str) -> Figure:
-    """Return the paired difference of two accuracies; undefined, with the reason, without any pair."""
+    """Return the paired difference of two accuracies; undefined, with the reason, without pairs."""
     places, differences = less(answers.sheet.rows, first, second, answers.right[rule], pairing)
     if not len(places):
         return undefined("difference", reason)

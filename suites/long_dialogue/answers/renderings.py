@@ -1,4 +1,4 @@
-"""The forms of an Answers report: all of them show the same tables."""
+"""Output formats of an Answers report; all show the same tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from suites.reports import (
     write_text,
 )
 
-# The charts of an Answers report: accuracy row by row, and each model's memory beside the oracle.
+# Charts of an Answers report: accuracy by row, and each model's memory beside the oracle.
 
 WIDTH, BAR, WIDEST_LABEL, MOST_ROWS = 360, 18, 440, 60
 LINE = f"Dashed line: {CHANCE:.0%}, what guessing reaches."
@@ -43,7 +43,7 @@ LINE = f"Dashed line: {CHANCE:.0%}, what guessing reaches."
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its key in addresses, its title, what the bars are, and the bars themselves."""
+    """A chart: its key in URLs, its title, its caption, and its bars."""
 
     key: str
     title: str
@@ -66,7 +66,7 @@ def best_and_oracle(report: AnswersReport) -> list[dict[str, Any]]:
 
 
 def figure7_and_oracle(report: AnswersReport) -> list[dict[str, Any]]:
-    """Return two bars for every model: whole sessions found by BM25, and the oracle."""
+    """Return two bars for every model: whole sessions retrieved by BM25, and the oracle."""
     bars = []
     for row in beside_oracle(report.answers, report.query.rule):
         if row.figure7 is not None:
@@ -105,16 +105,16 @@ CHARTS: dict[str, Chart] = {
         ),
     )
 }
-"""The charts; one without bars is not shown."""
+"""The charts; a chart without bars is hidden."""
 
 
 def visible_charts(report: AnswersReport) -> list[tuple[Chart, str]]:
-    """Return the charts that have bars, each drawn for a page."""
+    """Return the charts that have bars, each rendered for a page."""
     return [(chart, inline_svg(report, chart)) for chart in CHARTS.values() if chart.bars(report)]
 
 
 def svg(report: AnswersReport, chart: Chart) -> str:
-    """Return a chart as a free-standing SVG on white."""
+    """Return a chart as a standalone SVG on white."""
     return charts.on_white(_chart_svg(_frozen(report, chart)))
 
 
@@ -125,7 +125,7 @@ def inline_svg(report: AnswersReport, chart: Chart) -> str:
 
 
 def _frozen(report: AnswersReport, chart: Chart) -> str:
-    """Return what is drawn, as text: the same text is drawn once."""
+    """Return a chart's data as text, the cache key of its drawing."""
     return json.dumps(chart.bars(report)[:MOST_ROWS])
 
 
@@ -168,10 +168,10 @@ def _chart(bars: list[dict[str, Any]]) -> Any:
 
 
 CHART_RENDERINGS = chart_forms("Chart", lambda report_chart: svg(*report_chart))
-"""The forms that a chart, of a report, is downloaded in."""
+"""Download formats of a report's chart."""
 
 
-# An Answers report as plain data: what the command prints, the API answers, and JSON files hold.
+# An Answers report as plain data, for the command, the API and JSON files.
 
 
 def content(report: AnswersReport) -> dict[str, Any]:
@@ -247,11 +247,11 @@ def _agreement(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-# What a page and a file show of an Answers report: its tables as templates read them, and its charts.
+# An Answers report in templates, for the page and its file: tables and charts.
 
 
 def view_of(report: AnswersReport) -> dict[str, Any]:
-    """Return what templates show of a report."""
+    """Return the template context of a report."""
     chart_svgs = visible_charts(report) if report.query.layout == REPORT else []
     return {
         "made": report,
@@ -263,11 +263,11 @@ def view_of(report: AnswersReport) -> dict[str, Any]:
     }
 
 
-# An Answers report as one self-contained page: styles and charts inside, nothing loaded from elsewhere.
+# An Answers report as one self-contained page, with inline styles and charts.
 
 
 def as_html(report: AnswersReport) -> str:
-    """Return the report's page as a file that opens anywhere."""
+    """Return the report as a self-contained HTML file."""
     styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
     context = view_of(report) | {"styles": mark_safe(styles), "alone": True}
     return render_to_string("long_dialogue/answers_file.html", context)
@@ -280,12 +280,12 @@ CSV_HEAD = (
 
 
 def title(report: AnswersReport) -> str:
-    """Return what a report is called."""
+    """Return the title of a report."""
     return f"Answers report of {report.query.corpus.name}"
 
 
 def reasons(report: AnswersReport) -> list[str]:
-    """Return why figures are undefined, each reason once, in order, with the first place that has it."""
+    """Return the distinct reasons for undefined figures, in order, each with its first occurrence."""
     places: dict[str, str] = {}
     for place, figure in results(report.tables):
         if figure.value is None:
@@ -304,12 +304,12 @@ def as_markdown(report: AnswersReport) -> str:
 
 
 def as_latex(report: AnswersReport) -> str:
-    """Return the report's tables as LaTeX (booktabs), under each value its interval."""
+    """Return the report's tables as LaTeX (booktabs), each value above its interval."""
     return write_latex([title(report), *report.facts], report.tables)
 
 
 def as_csv(report: AnswersReport) -> str:
-    """Return one line a cell, shares from 0 to 1, unrounded."""
+    """Return one line per cell; shares are from 0 to 1, unrounded."""
     return write_csv(report.tables, CSV_HEAD)
 
 
@@ -319,4 +319,4 @@ def as_json(report: AnswersReport) -> str:
 
 
 RENDERINGS = forms(csv=as_csv, md=as_markdown, latex=as_latex, html=as_html, json=as_json)
-"""The forms a report is downloaded in."""
+"""Download formats of a report."""

@@ -1,4 +1,4 @@
-"""The Answers report: from a query to the figures of its rows and the tables of its layout."""
+"""The Answers report: figures of its rows and tables of its layout, from a query."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ from suites.long_dialogue.answers.tables import (
 )
 from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, report_part
 
-# From a query to an Answers report: the figures of its rows, and the tables of its layout.
+# From a query to an Answers report: figures of its rows, and tables of its layout.
 
-# The tables of the report's own layout: accuracy, what is missing, abstention, retrieval, names, factors.
+# Tables of the default layout: accuracy, missing answers, abstention, retrieval, names, factors.
 
 WIDE = 6
-"""A factor with more values than this has a line a value."""
+"""A factor with more values than this has one line per value."""
 NOT_ASKED = "nothing of the kind was asked"
 MEANS = (
     "Accuracy is the mean over trials of the share of right answers, sd its standard deviation over trials; "
@@ -68,7 +68,7 @@ MEANS = (
 
 
 def accuracy(rows: Sequence[RowFigures]) -> Table:
-    """Accuracy beside the two rules, the oracle, and what needs no memory."""
+    """Accuracy, with both rules, the gap to the oracle, and the memory-free baseline."""
     is_same = all(_n_answers(row.on_shared) == _n_answers(row.accuracy) for row in rows)
     heads = (
         "Accuracy",
@@ -107,12 +107,12 @@ def accuracy(rows: Sequence[RowFigures]) -> Table:
 
 
 def _n_answers(figure: Figure) -> int:
-    """How many answers a figure is of, those included of which it is not known whether they are right."""
+    """Number of answers behind a figure, including those with unknown correctness."""
     return (figure.result.n_items or 0) + figure.result.n_missing
 
 
 def _comparison_note(rows: Sequence[RowFigures]) -> str:
-    """Say by which figure rows that were not asked the same are compared."""
+    """Return a note on the figure by which to compare rows with different questions."""
     n_asked, n_shared = (
         sum(_n_answers(row.accuracy) for row in rows),
         sum(_n_answers(row.on_shared) for row in rows),
@@ -127,7 +127,7 @@ def _comparison_note(rows: Sequence[RowFigures]) -> str:
 
 
 def outcomes(rows: Sequence[RowFigures]) -> Table:
-    """What became of the answers, and how far the missing ones could move the accuracy."""
+    """Outcomes of the answers, and bounds of the accuracy given the missing ones."""
     count_names = ("ambiguous", "none", "late", "undecided", "by_judge", "failed", "waiting")
     heads = ("Ambiguous", "No letter", "Late", "Undecided", "By a judge", "Failed", "Waiting", "Bounds")
     lines = [
@@ -145,7 +145,7 @@ def outcomes(rows: Sequence[RowFigures]) -> Table:
 
 
 def abstention(rows: Sequence[RowFigures]) -> Table:
-    """How often an agent says that it cannot know, and how well."""
+    """How often, and how accurately, an agent abstains."""
     heads = ("Share of (E)", "Precision", "Recall")
     lines = [
         Line(row.label, tuple(row.abstention[name] for name in ("share", "precision", "recall")))
@@ -158,7 +158,7 @@ def abstention(rows: Sequence[RowFigures]) -> Table:
 
 
 def retrieval(rows: Sequence[RowFigures]) -> Table:
-    """How much of the evidence was in the prompt, and what it is worth."""
+    """Extent of the evidence in the prompt, and the accuracy for each extent."""
     heads = tuple(
         f"{state.capitalize()}: {measure}" for state in RETRIEVED for measure in ("share", "accuracy")
     )
@@ -177,7 +177,7 @@ def retrieval(rows: Sequence[RowFigures]) -> Table:
 
 
 def shares(rows: Sequence[RowFigures]) -> Table:
-    """Which classes and sources were asked."""
+    """Achieved shares of classes and sources."""
     heads = ("Unanswerable wanted", "Unanswerable asked", "Quiz asked", "Classes still owed")
     lines = [
         Line(
@@ -201,7 +201,7 @@ def shares(rows: Sequence[RowFigures]) -> Table:
 
 
 def names(rows: Sequence[NamesRow]) -> Table:
-    """What other names change."""
+    """Effect of names on the accuracy."""
     kinds = [kind for kind in KINDS if any(kind in row.accuracy for row in rows)]
     pairs = [pair for pair in COMPARED if any(pair in row.differences for row in rows)]
     none = undefined("accuracy", NOT_ASKED)
@@ -223,7 +223,7 @@ def names(rows: Sequence[NamesRow]) -> Table:
 
 
 def by_factor(rows: Sequence[RowFigures], factor: Factor) -> Table:
-    """Accuracy by the values of a factor: a column a value, or a line a value where there are many."""
+    """Accuracy by the values of a factor: a column per value, or a line per value if there are many."""
     values = factor.sorted([value for row in rows for value in row.by[factor.key]])
     none = undefined("accuracy", NOT_ASKED)
 
@@ -253,7 +253,7 @@ TABLES: tuple[Callable[[Sequence[RowFigures]], Table], ...] = (
 
 
 def report_tables(rows: Sequence[RowFigures], name_rows: Sequence[NamesRow]) -> list[Table]:
-    """Return the tables of the report, without those that have nothing in them."""
+    """Return the tables of the report, without empty ones."""
     tables = [make(rows) for make in TABLES]
     tables += [names(name_rows)] if name_rows else []
     tables += [by_factor(rows, factor) for factor in FACTORS.values()]
@@ -261,7 +261,7 @@ def report_tables(rows: Sequence[RowFigures], name_rows: Sequence[NamesRow]) -> 
 
 
 def agreement_table(rows: Sequence[Agreement]) -> Table:
-    """How far judges of free answers agree with people."""
+    """Agreement of judges of free answers with people."""
     lines = [Line(row.judge, (Figure(row.kappa), Figure(row.equal), row.people)) for row in rows]
     notes = (
         "Cohen's kappa over the answers that both the judge and people rated; of several people most of them "
@@ -277,7 +277,7 @@ ALWAYS_KNOWN = (MODEL, NAMES, SET)
 
 @dataclass(frozen=True)
 class AnswersReport:
-    """A report: its rows with their figures, the tables of its layout, and what it rests on in sentences."""
+    """A report: its rows with their figures, the tables of its layout, and its basis in sentences."""
 
     query: AnswersQuery
     part: str
@@ -292,9 +292,9 @@ class AnswersReport:
 
 
 def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
-    """Return the report of a query. A split is fixed by it, as by every look at labels.
+    """Return the report of a query. The first report freezes a split, as does any other look at labels.
 
-    Raises ReportRefused, in one line, where there is none, and for a test part that was not opened.
+    Raises ReportRefused, in one line, without answers, and for a test part that was not opened.
     """
     part = report_part(query, by, lambda: _raters(query))
     judge = next(iter(part.judges), query.judge or None)
@@ -307,12 +307,12 @@ def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
 
 
 def compute_on_test(*, query: AnswersQuery, by: User | None, purpose: str) -> AnswersReport:
-    """Log a look at test and return the report there; where it cannot be made, there was no look."""
+    """Log a look at test and return the report there; a report that fails leaves no look."""
     return kinds.compute_on_test(compute, open_test, query=query, by=by, purpose=purpose)
 
 
 def open_test(*, query: AnswersQuery, by: User | None, purpose: str) -> TestLook:
-    """Log a look at test, with who and for what. Its report can then be computed."""
+    """Log a look at test, with the user and purpose. Its report can then be computed."""
     return log_look(query=query, raters=lambda: _raters(query), by=by, purpose=purpose, refusal=ReportRefused)
 
 
@@ -328,7 +328,7 @@ def _nothing(query: AnswersQuery, part: str) -> str:
 
 
 def _check(query: AnswersQuery, answer_rows: Sequence[AnswerRow]) -> None:
-    """Refuse rows by a setting that no condition has."""
+    """Raise ReportRefused for rows by a setting that no condition has."""
     settings = [*dict.fromkeys((*ALWAYS_KNOWN, *setting_names(answer_rows)))]
     for key in query.by:
         if key not in (SYSTEM, CONDITION, SCRIPT, *settings):
@@ -396,7 +396,7 @@ def _sets(answer_rows: Sequence[AnswerRow]) -> list[str]:
 def _facts(
     query: AnswersQuery, answer_rows: Sequence[AnswerRow], answers: Answers, part: str
 ) -> Iterator[str]:
-    """Yield what a report rests on, in sentences."""
+    """Yield sentences on the basis of a report."""
     scripts = {row.place.script for row in answer_rows}
     units = counted(answers.sheet.n_units, "session or season", "sessions or seasons")
     where = "" if part == "all" else f", the {part} part"
@@ -410,16 +410,16 @@ def _facts(
     yield f"Right is scored by the {query.rule} rule: {words[query.rule]} counts."
     decided = query.judge or "nobody"
     if any(row.by_judge or (row.strict is None and not row.is_failed) for row in answer_rows):
-        yield f"What no rule decides is decided by {decided}: choose a judge, or people, who answered."
+        yield f"Answers that no rule decides are decided by {decided}: choose a judge or people who answered."
     if any(row.place.fake_model for row in answer_rows):
         yield (
-            "Answers of a fake model, or with its vectors, are among these: its figures prove the machine, "
-            "and nothing else."
+            "Some of these answers come from a fake model or use its embeddings: figures with them are for "
+            "trying out Concord, not results."
         )
 
 
 def _policies(query: AnswersQuery, sets: Sequence[str]) -> str:
-    """Return how a question before its evidence is counted, where the sets say so."""
+    """Return a sentence on the policy for questions before their evidence, if the sets record one."""
     policies = reading.policies(query.corpus, sets)
     if not policies:
         return ""

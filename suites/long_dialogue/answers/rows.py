@@ -1,8 +1,8 @@
-"""One row per asked question: what was asked where, and what became of the answer. Plain data, no database.
+"""One row per question, with its use and the outcome of its answer. Plain data, no database.
 
-A row is read from the answer's own record (`answer` in the turn's `extra`) and from the labels it has. Where
-a score's label is missing, the reply is scored again (`suites.long_dialogue.scripts.answers`); one that
-neither rule nor judge has decided is pending, and one whose call failed is missing.
+A row comes from the answer's record (`answer` in the turn's `extra`) and its labels. Where a score's label is
+missing, the reply is scored again (`suites.long_dialogue.scripts.answers`); an answer that neither a rule nor
+a judge has decided is pending, and an answer whose call failed is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from annotation.models import Continuation
 from annotation.models.corpora import Corpus
 from annotation.script_records import NAMES as NAME_KINDS
 from annotation.script_records import UNKNOWN
-from calibration.reports.kinds import CorpusQuery
+from calibration.reports.kinds import CorpusQuery, Parameters
 from calibration.statistics.core.ratings import Floats, Ints
 from suites.long_dialogue.scripts.answers import (
     ABSTAINED,
@@ -33,7 +33,7 @@ from suites.long_dialogue.scripts.answers import (
     labels_of,
     verdict_of,
 )
-from suites.reports import ReportRefused, read_list, read_number, read_part, read_plan, read_texts
+from suites.reports import ReportRefused
 
 SUFFICIENT, PARTLY, NOTHING = "sufficient", "partly", "none"
 RETRIEVED = (SUFFICIENT, PARTLY, NOTHING)
@@ -44,9 +44,9 @@ MODEL, MEMORY, RETRIEVER, NAMES, SET = "model", "memory", "retriever", "names", 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRatings:
-    """Ratings of one answer: by rule whether it is right and whether it abstains, and the judge's.
+    """Ratings of an answer: by each rule whether it is right, whether it abstains, and the judge's rating.
 
-    None where there is no such label. `undecided` says that the judge could not decide, which is wrong.
+    None without such a label. `undecided` means that the judge could not decide, which counts as wrong.
     """
 
     strict: float | None = None
@@ -56,7 +56,7 @@ class AnswerRatings:
     undecided: bool = False
 
     def by(self, rule: Rule) -> float | None:
-        """Return whether it is right by the label of a rule."""
+        """Return whether the answer is right by the label of a rule."""
         return self.strict if rule == "strict" else self.lenient
 
 
@@ -65,9 +65,10 @@ NOBODY = AnswerRatings()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an answer stands: by whom, under which condition, in which trial and script.
+    """Context of an answer: its system, condition, trial and script.
 
-    `sessions` is how many the script has, `cluster` what is resampled (the session, or its season).
+    `sessions` is the script's number of sessions, `cluster` the unit of resampling (the session, or its
+    season).
     """
 
     system: str
@@ -82,8 +83,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """An asked question and its answer. `strict` and `lenient` say whether it is right, None where that is
-    not known (`why`). `distance` are sessions and tokens from the evidence to the question.
+    """A question and its answer.
+
+    `strict` and `lenient` tell whether the answer is right, None if unknown (`why`). `distance` is the
+    distance from the evidence to the question, in sessions and tokens.
     """
 
     place: Place
@@ -114,25 +117,27 @@ class AnswerRow:
     owed: tuple[str, ...] = ()
 
     def right(self, rule: Rule) -> bool | None:
-        """Return whether it is right by a rule."""
+        """Return whether the answer is right by a rule."""
         return self.strict if rule == "strict" else self.lenient
 
     @property
     def is_failed(self) -> bool:
-        """Whether there is no answer because the call failed."""
+        """Whether the call failed, so that there is no answer."""
         return self.outcome == FAILED
 
     def condition(self, key: str) -> str:
-        """Return a setting of its condition; the model is the system where none is named, names are those
-        of the script where nothing else is said."""
+        """Return a setting of the condition, '' if unknown.
+
+        The model defaults to the system, names and question set to those in the answer's record.
+        """
         usual = {MODEL: self.place.system, NAMES: self.names, SET: self.question_set}
         return self.place.condition.get(key) or usual.get(key, "")
 
 
 def row_of(answer: Mapping[str, Any], reply: str, place: Place, ratings: AnswerRatings = NOBODY) -> AnswerRow:
-    """Return the row of an answer's own record and its reply.
+    """Return the row for an answer's record and its reply.
 
-    Raises KeyError where a field that must be there is not.
+    Raises KeyError for a missing required field.
     """
     outcome, key = str(answer["outcome"]), str(answer["key"])
     strict, lenient = (_right(answer, reply, rule, ratings) for rule in RULES)
@@ -170,7 +175,7 @@ def row_of(answer: Mapping[str, Any], reply: str, place: Place, ratings: AnswerR
 
 
 def _right(answer: Mapping[str, Any], reply: str, rule: Rule, ratings: AnswerRatings) -> bool | None:
-    """Return whether an answer is right: by its label, by the rule, else by a judge."""
+    """Return whether an answer is right: by its label, else by the rule, else by a judge."""
     if answer["outcome"] == FAILED:
         return None
     if (label := ratings.by(rule)) is not None:
@@ -182,16 +187,16 @@ def _right(answer: Mapping[str, Any], reply: str, rule: Rule, ratings: AnswerRat
 
 
 def _by_judge(answer: Mapping[str, Any], reply: str, ratings: AnswerRatings) -> bool:
-    """Whether a judge decides: no rule does, and the judge has answered."""
+    """Whether the judge decides: the rule does not, and the judge has answered."""
     if answer["outcome"] == FAILED or ratings.strict is not None or ratings.judge is None:
         return False
     return verdict_of(answer, reply) == "undecided"
 
 
 def _abstained(answer: Mapping[str, Any], reply: str, ratings: AnswerRatings) -> bool | None:
-    """Return whether the answer was that it cannot be known.
+    """Return whether the answer was that the question is unanswerable.
 
-    Where a judge decides and the key is (E), what it finds right said so, in words that no list has.
+    Where a judge decides and the key is (E), a right answer abstained, in words that no list contains.
     """
     if answer["outcome"] == FAILED:
         return None
@@ -204,20 +209,20 @@ def _abstained(answer: Mapping[str, Any], reply: str, ratings: AnswerRatings) ->
 
 
 def _why(answer: Mapping[str, Any], strict: bool | None, lenient: bool | None) -> str:
-    """Return why it is not known whether an answer is right."""
+    """Return why an answer's correctness is unknown."""
     if answer["outcome"] == FAILED:
         error = str(answer.get("error") or "")
         return f"{CALL_FAILED}: {error}" if error else CALL_FAILED
     return WAITS if strict is None or lenient is None else ""
 
 
-# Which answers make a row of the report, and which answers of two rows belong together.
+# Groups of answers that form rows of the report, and pairs of answers across rows.
 
-# What accuracy is broken down by: each factor gives a row the values that it counts under.
+# Factors of accuracy: each gives a row the values under which it counts.
 
 SESSIONS_AWAY = (0, 1, 9, 49, 99, 199)
 TOKENS_AWAY = (999, 9_999, 49_999, 99_999, 199_999)
-"""The last of each bin of a distance; the last bin is open."""
+"""Last value of each bin of a distance; the final bin is open."""
 QUARTERS = ("first quarter", "second quarter", "third quarter", "last quarter")
 BETWEEN = " to "
 
@@ -226,7 +231,7 @@ BETWEEN = " to "
 class Factor:
     """A factor: its key in files, its title, the values of a row, and the order of its values.
 
-    `order` names values that stand in an order of their own; others follow by name.
+    `order` lists values with a fixed order; others follow alphabetically.
     """
 
     key: str
@@ -236,7 +241,7 @@ class Factor:
     note: str = ""
 
     def sorted(self, values: Sequence[str]) -> list[str]:
-        """Return values in the factor's order."""
+        """Return distinct values in the factor's order."""
         places = {value: at for at, value in enumerate(self.order)}
         return sorted(set(values), key=lambda value: (places.get(value, len(places)), value))
 
@@ -255,14 +260,14 @@ def bins(ends: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def bin_of(amount: int | None, ends: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the bin of an amount, nothing for None."""
+    """Return the bin of an amount, () for None."""
     if amount is None:
         return ()
     return (bins(ends)[sum(amount > end for end in ends)],)
 
 
 def quarter(row: AnswerRow) -> tuple[str, ...]:
-    """Return the quarter of the script that a question was asked in, nothing where its length is unknown."""
+    """Return the quarter of the script that contains the question, () if the script's length is unknown."""
     if row.place.sessions < 1:
         return ()
     return (QUARTERS[min(4 * (row.session - 1) // row.place.sessions, 3)],)
@@ -308,20 +313,21 @@ FACTORS: dict[str, Factor] = {
         Factor("position", "Position in the script", quarter, QUARTERS),
     )
 }
-"""The factors, in the order of the report."""
+"""Factors, in the order of the report."""
 
 
 SYSTEM, CONDITION, SCRIPT = "system", "condition", "script"
 BY = (SYSTEM, CONDITION)
-"""What rows are by where nobody says: a row for every condition of every system."""
+"""Default grouping: a row for every condition of every system."""
 ORACLE, K, FORMAT = "oracle", "k", "format"
 _KIND = re.compile(r"[a-z]+")
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A row of the report: the answers of one system under one condition, or of all that share what rows are
-    by. ``system`` is '' where several systems are in it.
+    """A row of the report: the answers with the same system and condition, or with the same grouping keys.
+
+    ``system`` is '' for a group of several systems.
     """
 
     system: str
@@ -332,17 +338,17 @@ class Group:
 
     @property
     def name(self) -> str:
-        """How the row is called."""
+        """Name of the row."""
         setting_texts = [f"{key} {value}" for key, value in self.condition.items() if key != MODEL]
         parts = [self.system or self.condition.get(MODEL, ""), *setting_texts, self.script]
         return ", ".join(part for part in parts if part) or "all"
 
 
 def groups(rows: Sequence[AnswerRow], rows_by: Sequence[str], among: Ints | None = None) -> list[Group]:
-    """Return the groups of rows by what they are by, in the order of their names.
+    """Return the groups of rows by the keys `rows_by`, in the order of their names.
 
-    `condition` stands for every setting that is not the same in all rows; any other key that is not `system`
-    or `script` is a setting. With ``among``, positions of rows, the others are left out.
+    `condition` stands for every setting that varies between rows; any other key except `system` and `script`
+    is a setting. With ``among``, positions of rows, the others are left out.
     """
     keys = settings(rows, rows_by)
     positions: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -355,7 +361,7 @@ def groups(rows: Sequence[AnswerRow], rows_by: Sequence[str], among: Ints | None
 
 
 def settings(rows: Sequence[AnswerRow], rows_by: Sequence[str]) -> list[str]:
-    """Return the settings that rows are by, each once; of `condition` those that vary."""
+    """Return the settings among the grouping keys, without duplicates; `condition` means those that vary."""
     setting_keys: list[str] = []
     for key in rows_by:
         if key == CONDITION:
@@ -366,9 +372,10 @@ def settings(rows: Sequence[AnswerRow], rows_by: Sequence[str]) -> list[str]:
 
 
 def varying(rows: Sequence[AnswerRow]) -> list[str]:
-    """Return the settings with more than one value among rows, the first of all memory and retriever.
+    """Return the settings with more than one value among rows, in the order of `setting_names`.
 
-    That one system has a setting which another does not know, as a baseline knows no memory, is no variation.
+    A setting that only some systems have, such as the memory that a baseline lacks, does not vary for that
+    reason.
     """
     values: dict[str, set[str]] = defaultdict(set)
     lacking: dict[str, set[str]] = defaultdict(set)
@@ -384,7 +391,7 @@ def varying(rows: Sequence[AnswerRow]) -> list[str]:
 
 
 def setting_names(rows: Sequence[AnswerRow]) -> list[str]:
-    """Return all settings of the rows' conditions: what the paper varies first, then by name."""
+    """Return all settings of the rows' conditions: first those that the paper varies, then by name."""
     keys = {key for row in rows for key in row.place.condition}
     first = (MODEL, MEMORY, RETRIEVER, K, NAMES, FORMAT)
     return [*(key for key in first if key in keys), *sorted(keys.difference(first))]
@@ -402,7 +409,7 @@ def _group(rows: Sequence[AnswerRow], keys: Sequence[str], values: tuple[str, ..
 
 
 def name_kind(names: str) -> str:
-    """Return the kind of a name map's version (`anonymised` of `anonymised-2`), '' for an unknown one."""
+    """Return the kind of a name map's version (`anonymised` of `anonymised-2`), '' for an unknown kind."""
     kind = _KIND.match(names)
     return kind[0] if kind and kind[0] in NAME_KINDS else ""
 
@@ -411,24 +418,24 @@ Pairing = Callable[[AnswerRow], Hashable]
 
 
 def asked_at(row: AnswerRow) -> tuple[Hashable, ...]:
-    """Return what two answers to one question of one trial share."""
+    """Return the key that answers to the same question in the same trial share."""
     return (row.place.script, row.place.trial, row.session, row.question)
 
 
 def shared(rows: Sequence[AnswerRow], parts: Mapping[Any, Ints]) -> dict[Any, Ints]:
-    """Return of each part of the rows the answers to what was asked, in the same trial, in all parts."""
+    """Return each part's answers to the questions that all parts share in the same trial."""
     questions = {key: [asked_at(rows[at]) for at in own.tolist()] for key, own in parts.items()}
     everywhere = set.intersection(*map(set, questions.values())) if questions else set()
     return {key: own[[place in everywhere for place in questions[key]]] for key, own in parts.items()}
 
 
 def held_with_oracle(row: AnswerRow) -> Hashable:
-    """Return what an answer shares with the oracle's: question, trial, model, names and format."""
+    """Return the key that an answer shares with the oracle's: question, trial, model, names and format."""
     return (*asked_at(row), row.condition(MODEL), row.condition(NAMES), row.format)
 
 
 def held_across_names(row: AnswerRow) -> Hashable:
-    """Return what answers share that differ in the names alone."""
+    """Return the key that answers share if they differ in names only."""
     fixed_settings = tuple(row.condition(key) for key in (MODEL, MEMORY, RETRIEVER, K))
     return (*asked_at(row), *fixed_settings, row.format)
 
@@ -436,9 +443,9 @@ def held_across_names(row: AnswerRow) -> Hashable:
 def less(
     rows: Sequence[AnswerRow], own: Ints, others: Ints, values: Floats, pairing: Pairing
 ) -> tuple[Ints, Floats]:
-    """Return the answers of ``own`` that have a partner among ``others``, and own value less the partner's.
+    """Return the answers of ``own`` that have a partner among ``others``, and own value minus the partner's.
 
-    ``values`` are those of all rows; of several partners their mean counts, NaN where one is missing.
+    ``values`` are those of all rows; the mean of several partners counts, NaN if any of them is missing.
     """
     partners: dict[Hashable, list[int]] = defaultdict(list)
     for at in others:
@@ -449,15 +456,15 @@ def less(
     return places, values[places] - theirs if len(paired) else np.empty(0)
 
 
-# What an Answers report is asked for, in the same words by page, command and API.
+# Query of an Answers report, in the same words on the page, in the command and in the API.
 
-# The settings that the conditions of a corpus's answers have, for whoever chooses what rows are by.
+# Settings in the conditions of a corpus's answers, for the choice of grouping keys.
 
 FIRST = (MODEL, MEMORY, RETRIEVER, K, NAMES, FORMAT, SET)
 
 
 def settings_of(corpus: Corpus) -> list[str]:
-    """Return the names of the settings, what the paper varies first."""
+    """Return the names of the settings, first those that the paper varies."""
     parts = Continuation.objects.filter(items__corpus=corpus, items__kind=ANSWER.key).distinct()
     keys = {key for condition in parts.values_list("condition", flat=True) for key in condition or {}}
     return [*FIRST, *sorted(keys.difference(FIRST))]
@@ -466,19 +473,19 @@ def settings_of(corpus: Corpus) -> list[str]:
 REPORT, TABLE2, TABLE3, TABLE4 = "report", "table2", "table3", "table4"
 LAYOUTS = (REPORT, TABLE2, TABLE3, TABLE4)
 PEOPLE = "people"
-"""The judge that is most of the people who answered."""
+"""Judge that stands for the majority of people."""
 MOST_KEYS = 20
 LEVELS = (0.5, 0.999)
-"""The least and the greatest confidence of an interval."""
+"""Minimum and maximum confidence level of an interval."""
 
 
 @dataclass(frozen=True)
 class AnswersQuery(CorpusQuery):
-    """A question put to the answers of a corpus's scripts.
+    """A query to the answers of a corpus's scripts.
 
-    ``by`` says what a row is by: `system`, `condition` (each setting that varies), `script`, or settings by
-    name. ``rule`` is what counts as right; ``judge`` names who decides what no rule does: one, or `people`.
-    ``sets`` are the names of question sets, all where none are named.
+    ``by`` lists the grouping keys: `system`, `condition` (each setting that varies), `script`, or settings by
+    name. ``rule`` defines a right answer; ``judge`` decides where no rule does: a judge's name, or `people`.
+    ``sets`` are the names of question sets, empty for all.
     """
 
     by: tuple[str, ...] = BY
@@ -489,28 +496,26 @@ class AnswersQuery(CorpusQuery):
 
 
 def read(values: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
-    """Return the query that plain texts (of an address, a form, a command) ask for.
+    """Parse a query from plain texts (of a URL, a form, a command).
 
-    Lists are separated by commas. Raises ReportRefused with one clear line.
+    Lists are comma-separated. Raises ReportRefused with a one-line message.
     """
-    text = read_texts(values)
-    rule = text.get("score") or "strict"
-    layout = text.get("layout") or REPORT
-    by = read_list(text.get("by", "")) or BY
+    parameters = Parameters.of(values, ReportRefused)
+    rule, layout = parameters.text("score", "strict"), parameters.text("layout", REPORT)
+    by = parameters.names("by") or BY
     if rule not in RULES:
         raise ReportRefused(f"score is {' or '.join(RULES)}, not {rule!r}")
     if layout not in LAYOUTS:
         raise ReportRefused(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}")
-    part = read_part(text)
     if len(by) > MOST_KEYS:
         raise ReportRefused(f"rows are by at most {MOST_KEYS} settings")
     return AnswersQuery(
         corpus,
         by=by,
         rule=rule,
-        judge=text.get("judge", ""),
-        sets=read_list(text.get("set", "")),
+        judge=parameters.text("judge"),
+        sets=parameters.names("set"),
         layout=layout,
-        part=part,
-        plan=read_plan(text, read_number("level", text.get("level") or "0.95", *LEVELS)),
+        part=parameters.part,
+        plan=parameters.plan(parameters.number("level", 0.95, *LEVELS)),
     )

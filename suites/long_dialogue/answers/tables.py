@@ -1,4 +1,4 @@
-"""The tables of an Answers report, which every form shows alike: figures, counts and words."""
+"""Tables of an Answers report, shared by all output formats: figures, counts and words."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from suites.reports import PERCENT, Cell, Line, OwnCell, Table
 
 @dataclass(frozen=True)
 class Versus(OwnCell):
-    """A figure, and how far it is from the one that it is held against."""
+    """A figure, with its difference from a reference figure."""
 
     figure: Figure
     difference: Figure
 
     @property
     def statistic(self) -> Result:
-        """The figure's own statistic."""
+        """Statistic of the figure itself."""
         return self.figure.result
 
     def value_text(self, printed: bool) -> str:
-        """Return the figure in per cent, in brackets the difference."""
+        """Return the figure in per cent, with the difference in brackets."""
         moved = self.difference.value
         change = "" if moved is None else f" ({_signed(PERCENT * moved)})"
         return f"{self.figure.percent}{change}"
@@ -55,7 +55,7 @@ class Versus(OwnCell):
         return self.figure.as_dict() | {"difference": self.difference.as_dict()}
 
     def as_csv(self) -> dict[str, Any]:
-        """Return the difference beside what every figure has."""
+        """Return the difference in addition to the columns of every figure."""
         moved = self.difference.result
         difference = {"difference": moved.value, "difference_low": moved.low, "difference_high": moved.high}
         return self.figure.as_csv() | difference
@@ -63,19 +63,19 @@ class Versus(OwnCell):
 
 @dataclass(frozen=True)
 class Range(OwnCell):
-    """Two ends between which a value lies, whatever the missing answers are."""
+    """Bounds of a value, whatever the missing answers are."""
 
     low: float | None
     high: float | None
 
     def value_text(self, printed: bool) -> str:
-        """Return the ends, or the one value where they are the same."""
+        """Return both bounds, or a single value where they are equal."""
         if self.low == self.high:
             return number(self.low)
         return f"{number(self.low)} to {number(self.high)}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the ends as plain data."""
+        """Return the bounds as plain data."""
         return {"low": self.low, "high": self.high}
 
     as_csv = as_dict
@@ -86,16 +86,16 @@ def _signed(value: float) -> str:
     return text if value < 0 or float(f"{value:.2f}") == 0 else f"+{text}"
 
 
-# Layouts of the paper's tables 3 and 4: models by memory and retriever, and by names (`dialsim.md`, 9).
+# Layouts of the paper's tables 3 and 4: models by memory and retriever, and by names.
 
 MEMORIES = ("base", "utterance", "session", "summary")
 MEMORY_WORDS = {"base": "Base", "utterance": "utterance", "session": "session", "summary": "summary"}
 RETRIEVERS = {"bm25": "BM25", "embedding": "embedding"}
 NO_MEMORY = "No memory setting"
 Column = tuple[str, str, str]
-"""A retriever ('' for none), a memory, and what else tells it from others of its kind ('' for nothing)."""
+"""A retriever ('' for none), a memory, and the settings that distinguish it within its kind ('' for none)."""
 OF_MEMORY = (K, "embedder", EMBEDDING_MODEL, "order")
-"""Settings that belong to a memory: where they vary within one, they make columns, never rows."""
+"""Settings that belong to a memory: if they vary within one, they create columns, never rows."""
 PRINTED = "Per cent right: mean over trials, in brackets their standard deviation."
 SHIFTED = "Per cent right; in brackets the difference from anonymised names, paired by question."
 NAME_ORDER = (ANONYMISED, ORIGINAL, SWAPPED)
@@ -103,7 +103,7 @@ AVERAGE = "Average"
 
 
 class Columns:
-    """The columns that answers belong in, in the order of the paper."""
+    """The columns of a table's answers, in the order of the paper."""
 
     def __init__(self, rows: Sequence[AnswerRow]) -> None:
         seen: dict[tuple[str, str, str], set[str]] = defaultdict(set)
@@ -114,13 +114,13 @@ class Columns:
         self.heads: list[Column] = sorted({self.of(row) for row in rows}, key=column_order)
 
     def of(self, row: AnswerRow) -> Column:
-        """Return the column that an answer belongs in."""
+        """Return the column of an answer."""
         kind = _kind(row)
         own = [key for key in OF_MEMORY if (*kind, key) in self._apart]
         return (*kind, ", ".join(f"{key} {row.condition(key) or 'not told'}" for key in own))
 
     def parts(self, rows: Sequence[AnswerRow], own: Ints) -> dict[Column, Ints]:
-        """Return the positions of some answers by their columns, in order."""
+        """Return the positions of answers by column, in order."""
         positions: dict[Column, list[int]] = {head: [] for head in self.heads}
         for at in own.tolist():
             positions[self.of(rows[at])].append(at)
@@ -134,21 +134,21 @@ def _kind(row: AnswerRow) -> tuple[str, str]:
 
 
 def column_order(column: Column) -> tuple[object, ...]:
-    """Order columns as the paper does: base, then each retriever with its memories, the oracle last."""
+    """Sort key of columns, as in the paper: base, then each retriever with its memories, the oracle last."""
     retriever, memory, own = column
     places = [*MEMORIES, memory]
     return (memory == ORACLE, memory == "", retriever != "", retriever, places.index(memory), memory, own)
 
 
 def column_head(column: Column) -> str:
-    """Return how a column is called."""
+    """Return the heading of a column."""
     retriever, memory, own = column
     memory_name = MEMORY_WORDS.get(memory, memory.capitalize() if not retriever else memory) or NO_MEMORY
     return ", ".join(part for part in (RETRIEVERS.get(retriever, retriever), memory_name, own) if part)
 
 
 def row_keys(rows: Sequence[AnswerRow], heads: Columns, without: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return what lines are by: the model, and what else varies within a column of the table."""
+    """Return the keys of lines: the model, and other settings that vary within a column of the table."""
     apart = {MODEL, MEMORY, RETRIEVER, *OF_MEMORY, *without}
     extra_keys = []
     for key in varying(rows):
@@ -163,10 +163,10 @@ def row_keys(rows: Sequence[AnswerRow], heads: Columns, without: Sequence[str] =
 def fair(
     rows: Sequence[AnswerRow], lines: Mapping[Group, Mapping[Any, Ints]]
 ) -> tuple[dict[Group, dict[Any, Ints]], str]:
-    """Return the cells of a table by line on what was asked everywhere in it, and what that leaves out.
+    """Restrict a table's cells to the questions that all of them share, with a note on what that leaves out.
 
-    Where nothing was, they are on what was asked everywhere in their line; where nothing was there either, a
-    line has no cells.
+    Without such questions, each cell keeps the questions shared by all cells of its line; without those
+    either, a line has no cells.
     """
     flat = {(line, head): own for line, cells in lines.items() for head, own in cells.items()}
     common, where = shared(rows, flat), "every cell of the table"
@@ -278,29 +278,29 @@ def _cells(
 
 
 def right_of(answers: Answers, own: Ints, rule: Rule) -> Figure:
-    """Return the accuracy of some answers."""
+    """Return the accuracy of the answers at these positions."""
     return answers.sheet.figure("accuracy", own, answers.right[rule][own])
 
 
 def label(group: Group) -> str:
-    """Return how a group is called, with a word where a fake model is behind it."""
+    """Return the name of a group, with a note for a fake model."""
     return f"{group.name} (fake model)" if group.fake_model else group.name
 
 
-# The best memory of each model beside the oracle: what the paper's figures 4 and 7 show.
+# Best memory of each model compared with the oracle, as in the paper's figures 4 and 7.
 
 FIGURE7: Column = ("bm25", "session", "")
-"""The memory of the paper's figure 7, whole sessions found by BM25."""
+"""Memory in the paper's figure 7: whole sessions retrieved by BM25."""
 NOT_RUN = "it was not run"
 NOTHING_SHARED = "not known: nothing was asked of all of them"
 
 
 @dataclass(frozen=True, eq=False)
 class BesideOracle:
-    """A model's best memory, the memory of figure 7 where it was run once, and the oracle, with paired gaps.
+    """A model's best memory, the memory of figure 7 if it was run once, and the oracle, with paired gaps.
 
-    All of it is over what all memories and the oracle were asked in the same trials; `left_out` counts the
-    other answers. `best` is None where they were asked nothing in common.
+    All figures use the questions shared by all memories and the oracle in the same trials; `left_out` counts
+    the other answers. `best` is None without shared questions.
     """
 
     group: Group
@@ -313,17 +313,17 @@ class BesideOracle:
 
     @property
     def label(self) -> str:
-        """How the row is called."""
+        """Name of the row."""
         return label(self.group)
 
     @property
     def best_label(self) -> str:
-        """How the best memory is called."""
+        """Name of the best memory."""
         return NOTHING_SHARED if self.best is None else column_head(self.best)
 
 
 def beside_oracle(answers: Answers, rule: Rule) -> list[BesideOracle]:
-    """Return a row for each model that ran with the oracle and with a memory; of equals the first is best."""
+    """Return a row for each model that ran with both the oracle and a memory; the first of equals is best."""
     rows = answers.sheet.rows
     columns = Columns(rows)
     oracle_rows = []
@@ -352,7 +352,7 @@ def beside_oracle(answers: Answers, rule: Rule) -> list[BesideOracle]:
 
 
 def oracle_table(rows: Sequence[BesideOracle]) -> Table:
-    """The best memory of each model, and what the evidence itself would be worth."""
+    """The best memory of each model, and the accuracy with the evidence itself."""
     left_out = sum(row.left_out for row in rows)
     has_figure7 = any(row.figure7 is not None for row in rows)
     lines = []

@@ -1,1 +1,1 @@
-"""Long dialogues of dated sessions: reading them by windows, and changing what is said of their sessions."""
+"""Editing of long dialogues: sessions by windows, facts, questions and question sets, import and export."""

@@ -1,4 +1,4 @@
-"""Answers to questions about scripts as labels: of the key, the observation and both scores."""
+"""Answers to questions about scripts as labels: the key, the observation and both scores."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from annotation.work.labels import Answer, record
 from suites.long_dialogue.schemes import ANSWERS as SCHEME
 from suites.long_dialogue.scripts.answers import KEY, LENIENT, OBSERVED, STRICT, Answered, labels_of
 
-# Writing what the key, the observation and both scores say of answers, as labels of raters of their own.
+# Labels of answers: the key, the observation and both scores, each by its own rater.
 
 CONTENT = "answer"
-"""Under what an answer turn's `extra` tells of it."""
+"""Key of the answer in a turn's `extra`."""
 SCORED = ("outcome", "format", "key")
-"""What has to be told of an answer, in words, before it can be scored."""
+"""Text fields that an answer needs before it can be scored."""
 VERSION = 1
-"""Raised with every change of how replies are read or scored: then other raters answer."""
+"""Increment with every change to the reading or scoring of replies; the labels then come from new raters."""
 BATCH = 2_000
 
 
 @transaction.atomic
 def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
-    """Write the labels of answers, None: of all in the corpus without any; return how many are new.
+    """Write the labels of answers; return the number of new ones.
 
-    Labels that are there stay as they are, so it is safe to run again. Turns that tell nothing of an answer,
-    such as imported ones, get none.
+    `continuations` None stands for all unlabelled answers of the corpus. Existing labels stay as they are, so
+    repeated calls are safe. Turns without the data of an answer, such as imported ones, get none.
     """
     if continuations is None and not corpus.dialogues.filter(script__isnull=False).exists():
         return 0
@@ -59,7 +59,7 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
 
 
 def rater_of(corpus: Corpus, name: str) -> Rater:
-    """Return the rater called `observed`, `key`, `score:strict` or `score:lenient`, made at first use."""
+    """Return the rater called `observed`, `key`, `score:strict` or `score:lenient`, created on first use."""
     if name == KEY:
         return labels.imported_rater(corpus=corpus, kind=Rater.Kind.KEY, name=f"key:{corpus.name}")
     if name not in (OBSERVED, STRICT, LENIENT):
@@ -69,7 +69,7 @@ def rater_of(corpus: Corpus, name: str) -> Rater:
 
 
 def _answer_ratings(items: QuerySet[Item]) -> Iterator[tuple[int, Answered]]:
-    """Yield each rating of each answer with its item's id."""
+    """Yield each rating of each answer with the id of its item."""
     rows = items.order_by("pk").values_list("pk", "turn__text", "turn__extra")
     for item, reply, extra in rows.iterator(BATCH):
         content = _content(extra)
@@ -78,7 +78,7 @@ def _answer_ratings(items: QuerySet[Item]) -> Iterator[tuple[int, Answered]]:
 
 
 def _content(extra: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return what is told of an answer; nothing where a file tells too little of it to be scored."""
+    """Return the data of an answer, {} if a file has too little of it for a score."""
     content = ((extra or {}).get("extra") or {}).get(CONTENT)
     if not isinstance(content, dict) or not all(isinstance(content.get(name), str) for name in SCORED):
         return {}

@@ -1,4 +1,4 @@
-"""What generators of records draft: facts and questions of a dialogue, each once, to be reviewed."""
+"""Facts and questions drafted by generators of records, without duplicates, ready for review."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from suites.long_dialogue.agent.quiz import DialsimFacts, DialsimQuiz
 from suites.long_dialogue.editing.import_records import NewRecord, make_records
 
 IDENTITY_FIELDS = ("head", "relation", "tail", "session")
-"""What makes two facts the same one, whoever drew them."""
+"""Fields by which two facts are the same, whoever drew them."""
 DRAFT = "draft"
 
 
 def write(production: Production, drafts: Sequence[MadeRecord], text: Any) -> dict[str, Any]:
     """Write drafts in the current transaction, with their items; return the production's result.
 
-    What the dialogue has already is not drafted again, and what is no longer an open draft is not superseded:
-    the result says how many were `made`, their `keys`, and how many `there` or `decided`.
+    Records that the dialogue already has are not drafted again, and records that are no longer open drafts
+    are not superseded: the result has the number `made`, their `keys`, and the numbers of these skipped
+    drafts, `there` and `decided`.
     """
     dialogue = Dialogue.objects.select_for_update().select_related("corpus").get(pk=production.dialogue_id)
     stored = {(row.kind, row.key): row for row in Record.objects.filter(dialogue=dialogue)}
@@ -58,14 +59,14 @@ def _supersede(old: Sequence[Record | None], ids: Sequence[int]) -> None:
 
 
 def _identity(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what two records have in common that say the same."""
+    """Return a key that is equal for records with the same content."""
     if kind == FACT:
         return (kind, *(fold(str(content[name])) for name in IDENTITY_FIELDS))
     return (kind, *(f"{name}: {content[name]}" for name in sorted(content)))
 
 
 def _free(kind: str, key: str, used_keys: set[tuple[str, str]]) -> str:
-    """Return a key, with a number behind it where it is taken, and take it."""
+    """Reserve a key, with a numeric suffix if it is taken, and return it."""
     number, free = 1, key
     while (kind, free) in used_keys:
         number += 1

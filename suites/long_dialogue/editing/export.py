@@ -1,4 +1,4 @@
-"""Scripts as lines of the native format, written in bounded memory and read back unchanged."""
+"""Export of scripts as lines of the native format, in bounded memory; an import restores them unchanged."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ from config.models import Event
 from suites.long_dialogue.editing.import_records import uses_of
 from suites.long_dialogue.editing.question_records import called, find_question_set
 
-# Scripts leave as lines of the native format and come back as they were; memory stays small.
+# Export of scripts as lines of the native format; a streamed export keeps memory small.
 #
-# A line has everything that is said of a script now: sessions as they were changed, name maps, facts and
-# questions with their status (those, too, that another one stands in for, since people answered about
-# them), question sets with their uses, and, where they are wanted, continuations. What happened before
-# stays: earlier versions of sessions, and where a record came from.
+# A line contains the current state of a script: sessions as edited, name maps, facts and questions with their
+# status (superseded ones too, since people rated them), question sets with their uses, and, on request,
+# continuations. History is not exported: earlier versions of sessions, and the provenance of records.
 
 ROWS = 5_000
 PIECE = 2**16
@@ -50,8 +49,11 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class ExportSelection:
-    """What to export beside the script: `sets` by name (`first`, of a version `first@2` or `first:2`), None
-    for the last version of each name; and whether continuations do."""
+    """Parts to export in addition to the script.
+
+    `sets` are names of question sets (`first`, or of a version `first@2` or `first:2`), None for the last
+    version of each name; `continuations` includes the continuations.
+    """
 
     sets: tuple[str, ...] | None = None
     continuations: bool = False
@@ -59,7 +61,7 @@ class ExportSelection:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What was written: its size, SHA-256, and the scripts whose lines are too long to be imported."""
+    """Result of an export: its size, SHA-256, and the scripts whose lines are too long to import."""
 
     bytes: int
     sha256: str
@@ -67,10 +69,10 @@ class ExportResult:
 
 
 def write(file: IO[bytes], dialogues: Sequence[Dialogue], selection: ExportSelection) -> ExportResult:
-    """Write scripts of one corpus, a line each, as they stand at one moment.
+    """Write scripts of one corpus, one line each, in a consistent snapshot.
 
-    Raises ScriptRefused, before anything is written, for a question set that is not there, and for
-    continuations with answers in a test part that nobody has opened.
+    Raises ScriptRefused, before anything is written, for an unknown question set, and for continuations with
+    answers in a test part that is still unopened.
     """
     digest, size, too_long = hashlib.sha256(), 0, []
     with _at_one_moment():
@@ -86,7 +88,7 @@ def write(file: IO[bytes], dialogues: Sequence[Dialogue], selection: ExportSelec
 
 
 def too_long_warning(result: ExportResult) -> str:
-    """Return a warning where an import would not take the file, else ''."""
+    """Return a warning if an import would refuse the file, else ''."""
     if not result.too_long:
         return ""
     return (
@@ -97,7 +99,7 @@ def too_long_warning(result: ExportResult) -> str:
 
 @contextmanager
 def _at_one_moment() -> Iterator[None]:
-    """Let all queries see the same; inside a transaction that has begun, what that one sees."""
+    """Run all queries in one snapshot; inside an open transaction, in that transaction's snapshot."""
     if connection.in_atomic_block:
         yield
         return
@@ -108,7 +110,7 @@ def _at_one_moment() -> Iterator[None]:
 
 
 def _selected_sets(dialogues: Sequence[Dialogue], selection: ExportSelection) -> list[QuestionSet]:
-    """Return the question sets that leave, by name."""
+    """Return the question sets to export, by name."""
     if not dialogues:
         return []
     corpus = dialogues[0].corpus
@@ -126,7 +128,7 @@ def _selected_sets(dialogues: Sequence[Dialogue], selection: ExportSelection) ->
 
 
 def _refuse_unopened(corpus: Corpus, dialogues: Sequence[Dialogue]) -> None:
-    """Refuse continuations that tell what was answered in a test part that nobody has opened."""
+    """Raise ScriptRefused for continuations with answers in a test part that is still unopened."""
     closed = set(splits.unopened(corpus).values_list("cluster", flat=True))
     for dialogue in dialogues:
         others = dialogue.continuations.exclude(key=SELF)
@@ -139,7 +141,7 @@ def _refuse_unopened(corpus: Corpus, dialogues: Sequence[Dialogue]) -> None:
 
 
 def _line(dialogue: Dialogue, sets: Sequence[QuestionSet], selection: ExportSelection) -> Iterator[str]:
-    """Yield a script's line in parts, its end included."""
+    """Yield a script's line in parts, including its line break."""
     own = dialogue.continuations.filter(key=SELF).select_related("system").first()
     head = head_json(_head(dialogue, own.system.name if own else HUMAN)) | {"kind": KIND}
     yield _json(head | (dialogue.script or {}))[:-1]
@@ -176,7 +178,7 @@ def _turns(continuation: Continuation) -> Iterator[dict[str, Any]]:
 
 
 def _records(dialogue: Dialogue, kind: str, sets: Sequence[QuestionSet]) -> Iterator[dict[str, Any]]:
-    """Yield facts or questions: those that stand by themselves, and those of the sets that leave."""
+    """Yield facts or questions: those outside question sets, and those of the exported sets."""
     rows = Record.objects.filter(
         Q(set=None) | Q(set__in=[question_set.pk for question_set in sets]), dialogue=dialogue
     )
@@ -188,7 +190,7 @@ def _records(dialogue: Dialogue, kind: str, sets: Sequence[QuestionSet]) -> Iter
 
 
 def _asks(question_set: QuestionSet, dialogue: Dialogue) -> bool:
-    """Whether a set has questions of a script, or asks some there."""
+    """Whether a set contains questions of a script, or uses of them."""
     uses = Use.objects.filter(set=question_set, question__dialogue=dialogue)
     return uses.exists() or Record.objects.filter(set=question_set, dialogue=dialogue).exists()
 
@@ -223,12 +225,12 @@ def _continuation(row: Continuation) -> Iterator[str]:
 
 
 def _list_field(name: str, parts: Iterable[str], *, always: bool = False) -> Iterator[str]:
-    """Yield a further field of an object, a list of JSON texts; of an empty one nothing, unless `always`."""
+    """Yield a further field of an object, a list of JSON texts; nothing for an empty one unless `always`."""
     return _nested_list_field(name, ((part,) for part in parts), always=always)
 
 
 def _nested_list_field(name: str, parts: Iterable[Iterable[str]], *, always: bool = False) -> Iterator[str]:
-    """Yield a list whose parts come in pieces."""
+    """Yield a list whose items come in pieces."""
     start = before = f', "{name}": ['
     for part in parts:
         yield before
@@ -245,7 +247,7 @@ def _json(value: Any) -> str:
 
 
 def _pieces(parts: Iterable[str]) -> Iterator[bytes]:
-    """Yield texts as bytes, many of them together."""
+    """Yield texts as bytes, combined into larger pieces."""
     buffer: list[str] = []
     size = 0
     for part in parts:
@@ -257,15 +259,15 @@ def _pieces(parts: Iterable[str]) -> Iterator[bytes]:
     yield "".join(buffer).encode()
 
 
-# A script as a file that is sent: written whole first, so that what is refused is told before.
+# Download of a script: the file is complete before the response starts, so that errors come first.
 
 MEDIA = "application/x-ndjson"
 
 
 def answer(*, dialogue: Dialogue, selection: ExportSelection, by: User) -> FileResponse:
-    """Return the HTTP answer that sends a script, and log it. Raises ScriptRefused.
+    """Return the HTTP response with a script, and log the export. Raises ScriptRefused.
 
-    `Concord-Warning` tells where the line is too long to be imported.
+    A line that is too long to import sets the header `Concord-Warning`.
     """
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
@@ -276,7 +278,7 @@ def answer(*, dialogue: Dialogue, selection: ExportSelection, by: User) -> FileR
         file, content_type=MEDIA, as_attachment=True, filename=f"script-{dialogue.pk}.jsonl"
     )
     answer["Content-Length"] = str(result.bytes)
-    answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
+    answer["Content-Encoding"] = "identity"  # compression would remove the length
     answer["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(result.sha256)).decode()}:"
     if result.too_long:
         answer["Concord-Warning"] = too_long_warning(result).partition(": ")[2]

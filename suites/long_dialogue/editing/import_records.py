@@ -1,4 +1,4 @@
-"""Facts, questions and question sets of imported scripts: written once, and never against what is there."""
+"""Facts, questions and question sets of imported scripts: written once; conflicts are reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotation.models import Corpus, Import, QuestionSet, Record, Use
 from annotation.records import Dialogue
 from annotation.script_records import fact_json, parted, question_json
 
-# Facts, questions and question sets of imported scripts: written once, and never against what is there.
+# Records and question sets of an import: new ones are written, conflicts with existing ones are reported.
 
 RECORD_COLUMNS = [
     "id",
@@ -58,7 +58,7 @@ SELECT r.corpus_id, r.kind, c.id, r.id, dated.cluster, d.part = 'training'
    AND dated.session = coalesce(r.content->>'session', r.content->'evidence'->>0)
  WHERE r.id = ANY(%(ids)s) ORDER BY r.id
 """
-"""Items of records: their cluster is the session where a fact is said, or the first one of the evidence."""
+"""Items of records: their cluster is the session of the fact, or the first session of the evidence."""
 
 SUPERSEDE = """
 UPDATE annotation_record r SET superseded_by_id = n.id
@@ -71,12 +71,12 @@ UPDATE annotation_record r SET superseded_by_id = n.id
 Placed = tuple[int, Dialogue]
 """A dialogue's id in the database, and its record."""
 Stored = tuple[dict[str, Any], str, str]
-"""A record's content, status, and the key of the one in its place, '' while it stands itself."""
+"""A record's content, status, and the key of its successor, '' for a current record."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRecord:
-    """A fact or question of a script, with the names of the set that made it and of the one in its place."""
+    """A fact or question of a script, with the names of its question set and of its successor."""
 
     kind: str
     key: str
@@ -88,7 +88,7 @@ class ImportedRecord:
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """A record to write; `dialogue` and the question set that made it, where one did, are ids."""
+    """A record to write; `dialogue` and `question_set`, the set that made it, if any, are ids."""
 
     dialogue: int
     kind: str
@@ -109,7 +109,7 @@ class RecordWriter:
     sets: dict[str, QuestionSet] = field(default_factory=dict)
 
     def write(self, placed: Sequence[Placed]) -> None:
-        """Write what the dialogues bring and the corpus does not have; note what contradicts it."""
+        """Write new records and sets of the dialogues; record conflicts with the corpus as problems."""
         placed = [entry for entry in placed if entry[1].facts or entry[1].questions or entry[1].question_sets]
         if not placed:
             return
@@ -151,7 +151,7 @@ class RecordWriter:
         return False
 
     def _know_sets(self, placed: Sequence[Placed]) -> None:
-        """Find or make the question sets that the dialogues name: those of this import, or equal ones."""
+        """Find or create the question sets named by the dialogues: those of this import, or equal ones."""
         for _, record in placed:
             for imported_set in record.question_sets:
                 if imported_set.name in self.sets:
@@ -203,7 +203,7 @@ def _rows(record: Dialogue) -> Iterator[ImportedRecord]:
 
 
 def _supersede(record_ids: Sequence[int], rows: Sequence[tuple[int, ImportedRecord]]) -> None:
-    """Let the new records that another one stands in for point at it."""
+    """Link the new records to their successors."""
     superseded = [
         (pk, number, row) for pk, (number, row) in zip(record_ids, rows, strict=True) if row.superseded_by
     ]
@@ -225,9 +225,9 @@ def make_records(
     rows: Sequence[NewRecord],
     provenance: dict[str, Any],
 ) -> list[int]:
-    """Make records with their items, in the current transaction; return the records' ids in order.
+    """Create records with their items, in the current transaction; return the records' ids in order.
 
-    Raises IntegrityError where the dialogue has a record of that kind and key.
+    Raises IntegrityError if the dialogue already has a record of the same kind and key.
     """
     now = timezone.now()
     ids = reserve_ids("annotation_record", len(rows))
@@ -253,7 +253,7 @@ def make_records(
 
 
 def uses_of(stored: QuestionSet, dialogue: int) -> Iterator[scripts.Use]:
-    """Yield the uses of a set in one dialogue, by the ids of sessions."""
+    """Yield the uses of a set in one dialogue, with sessions by id."""
     rows = Use.objects.filter(set=stored, question__dialogue=dialogue)
     columns = ("question__key", "session", "answerable", "key", "type", "order", "since", "why", "rule")
     script = Record.objects.filter(dialogue=dialogue).values_list("dialogue__script", flat=True).first()
@@ -275,7 +275,7 @@ def uses_of(stored: QuestionSet, dialogue: int) -> Iterator[scripts.Use]:
 
 
 def write_uses(*, stored: QuestionSet, dialogue: int, record: Dialogue, uses: Sequence[scripts.Use]) -> None:
-    """Write a set's uses in one dialogue, in the current transaction; its questions are there already."""
+    """Write a set's uses in one dialogue, in the current transaction; its questions must exist."""
     assert record.script is not None
     numbers = {session.id: place for place, session in enumerate(record.script.sessions, start=1)}
     questions = dict(Record.objects.filter(dialogue=dialogue, kind=scripts.QUESTION).values_list("key", "pk"))
@@ -300,5 +300,5 @@ def write_uses(*, stored: QuestionSet, dialogue: int, record: Dialogue, uses: Se
 def write_records(
     corpus: Corpus, imported: Import, result: ImportResult, faults: Faults, placed: Sequence[Placed]
 ) -> None:
-    """Write the facts, questions and question sets that a batch of an import brings."""
+    """Write the facts, questions and question sets of an import's batch."""
     RecordWriter(corpus, imported, result, faults).write(placed)

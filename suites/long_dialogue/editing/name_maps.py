@@ -1,4 +1,4 @@
-"""Versions of other names for a script's people: made from a seed, or written; none is ever changed."""
+"""Versions of replacement names for a script's people: from a seed, or written by hand; none ever changes."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from suites.long_dialogue.editing.sessions import own_turns
 from suites.long_dialogue.scripts.names import GENDERS, Gender, anonymised, checked, people_of, swapped
 from suites.long_dialogue.scripts.sessions import People, script_of
 
-# A stored script as one record: all of its turns, facts and questions, for what has to read everything.
+# A stored script as one record: all turns, facts and questions, for code that needs everything.
 
 
 def record_of(dialogue: Dialogue) -> records.Dialogue:
-    """Return a script with its own turns, and the facts and questions that nothing supersedes."""
+    """Return a script with its own turns, and its facts and questions that are not superseded."""
     rows = list(
         Record.objects.filter(dialogue=dialogue, superseded_by=None)
         .order_by("id")
@@ -55,10 +55,10 @@ def record_of(dialogue: Dialogue) -> records.Dialogue:
 
 KINDS = (ANONYMISED, SWAPPED)
 MOST = 5_000
-"""So many names a map may have."""
+"""Maximum number of names in a map."""
 LONGEST = 200
 CAST = 6
-"""The main cast, where nobody says who it is: so many people who say most."""
+"""Size of the default main cast: the people with the most turns."""
 
 
 def maps_of(dialogue: Dialogue) -> tuple[NameMap, ...]:
@@ -80,11 +80,11 @@ def make_names(
     genders: Mapping[str, str] | None = None,
     aliases: Mapping[str, Sequence[str]] | None = None,
 ) -> NameMap:
-    """Make the next version of a kind of names from a seed.
+    """Create the next version of a kind of names from a seed.
 
-    `cast` is whose names are swapped, by id or name; without it those who say most (CAST of them). `kept` are
-    spellings that stay. `genders` (female, male, neutral) and `aliases` add to what participants declare.
-    Raises ScriptRefused, and keeps nothing, where no such map can be made.
+    `cast` lists the people whose names are swapped, by id or name; by default the people with the most turns
+    (CAST of them). `kept` are spellings that stay. `genders` (female, male, neutral) and `aliases` add to the
+    participants' declarations. Raises ScriptRefused, and saves nothing, where no such map is possible.
     """
     row, record = _locked(dialogue, kind)
     people = _Ids(record)
@@ -112,10 +112,10 @@ def save_names(
     by: User | None,
     kept: Sequence[str] = (),
 ) -> NameMap:
-    """Keep names that somebody wrote as the next version of a kind.
+    """Save names written by hand as the next version of a kind.
 
-    Raises ScriptRefused, and keeps nothing, with all that is wrong with them, or where they are those of the
-    newest version.
+    Raises ScriptRefused, and saves nothing, for invalid names, with every problem in the message, and for
+    names equal to those of the newest version.
     """
     row, record = _locked(dialogue, kind)
     cleaned = tuple((" ".join(old.split()), " ".join(new.split())) for old, new in pairs)
@@ -139,14 +139,14 @@ def save_names(
 
 
 def main_cast(record: records.Dialogue) -> list[str]:
-    """Return the ids of those who say most, at most CAST of them, in the order of what they say."""
+    """Return the ids of the people with the most turns, at most CAST of them, in that order."""
     counts = Counter(turn.speaker for turn in record.turns)
     people = [person.id for person in people_of(record) if person.has_name and counts[person.id]]
     return sorted(people, key=lambda person_id: -counts[person_id])[:CAST]
 
 
 class _Ids:
-    """The ids of a script's people by what they are called."""
+    """Ids of a script's people by id, name or alias."""
 
     def __init__(self, record: records.Dialogue) -> None:
         self.people = People(record.participants)
@@ -154,7 +154,7 @@ class _Ids:
         self.ids |= {person.id: person.id for person in record.participants}
 
     def id(self, name: str, field: str) -> str:
-        """Return whose id or name it is; raise ScriptRefused about a field for nobody's."""
+        """Return the id of a person by id or name; raise ScriptRefused about a field for an unknown name."""
         person_id = self.ids.get(name.strip()) or self.ids.get(self.people.name(name) or "")
         if person_id is None:
             raise ScriptRefused(f"Nobody of this dialogue is called {name[:80]!r}.", field=field)
@@ -169,7 +169,7 @@ def _gender(name: str, value: str) -> Gender:
 
 
 def _locked(dialogue: Dialogue, kind: str) -> tuple[Dialogue, records.Dialogue]:
-    """Return the locked row and its record; raise ScriptRefused for a kind of names that there is not."""
+    """Return the locked row and its record; raise ScriptRefused for an unknown kind of names."""
     if kind not in KINDS:
         raise ScriptRefused(f"There are the names {' and '.join(KINDS)}.", field="kind")
     row = Dialogue.objects.select_for_update().select_related("corpus").get(pk=dialogue.pk)
@@ -198,7 +198,7 @@ def _keep(
 
 
 def as_dict(names: NameMap) -> dict[str, Any]:
-    """Return a name map for a program to read; `names` is what a condition calls it."""
+    """Return a name map as JSON data; `names` is its name in conditions."""
     return {
         "names": f"{names.kind}:{names.version}",
         "kind": names.kind,

@@ -1,4 +1,4 @@
-"""Facts and questions changed: by hand, and by what reviews came to."""
+"""Changes to facts and questions, by hand and from the results of reviews."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from suites.long_dialogue.editing.question_relations import table_of
 from suites.long_dialogue.scripts.graph import PERSON
 from suites.long_dialogue.scripts.sessions import People
 
-# The keys of records that people make: counted up, and after what they supersede.
+# Keys of records created by people: numbered, and derived from the record that they supersede.
 
 _VERSION = re.compile(r"(.*)\.(\d+)")
 PREFIXES = {"fact": "f", "question": "q"}
 
 
 def next_key(record: Record) -> str:
-    """Return the first free key for what supersedes a record: `f1.2` after `f1`, `f1.3` after `f1.2`."""
+    """Return the first free key for a record's successor: `f1.2` after `f1`, `f1.3` after `f1.2`."""
     versioned = _VERSION.fullmatch(record.key)
     stem, number = (versioned[1], int(versioned[2])) if versioned else (record.key, 1)
     return _free(record.dialogue_id, record.kind, f"{stem}.", number + 1)
 
 
 def new_key(dialogue: Dialogue, kind: str) -> str:
-    """Return the first free key for a record made by hand, such as `f-hand-1`."""
+    """Return the first free key for a record created by hand, such as `f-hand-1`."""
     return _free(dialogue.pk, kind, f"{PREFIXES[kind]}-hand-", 1)
 
 
@@ -58,14 +58,14 @@ def _free(dialogue: int, kind: str, stem: str, number: int) -> str:
     return f"{stem}{number}"
 
 
-# Taking over what reviews came to: drafts are accepted, rejected, or superseded by what puts them right.
+# Results of reviews: drafts are accepted, rejected, or superseded by a corrected record.
 
 ACCEPTED, CORRECTED, REJECTED, UNDECIDED = DECISIONS = ("accepted", "corrected", "rejected", "undecided")
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What taking over comes to: the reviewed drafts, and how many nobody has reviewed."""
+    """Results of reviews: the reviewed drafts, and the number of unreviewed ones."""
 
     kind: str
     reviewed: tuple[Reviewed, ...]
@@ -73,26 +73,26 @@ class Applied:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many drafts were, or would be, accepted, corrected, rejected, and how many stay undecided."""
+        """Number of drafts that are, or would be, accepted, corrected, rejected, and left undecided."""
         counted: Counter[str] = Counter(reviewed.outcome.decision for reviewed in self.reviewed)
         return {decision: counted[decision] for decision in DECISIONS}
 
     @property
     def undecided(self) -> list[tuple[str, int]]:
-        """Why drafts stay undecided, each reason with how many, the most frequent first."""
+        """Reasons for undecided drafts, each with its count, the most frequent first."""
         open_ = (
             reviewed.outcome.reason for reviewed in self.reviewed if reviewed.outcome.decision == UNDECIDED
         )
         return Counter(open_).most_common()
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for a program to read."""
+        """Return the results as JSON data."""
         reasons = [{"reason": reason, "n": n} for reason, n in self.undecided]
         return {"kind": self.kind, **self.counts, "unreviewed": self.unreviewed, "reasons": reasons}
 
 
 def preview_reviews(corpus: Corpus, kind: str) -> Applied:
-    """Return what taking over the reviews of a kind would come to now; nothing is changed."""
+    """Return the results that applying the reviews of a kind would have now; changes nothing."""
     return Applied(
         kind,
         tuple(question_records.reviews_of_corpus(corpus, kind)),
@@ -102,9 +102,9 @@ def preview_reviews(corpus: Corpus, kind: str) -> Applied:
 
 @transaction.atomic
 def apply_reviews(*, corpus: Corpus, kind: str, by: User | None) -> Applied:
-    """Take over what the reviews of a corpus's drafts of a kind came to; return what was done.
+    """Apply the reviews of a corpus's drafts of a kind; return the results.
 
-    What is undecided stays a draft, so that the same again changes nothing but what was decided since.
+    Undecided records stay drafts, so a second call changes only those decided since.
     """
     corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
     list(Record.objects.select_for_update().filter(corpus=corpus, kind=kind, status="draft").order_by("pk"))
@@ -122,7 +122,7 @@ def apply_reviews(*, corpus: Corpus, kind: str, by: User | None) -> Applied:
 
 
 def _correct(corpus: Corpus, by: User | None, those: Sequence[Reviewed]) -> None:
-    """Make the records that supersede what was put right."""
+    """Create the records that supersede corrected drafts."""
     for reviewed in those:
         content = reviewed.outcome.content
         assert content is not None
@@ -140,7 +140,7 @@ def _correct(corpus: Corpus, by: User | None, those: Sequence[Reviewed]) -> None
 def supersede(
     *, record: Record, content: dict[str, Any], provenance: dict[str, Any], by: User | None
 ) -> Record:
-    """Make an accepted record that supersedes another one, in the current transaction; return it."""
+    """Create an accepted record that supersedes another one, in the current transaction; return it."""
     row = NewRecord(record.dialogue_id, record.kind, next_key(record), content, ACCEPTED, record.set_id)
     (new_id,) = make_records(corpus=record.corpus, rows=[row], provenance=provenance)
     Record.objects.filter(pk=new_id).update(created_by=by)
@@ -148,7 +148,7 @@ def supersede(
     return Record.objects.get(pk=new_id)
 
 
-# What a fact or a quiz question has to say before it is kept: each field, with what is wrong with it.
+# Validation of facts and quiz questions, with an error for each field.
 
 TEXT_LIMIT = 2_000
 CHOICES = 4
@@ -157,15 +157,15 @@ CHOICES = 4
 def checked_content(
     dialogue: Dialogue, kind: str, values: Mapping[str, Any], before: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return a record's content as it is kept. Raises QuestionsRefused, naming the field at fault.
+    """Return a record's content in stored form. Raises QuestionsRefused, with the invalid field.
 
-    `before` is what it was: fields that nobody edits by hand (wordings, turns of the evidence) stay.
+    `before` is the previous content: fields that people do not edit (wordings, turns of the evidence) stay.
     """
     return _fact(dialogue, values) if kind == FACT else _question(dialogue, values, before or {})
 
 
 def _fact(dialogue: Dialogue, values: Mapping[str, Any]) -> dict[str, Any]:
-    """`head, relation, tail, session, turns` (numbers from 1)."""
+    """Fields: `head, relation, tail, session, turns` (numbers from 1)."""
     table = table_of(dialogue.corpus)
     names = {fold(key): key for key in table}
     relation = names.get(fold(_text(values, "relation", NAME_LIMIT)))
@@ -187,7 +187,7 @@ def _fact(dialogue: Dialogue, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _question(dialogue: Dialogue, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """`text, answer, choices, evidence, evidence_all`."""
+    """Fields: `text, answer, choices, evidence, evidence_all`."""
     text, answer = _text(values, "text", TEXT_LIMIT), _text(values, "answer", TEXT_LIMIT)
     if not text.endswith("?"):
         raise QuestionsRefused("A question ends with a question mark.", field="text")
@@ -224,7 +224,7 @@ def _text(values: Mapping[str, Any], name: str, limit: int) -> str:
 
 
 def _sessions(dialogue: Dialogue, names: Sequence[str], field: str) -> tuple[str, ...]:
-    """Return ids of sessions in the script's order; a session may be named by its number, too."""
+    """Return ids of sessions in the script's order; names may be ids or session numbers."""
     ids = [session["id"] for session in (dialogue.script or {}).get("sessions", ())]
     numbers = {str(number): name for number, name in enumerate(ids, start=1)}
     session_ids = []
@@ -239,7 +239,7 @@ def _sessions(dialogue: Dialogue, names: Sequence[str], field: str) -> tuple[str
 
 
 def _turns(dialogue: Dialogue, numbers: Sequence[Any], session: str) -> tuple[int, ...]:
-    """Return positions of turns told by number; each has to be of the session."""
+    """Return positions of turns, given by number; each must belong to the session."""
     try:
         places = sorted({int(number) - 1 for number in numbers})
     except (TypeError, ValueError):
@@ -257,7 +257,7 @@ def _turns(dialogue: Dialogue, numbers: Sequence[Any], session: str) -> tuple[in
     return tuple(places)
 
 
-# Facts and quiz questions by hand: written, changed, accepted and rejected without review, and logged.
+# Facts and quiz questions by hand: created, changed, accepted and rejected without review, and logged.
 
 DECIDED = (ACCEPTED, REJECTED)
 
@@ -266,7 +266,7 @@ DECIDED = (ACCEPTED, REJECTED)
 def add(
     *, dialogue: Dialogue, kind: str, content: Mapping[str, Any], accepted: bool = False, by: User | None
 ) -> Record:
-    """Write a fact or a quiz question by hand, as a draft or accepted at once. Raises QuestionsRefused."""
+    """Create a fact or a quiz question, as a draft or accepted at once. Raises QuestionsRefused."""
     cleaned = checked_content(dialogue, kind, content)
     status = ACCEPTED if accepted else "draft"
     row = NewRecord(dialogue.pk, kind, new_key(dialogue, kind), cleaned, status)
@@ -281,10 +281,10 @@ def add(
 
 @transaction.atomic
 def change(*, record: Record, content: Mapping[str, Any], by: User | None) -> Record:
-    """Put a fact or a quiz question right by hand, and return what it is now.
+    """Change a fact or a quiz question by hand, and return the current record.
 
-    A draft that nobody reviewed and no used set asks is rewritten; another one is superseded by a record that
-    is accepted. Raises QuestionsRefused.
+    A draft is updated in place if nobody reviewed it and no used set contains it; any other record is
+    superseded by an accepted one. Raises QuestionsRefused.
     """
     record = (
         Record.objects.select_for_update(of=("self",)).select_related("dialogue__corpus").get(pk=record.pk)
@@ -309,9 +309,9 @@ def change(*, record: Record, content: Mapping[str, Any], by: User | None) -> Re
 
 @transaction.atomic
 def decide(*, corpus: Corpus, records: Sequence[int], status: str, by: User | None) -> int:
-    """Accept or reject facts and quiz questions of one's own without review; return how many changed.
+    """Accept or reject records outside question sets without review; return how many changed.
 
-    `records` are their ids. Raises QuestionsRefused for a status that is neither.
+    `records` are their ids. Raises QuestionsRefused for any other status.
     """
     if status not in DECIDED:
         raise QuestionsRefused(f"Without review they are {' or '.join(DECIDED)}.", field="status")
@@ -332,7 +332,7 @@ def decide(*, corpus: Corpus, records: Sequence[int], status: str, by: User | No
 
 @transaction.atomic
 def accept_drafts(*, corpus: Corpus, kind: str, by: User | None) -> int:
-    """Accept all drafts of a kind that nobody reviewed; return how many."""
+    """Accept all unreviewed drafts of a kind; return their number."""
     rows = Record.objects.filter(corpus=corpus, kind=kind, status="draft", set=None, superseded_by=None)
     drafts = rows.exclude(item__labels__isnull=False)
     return decide(corpus=corpus, records=list(drafts.values_list("pk", flat=True)), status=ACCEPTED, by=by)

@@ -1,4 +1,4 @@
-"""The figures of a question set."""
+"""Figures of a question set."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from annotation.script_records import (
 )
 from suites.long_dialogue.scripts.making import MadeSet, overview
 
-# What a question set comes to, in numbers: table 2 of the set (`dialsim.md`, section 9).
+# Figures of a question set, for its table 2.
 
-# Scripts as question sets are made of them: who speaks in which session, accepted facts, quiz questions.
+# Input of question sets: speakers by session, accepted facts, quiz questions.
 #
-# The texts of turns are not read: a script has some 350,000 words of them, and nothing here depends on one.
+# The texts of turns are not read: a script has some 350,000 words of them, and nothing here depends on them.
 
 ACCEPTED = "accepted"
 RULES = 2
-"""Raised when the rules of questions and uses change, so that sets made by the old ones are made anew."""
+"""Increment when the rules of questions and uses change, so that sets made by the old rules are rebuilt."""
 
 
 def scripts(corpus: Corpus) -> list[Dialogue]:
@@ -46,7 +46,7 @@ def scripts(corpus: Corpus) -> list[Dialogue]:
 
 
 def counting(corpus_or_dialogue: Corpus | Dialogue, kind: str) -> Any:
-    """Return the records that question sets are made of: accepted, not superseded, made by no set."""
+    """Return the records that enter question sets: accepted, not superseded, and not created by a set."""
     rows = Record.objects.filter(kind=kind, status=ACCEPTED, superseded_by=None, set=None)
     if isinstance(corpus_or_dialogue, Corpus):
         return rows.filter(corpus=corpus_or_dialogue)
@@ -68,7 +68,7 @@ def quiz(dialogue: Dialogue) -> tuple[Question, ...]:
 
 
 def without_texts(dialogue: Dialogue) -> records.Dialogue:
-    """Return a script with its facts and quiz questions, its turns without their texts."""
+    """Return a script with its facts and quiz questions; its turns have no texts."""
     return records.Dialogue(
         id=dialogue.key,
         turns=tuple(_turns(dialogue)),
@@ -86,7 +86,7 @@ def _turns(dialogue: Dialogue) -> Iterator[records.Turn]:
 
 
 def digest(corpus: Corpus, options: dict[str, Any]) -> str:
-    """Return the SHA-256 of all that a question set of these options is made from."""
+    """Return the SHA-256 of all inputs of a question set with these options."""
     sha = hashlib.sha256(_line({"rules": RULES, **options}))
     for dialogue in scripts(corpus):
         sha.update(_line([dialogue.key, dialogue.script, dialogue.participants]))
@@ -97,7 +97,7 @@ def digest(corpus: Corpus, options: dict[str, Any]) -> str:
 
 
 def _without_styles(content: dict[str, Any]) -> dict[str, Any]:
-    """Return a content without its wordings, on which no use depends."""
+    """Return a content without its wordings, since no use depends on them."""
     return {name: value for name, value in content.items() if name != "styles"}
 
 
@@ -122,7 +122,7 @@ COLUMNS = ("source", "hops", "type", "answerable", "unanswerable")
 
 @dataclass(slots=True)
 class Figures:
-    """Numbers of a set, added up script by script."""
+    """Figures of a set, summed over scripts."""
 
     counts: Counter[str] = field(default_factory=Counter)
     answerable: Counter[tuple[str, int, str]] = field(default_factory=Counter)
@@ -132,7 +132,7 @@ class Figures:
     tests: float = 0.0
 
     def add(self, dialogue: records.Dialogue, made_set: MadeSet) -> None:
-        """Count one script's share."""
+        """Add the figures of one script."""
         summary = overview(dialogue, (*dialogue.questions, *made_set.questions), made_set.set.uses)
         facts, question_count = len(dialogue.facts), len({use.question for use in made_set.set.uses})
         self.counts.update(
@@ -147,7 +147,7 @@ class Figures:
         self.excluded.update(made_set.excluded)
 
     def as_json(self) -> dict[str, Any]:
-        """Return them as the column holds them."""
+        """Return the figures in the form of their database column."""
         names = ("scripts", "sessions", "asked", "turns", "facts", "questions")
         rows = [
             dict(zip(COLUMNS, (*key, self.answerable[key], self.unanswerable[key]), strict=True))
@@ -164,7 +164,7 @@ class Figures:
 
 
 def figures_of(question_set: QuestionSet) -> dict[str, Any]:
-    """Return a set's figures; of one that came with a file they are counted the first time, and kept."""
+    """Return a set's figures; those of an imported set are computed once, and saved."""
     if not question_set.figures:
         question_set.figures = _counted(question_set)
         QuestionSet.objects.filter(pk=question_set.pk).update(figures=question_set.figures)
@@ -197,7 +197,10 @@ def _sums(rows: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def table2(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the lines of a set's table: candidates per session by source, and all; None without sessions."""
+    """Return the lines of a set's table, by source and in total.
+
+    Figures per session are None without sessions.
+    """
     sessions = figures.get("asked") or 0
     rows = figures.get("rows", [])
     lines = []

@@ -1,4 +1,4 @@
-"""Facts, questions and their uses for pages and programs, with what reviewers answered about them."""
+"""Facts, questions and their uses for pages and programs, with reviewers' answers about them."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from suites.long_dialogue.schemes import QUIZ as QUIZ_REVIEW
 from suites.long_dialogue.scripts.reviewing import Outcome, Review, fact_outcome, quiz_outcome
 from suites.long_dialogue.scripts.sessions import Sessions
 
-# What people answered about drafts of facts and quiz questions, and what that comes to.
+# Reviewers' answers about drafts of facts and quiz questions, and the resulting decisions.
 
 SCHEMES = {FACT: FACT_REVIEW.key, QUESTION: QUIZ_REVIEW.key}
-"""The scheme by which each kind of record is reviewed."""
+"""Scheme that reviews each kind of record."""
 ADJUDICATOR = "adjudication"
 Answers = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """A draft with what its reviews come to, and how many people reviewed it."""
+    """A draft with the outcome of its reviews, and the number of its reviewers."""
 
     record: Record
     outcome: Outcome[Any]
@@ -54,9 +54,9 @@ class Reviewed:
 
 
 def reviews_of_corpus(corpus: Corpus, kind: str) -> list[Reviewed]:
-    """Return what the reviews of a corpus's drafts come to, in the order of the drafts.
+    """Return the outcomes of the reviews of a corpus's drafts, in the order of the drafts.
 
-    Drafts that nobody reviewed are not among them.
+    Unreviewed drafts are not included.
     """
     drafts = _drafts(corpus, kind)
     answers_by_record = _answers(drafts, SCHEMES[kind])
@@ -75,7 +75,7 @@ def reviews_of_corpus(corpus: Corpus, kind: str) -> list[Reviewed]:
 
 
 def unreviewed(corpus: Corpus, kind: str) -> int:
-    """Return how many drafts nobody has reviewed."""
+    """Return the number of unreviewed drafts."""
     drafts = _drafts(corpus, kind)
     return len(drafts) - len(_answers(drafts, SCHEMES[kind]))
 
@@ -107,14 +107,14 @@ def _of_script(
 
 
 class _DraftAnswers:
-    """The answers about one draft: by rater, and those that were adjudicated."""
+    """Answers about one draft: by rater, and the adjudicated ones."""
 
     def __init__(self) -> None:
         self.by_rater: dict[str, dict[str, Any]] = defaultdict(dict)
         self.decided: dict[str, Any] = {}
 
     def reviews(self) -> list[Review]:
-        """Return a review for each person, and where something was adjudicated one that stands over all."""
+        """Return a review for each person, and, after an adjudication, one that overrides all others."""
         reviews = [Review(rater, answers) for rater, answers in sorted(self.by_rater.items())]
         if not self.decided:
             return reviews
@@ -122,7 +122,7 @@ class _DraftAnswers:
 
     @property
     def contested(self) -> str:
-        """What was left open by an adjudication, as a reason; '' where nothing was."""
+        """Reason why an adjudication is incomplete, '' for none."""
         if not self.decided:
             return ""
         for key, answers in self._open_answers().items():
@@ -134,7 +134,7 @@ class _DraftAnswers:
         return {key: next(iter(answers.values())) for key, answers in self._open_answers().items()}
 
     def _open_answers(self) -> dict[str, dict[Any, Any]]:
-        """Return the answers to what was not adjudicated, of those who answered the rest as was decided."""
+        """Return the answers without adjudication, of raters who agree with all adjudicated answers."""
         open_answers: dict[str, dict[Any, Any]] = defaultdict(dict)
         for answers in self.by_rater.values():
             if all(_plain(answers.get(key)) == _plain(value) for key, value in self.decided.items()):
@@ -152,7 +152,7 @@ def _plain(value: Any) -> Any:
 
 
 def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, _DraftAnswers]:
-    """Return people's answers by a scheme, by the id of the record that they are about."""
+    """Return people's answers by a scheme, by the id of the record that they concern."""
     labels = Label.objects.filter(
         item__record__in=[record.pk for record in drafts],
         question__version__scheme__key=scheme,
@@ -177,9 +177,9 @@ def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, _DraftAnswers]:
     return dict(by_record)
 
 
-# Facts, questions and their uses for pages and programs, a page at a time.
+# Facts, questions and their uses for pages and programs, one page at a time.
 
-# What the types of uses mean, and why a question is asked or not, in words: one place for pages and docs.
+# Descriptions of types of uses, and of the reasons to ask a question or not, shared by pages and docs.
 
 TYPES = {
     "ans_wo_time": "quiz: the main character has heard the answer",
@@ -219,7 +219,7 @@ DROPPED = {
 
 
 def describe_type(name: str) -> str:
-    """Return what a type means; a pair of hops is told hop by hop."""
+    """Describe a type of use; a pair of hops is described hop by hop."""
     if name in TYPES:
         return TYPES[name]
     hops = [part for part in name.split("_") if part in TYPES]
@@ -227,29 +227,29 @@ def describe_type(name: str) -> str:
 
 
 def describe_rule(name: str) -> str:
-    """Return a rule in words."""
+    """Describe a rule in words."""
     return RULES.get(name, name)
 
 
 def describe_dropped(name: str) -> str:
-    """Return in words why questions or facts came to nothing."""
+    """Describe the reason for dropped questions or facts in words."""
     return DROPPED.get(name, name)
 
 
 RecordFilters = Mapping[str, str]
-"""What a list is narrowed by: status, relation, text; a set's questions by source, hops and type, too."""
+"""Filters of a list: status, relation, dialogue, text; for questions of a set also source, hops and type."""
 CONTENT = ("head", "tail", "text", "answer")
 
 
 def is_kept(question_set: QuestionSet) -> bool:
-    """Whether a set never changes: a simulation used it, or people answered about its questions."""
+    """Whether a set never changes: a simulation used it, or people rated its questions."""
     return question_set.used_at is not None or Label.objects.filter(item__record__set=question_set).exists()
 
 
 def find_question_set(corpus: Corpus | int, reference: str) -> QuestionSet | None:
     """Find a question set by NAME (its last version), NAME:VERSION or NAME@VERSION.
 
-    A set that came with a file under such a name is found by it, too.
+    Also finds an imported set whose full name is NAME@VERSION.
     """
     name, version = parted(reference)
     rows = QuestionSet.objects.filter(corpus=corpus).order_by("-version")
@@ -260,7 +260,7 @@ def find_question_set(corpus: Corpus | int, reference: str) -> QuestionSet | Non
 
 
 def called(question_set: QuestionSet) -> str:
-    """Return what a set is called in a file, and by its questions: its name, of a later version `first@2`."""
+    """Return a set's name in files and in its questions: `first`, or `first@2` for a later version."""
     return question_set.name if question_set.version == 1 else f"{question_set.name}@{question_set.version}"
 
 
@@ -270,7 +270,7 @@ def versioned_name(question_set: QuestionSet) -> str:
 
 
 def spellings(corpus: Corpus, name: str) -> set[str]:
-    """Return all that answers may call a question set, however it is told here."""
+    """Return all spellings of a question set that answers may use, given any of them."""
     if (question_set := find_question_set(corpus, name)) is None:
         return {name}
     return {
@@ -282,19 +282,19 @@ def spellings(corpus: Corpus, name: str) -> set[str]:
 
 
 def asked_before(records: Iterable[Record]) -> set[int]:
-    """Return those of some questions, by id, that a set asks which a simulation used: they never change."""
+    """Return the ids of those questions that a used set asks; they never change."""
     uses = Use.objects.filter(question__in=records, set__used_at__isnull=False)
     return set(uses.values_list("question", flat=True).distinct())
 
 
 def current_records(corpus: Corpus, kind: str) -> QuerySet[Record]:
-    """Return a corpus's facts or quiz questions that stand by themselves and nothing supersedes."""
+    """Return a corpus's facts or quiz questions that are outside question sets and not superseded."""
     rows = Record.objects.filter(corpus=corpus, kind=kind, set=None, superseded_by=None)
     return rows.select_related("dialogue").order_by("dialogue__key", "pk")
 
 
 def narrowed(rows: QuerySet[Record], filters: RecordFilters) -> QuerySet[Record]:
-    """Return the records that a list asks for; what is empty narrows nothing."""
+    """Filter records; empty filters are ignored."""
     if filters.get("status"):
         rows = rows.filter(status=filters["status"])
     if relation := filters.get("relation"):
@@ -315,14 +315,14 @@ def narrowed(rows: QuerySet[Record], filters: RecordFilters) -> QuerySet[Record]
 
 
 def counts(corpus: Corpus, kind: str) -> dict[str, int]:
-    """Return how many facts or quiz questions there are by status, all of them as `all`."""
+    """Return the number of facts or quiz questions by status, and in total as `all`."""
     rows = current_records(corpus, kind).order_by().values_list("status").annotate(n=Count("pk"))
     by_status = {status: 0 for status in STATUSES if status != "corrected"} | dict(rows)
     return by_status | {"all": sum(by_status.values())}
 
 
 def questions_of(question_set: QuestionSet, filters: RecordFilters) -> QuerySet[Record]:
-    """Return the questions that a set asks, its own and those that stand by themselves."""
+    """Return the questions of a set: its own, and those outside question sets."""
     uses = Use.objects.filter(set=question_set, question=OuterRef("pk"))
     if filters.get("type"):
         uses = uses.filter(type=filters["type"])
@@ -333,7 +333,7 @@ def questions_of(question_set: QuestionSet, filters: RecordFilters) -> QuerySet[
 
 
 def with_uses(question_set: QuestionSet, records: Iterable[Record]) -> list[dict[str, Any]]:
-    """Return questions, each with how often it is asked, answerable or not, by type."""
+    """Return questions, each with the number of its uses, answerable or not, by type."""
     records = list(records)
     rows = Use.objects.filter(set=question_set, question__in=records).order_by("question", "type")
     types_by_record: dict[int, list[dict[str, Any]]] = {}
@@ -353,17 +353,17 @@ def with_uses(question_set: QuestionSet, records: Iterable[Record]) -> list[dict
 
 
 def types_of(question_set: QuestionSet) -> list[str]:
-    """Return the types of a set's uses, as its figures name them."""
+    """Return the types of a set's uses, as in its figures."""
     return sorted({row["type"] for row in question_set.figures.get("rows", ())})
 
 
 def uses_of(question_set: QuestionSet, record: Record) -> QuerySet[Use]:
-    """Return where a set asks a question, in the order of sessions."""
+    """Return the uses of a question in a set, in the order of sessions."""
     return Use.objects.filter(set=question_set, question=record).order_by("session")
 
 
 def describe_use(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a use as pages and programs show it, by the sessions of its script."""
+    """Return a use as JSON data for pages and programs, given the sessions of its script."""
     session = sessions[use.session - 1]
     choices = record.content.get("choices") or []
     offered = [choices[int(place)] for place in use.order if int(place) < len(choices)]
@@ -385,11 +385,11 @@ def describe_use(use: Use, record: Record, sessions: list[Mapping[str, Any]]) ->
 
 
 def sessions_of(record: Record) -> list[Mapping[str, Any]]:
-    """Return the sessions of a record's script; reads its dialogue, so select it."""
+    """Return the sessions of a record's script; reads its dialogue, so select it in the query."""
     return list((record.dialogue.script or {}).get("sessions", ()))
 
 
 def review_campaigns(corpus: Corpus, kind: str) -> QuerySet[Campaign]:
-    """Return the campaigns in which a corpus's facts or questions are reviewed, the last first."""
+    """Return the campaigns that review a corpus's facts or questions, newest first."""
     rows = Campaign.objects.filter(corpus=corpus, scheme_version__scheme__key=SCHEMES[kind])
     return rows.filter(archived_at=None).order_by("-pk")

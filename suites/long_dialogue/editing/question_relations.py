@@ -1,4 +1,4 @@
-"""The relations that a corpus's facts may have, and the question sets that a change makes stale."""
+"""Relations allowed in a corpus's facts, and the question sets that a change makes stale."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from annotation.models.corpora import Corpus
 from config.models import Event
 from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
 
-# Question sets whose uses are no longer what the rules would say now: marked, with the reason.
+# Question sets whose uses no longer match the rules: marked, with the reason.
 
 
 def mark_stale(corpus: Corpus, event: str) -> int:
-    """Mark the sets of a corpus that were made by rules; return how many. `event` is a clause.
+    """Mark the rule-made sets of a corpus as stale; return their number. `event` is a clause.
 
-    Sets that came with a file keep their keys, and so they do not become stale by facts or relations.
+    Imported sets keep their keys, so facts and relations do not make them stale.
     """
     sets = corpus.question_sets.filter(imported=False)
     sentence = event[0].upper() + event[1:]
@@ -29,14 +29,14 @@ def mark_stale(corpus: Corpus, event: str) -> int:
     return free + used.update(stale=f"{sentence}. A simulation used this set, so it stays as it is.")
 
 
-# The relations that a corpus's facts may have: the table that comes with Concord, or one of its own.
+# Relations allowed in a corpus's facts: the default table of Concord, or one of its own.
 
 OWN = 0
-"""The version that stands for the table that comes with Concord."""
+"""Version number of the default table."""
 
 
 def version_of(corpus: Corpus) -> int:
-    """Return the version of a corpus's own table, 0 where it has the one that comes with Concord."""
+    """Return the version of a corpus's own table, 0 for the default table."""
     last = corpus.relation_tables.order_by("-version").values_list("version", flat=True).first()
     return last or OWN
 
@@ -51,10 +51,10 @@ def table_of(corpus: Corpus) -> RelationTable:
 def replace_relations(
     *, corpus: Corpus, rows: Sequence[Mapping[str, Any]], by: User | None, seen: int | None = None
 ) -> RelationRows | None:
-    """Give a corpus a table of its own, or a new version of it; None where nothing would change.
+    """Give a corpus a table of its own, or a new version of it; None if nothing would change.
 
-    `seen` is the version that whoever changes it has seen, None for any. Raises QuestionsRefused, with row
-    and field, for a table that makes no sense, or where somebody else changed it meanwhile.
+    `seen` is the version that the user saw, None to skip this check. Raises QuestionsRefused, with row and
+    field, for an invalid table, or if somebody else changed it meanwhile.
     """
     corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
     try:

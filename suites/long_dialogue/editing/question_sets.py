@@ -1,4 +1,4 @@
-"""Making question sets: every question with every session in which it is asked, at once or by a job."""
+"""Creation of question sets: every question with every session in which it is asked, at once or by a job."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from suites.long_dialogue.scripts.making import MadeSet
 from suites.long_dialogue.scripts.making import make as make_one
 from suites.long_dialogue.scripts.quiz import POLICIES
 
-# Wordings of questions by who asks: taken into the questions, and kept when a set is made anew.
+# Wordings of questions by asker: stored in the questions, and kept when a set is rebuilt.
 
 Styles = Mapping[str, str]
-"""Texts by the id of who asks so, and `default`."""
+"""Texts by the asker's id, and `default`."""
 Wordings = Mapping[tuple[int, str], tuple[str, Styles]]
-"""The text of a question, and its wordings, by dialogue and by key within its set."""
+"""A question's text and its wordings, by dialogue and by key within its set."""
 
 
 @transaction.atomic
 def take_wordings(*, dialogue: Dialogue, styles: Mapping[str, Styles], by: User | None) -> dict[str, int]:
-    """Give questions of a script the wordings told by their keys; return how many `worded` and `superseded`.
+    """Store wordings in questions of a script, by their keys; return how many were `worded` and `superseded`.
 
-    A question that people answered about, or that a set asks which a simulation used, is superseded by one
-    with the wordings. Questions that a set made stay as they are once it is kept (`used`), as do those that
-    have the wordings already.
+    A question that people rated, or that a used set asks, is superseded by a copy with the wordings.
+    Questions created by a set stay unchanged once the set is kept (counted as `used`), as do questions that
+    already have these wordings.
     """
     sets = {
         question_set.pk: question_set
@@ -81,7 +81,7 @@ def take_wordings(*, dialogue: Dialogue, styles: Mapping[str, Styles], by: User 
 
 
 def previous_wordings(question_set: QuestionSet | None) -> Wordings:
-    """Return the wordings that a set's own questions have, for the set that takes its place."""
+    """Return the wordings of a set's own questions, for the set that replaces it."""
     if question_set is None:
         return {}
     rows = Record.objects.filter(set=question_set, superseded_by=None, content__has_key="styles")
@@ -92,14 +92,14 @@ def previous_wordings(question_set: QuestionSet | None) -> Wordings:
 
 
 def worded(previous: Wordings, dialogue: int, key: str, text: str) -> Styles:
-    """Return the wordings that a question had in the set before, where it asked the same."""
+    """Return a question's wordings in the previous set, if its text is unchanged."""
     before, styles = previous.get((dialogue, key.partition(":")[2]), ("", {}))
     return styles if before == text else {}
 
 
-# Making a question set: every question with every session in which it is asked, by the rules.
+# Creation of a question set: every question with every session in which it is asked, by the rules.
 
-# A set's questions and uses as rows, by COPY; and taking them out again where a set is made anew.
+# A set's questions and uses as rows, written by COPY, and their deletion before a rebuild.
 
 CLEAR = (
     "DELETE FROM annotation_use WHERE set_id = %s",
@@ -112,7 +112,7 @@ CLEAR = (
 def write(
     stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made_set: MadeSet, previous: Wordings
 ) -> None:
-    """Write one script's share of a set, in the current transaction, with the `previous` wordings."""
+    """Write one script's part of a set, in the current transaction, with the `previous` wordings."""
     questions = [
         replace(question, styles=worded(previous, row.pk, question.id, question.text))
         for question in made_set.questions
@@ -131,7 +131,7 @@ def write(
 
 
 def clear(stored: QuestionSet) -> None:
-    """Take out what a set that nobody used has, in the current transaction."""
+    """Delete the content of an unused set, in the current transaction."""
     with connection.cursor() as cursor:
         for statement in CLEAR:
             cursor.execute(statement, [stored.pk])
@@ -143,13 +143,13 @@ MOST_SEED = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class MakeResult:
-    """A question set, and whether it is new: not where the same was there already."""
+    """A question set, and whether it is new; False if the same set existed already."""
 
     set: QuestionSet
     created: bool
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts that the command prints."""
+        """Return the counts printed by the command."""
         question_set = self.set
         data = {"set": question_set.name, "version": question_set.version, "created": self.created}
         return data | question_set.options | question_set.figures
@@ -166,10 +166,11 @@ def make(
     by: User | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MakeResult:
-    """Make the question set of a name from a corpus's accepted facts and quiz questions, and return it.
+    """Make the question set with a name from a corpus's accepted facts and quiz questions, and return it.
 
-    Made from the same, it is returned as it is. One that no simulation used and nobody reviewed is replaced,
-    another one gets a new version. `progress` is told (done, all) scripts. Raises QuestionsRefused.
+    A set with equal inputs is returned as it is. A set that no simulation used and nobody reviewed is
+    replaced, any other set gets a new version. `progress` receives (done, total) scripts. Raises
+    QuestionsRefused.
     """
     corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
     name = checked(corpus, name, seed, policy)
@@ -193,7 +194,7 @@ def make(
 
 
 def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
-    """Return the name that a set may have, tidied; raise QuestionsRefused for what cannot be made."""
+    """Return a set's name, tidied; raise QuestionsRefused for invalid inputs."""
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_NAME or not name.isprintable() or set(name) & set("@:/%+"):
         raise QuestionsRefused(
@@ -204,9 +205,7 @@ def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
     if not 0 <= seed <= MOST_SEED:
         raise QuestionsRefused(f"The seed is a whole number from 0 to {MOST_SEED:,}.", field="seed")
     if corpus.question_sets.filter(name=name, imported=True).exists():
-        raise QuestionsRefused(
-            f"The set {name} came with a file, and its keys stand. Choose another name.", field="name"
-        )
+        raise QuestionsRefused(f"The set {name} was imported with a file. Choose another name.", field="name")
     if not corpus.dialogues.filter(script__isnull=False).exists():
         raise QuestionsRefused(f"{corpus.name} has no long dialogue of dated sessions to ask about.")
     if not corpus.records.filter(status="accepted", set=None).exists():
@@ -218,7 +217,7 @@ def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
 
 
 def _row(corpus: Corpus, name: str, last: QuestionSet | None, by: User | None) -> QuestionSet:
-    """Return the row to fill: the last one emptied, or another version."""
+    """Return the row to fill: the last version, emptied, or a new version."""
     if last is not None and not is_kept(last):
         clear(last)
         return last
@@ -251,25 +250,25 @@ def _fill(
 
 
 def _untold(_done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
-# Making a question set of a large corpus: a job, because that takes longer than a page waits.
+# Question sets of a large corpus: made in a job, because a page cannot wait that long.
 
 KIND = "questions"
 AT_ONCE = 2_000
-"""Scripts of at most so many own turns together are done while the page waits."""
+"""Maximum total of own turns in a corpus's scripts for making a set while the page waits."""
 
 
 def subject(corpus: Corpus) -> str:
-    """Return what a job of a corpus is about: one at a time."""
+    """Return the subject of a corpus's job: only one runs at a time."""
     return f"corpus {corpus.pk}: questions of {corpus.name}"[:300]
 
 
 def make_or_start(
     *, corpus: Corpus, name: str, seed: int, policy: str, presence: bool, by: User | None
 ) -> MakeResult | Job:
-    """Make a question set at once where the corpus is small, else start a job. Raises QuestionsRefused."""
+    """Make a question set at once for a small corpus, else start a job. Raises QuestionsRefused."""
     options: dict[str, Any] = {"name": name, "seed": seed, "policy": policy, "presence": presence}
     own = Turn.objects.filter(
         continuation__key=SELF,
@@ -283,7 +282,7 @@ def make_or_start(
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Make the set that a job names; its result is the counts. Done twice, it counts once."""
+    """Make a job's set; its result is the counts. Idempotent."""
     params = dict(job.params)
     corpus = Corpus.objects.filter(pk=params.pop("corpus")).first()
     if corpus is None:

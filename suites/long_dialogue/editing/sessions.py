@@ -1,4 +1,4 @@
-"""The sessions of a script: read by windows, and changed, each change with its reason."""
+"""Sessions of a script: windowed reading, and changes, each with a reason."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from annotation.script_records import (
 from config.models import Event
 from suites.long_dialogue.scripts.sessions import backwards
 
-# A script read by windows: its sessions in numbers, the turns of one of them, and turns that are looked for.
+# Windowed reading of a script: figures of its sessions, the turns of one session, and a search for turns.
 #
-# A script has some 25,000 turns and 800 sessions, so that nothing here reads all of its texts.
+# A script has some 25,000 turns and 800 sessions, so nothing here reads all of its texts.
 
 WHO_SPEAKS = """
 SELECT coalesce(t.extra->>'session', ''), t.speaker, count(*), min(t.position), max(t.position),
@@ -55,9 +55,9 @@ SELECT s.session, r.kind, count(*)
 
 
 class Row(NamedTuple):
-    """A session in numbers: `people` are the ids of those who speak in it or are listed, in that order.
+    """Figures of a session: `people` are the ids of its speakers and listed participants, in that order.
 
-    `first` and `last` are the positions of its own turns, None where it has none.
+    `first` and `last` are the positions of its own turns, None without any.
     """
 
     number: int
@@ -72,7 +72,7 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Overview:
-    """A script and its sessions in order; `names` are what participants are called, by id."""
+    """A script and its sessions in order; `names` maps ids of participants to names."""
 
     dialogue: Dialogue
     script: Script
@@ -80,24 +80,24 @@ class Overview:
     names: dict[str, str]
 
     def row(self, number: int) -> Row | None:
-        """Return the session of a number, None where there is none."""
+        """Return the session with a number, None for an unknown number."""
         return self.rows[number - 1] if 1 <= number <= len(self.rows) else None
 
     def at(self, position: int) -> Row | None:
-        """Return the session that holds an own turn, None where none does."""
+        """Return the session that contains an own turn, None without one."""
         return next(
             (row for row in self.rows if row.first is not None and row.first <= position <= (row.last or 0)),
             None,
         )
 
     def called(self, person: str) -> str:
-        """Return what a participant is called."""
+        """Return the name of a participant."""
         return self.names.get(person) or person
 
 
 @dataclass(slots=True)
 class _Spoken:
-    """Who says how much in one session."""
+    """Speakers and turns of one session."""
 
     speakers: list[str] = field(default_factory=list)
     turns: int = 0
@@ -105,7 +105,7 @@ class _Spoken:
 
 
 def overview(dialogue: Dialogue) -> Overview:
-    """Return the sessions of a script in numbers, by one query; raise ValueError where it is none."""
+    """Return a script's sessions with their figures, in one query; raise ValueError for no script."""
     script = script_record(dialogue.script)
     if script is None:
         raise ValueError(f"The dialogue {dialogue.key!r} is no script.")
@@ -149,9 +149,9 @@ def _row(number: int, session: Session, spoken: _Spoken, main: str) -> Row:
 def records_of(
     dialogue: Dialogue, sessions: Sequence[str], kinds: Sequence[str] = (FACT, QUESTION)
 ) -> dict[str, dict[str, int]]:
-    """Return how many facts are said in each of some sessions, and how many questions each answers.
+    """Count the facts stated in each session, and the questions that each answers.
 
-    Of kinds that are not asked for there are none; counting questions reads all of the script's.
+    Kinds that are not requested count as 0; counting questions reads all questions of the script.
     """
     counts: dict[str, dict[str, int]] = {key: {FACT: 0, QUESTION: 0} for key in sessions}
     parameters: dict[str, Any] = {
@@ -169,25 +169,25 @@ def records_of(
 
 
 def counts_of(dialogue: Dialogue) -> dict[str, int]:
-    """Return how many facts and questions a script has that nothing supersedes."""
+    """Return the number of current facts and questions of a script."""
     rows = Record.objects.filter(dialogue=dialogue, superseded_by=None)
     return {kind: rows.filter(kind=kind).count() for kind in (FACT, QUESTION)}
 
 
 def facts_in(dialogue: Dialogue, session: str) -> QuerySet[Record]:
-    """Return the facts that are said in a session, those first that stand first."""
+    """Return the facts stated in a session, in order of creation."""
     rows = Record.objects.filter(dialogue=dialogue, kind=FACT, superseded_by=None)
     return rows.filter(content__session=session).order_by("id")
 
 
 def questions_on(dialogue: Dialogue, session: str) -> QuerySet[Record]:
-    """Return the questions that a session answers, alone or with others."""
+    """Return the questions that a session answers, alone or together with others."""
     rows = Record.objects.filter(dialogue=dialogue, kind=QUESTION, superseded_by=None)
     return rows.filter(content__evidence__contains=[session]).order_by("id")
 
 
 def own_turns(dialogue: Dialogue) -> QuerySet[Turn]:
-    """Return a script's own turns in order, unread."""
+    """Return a lazy query of a script's own turns, in order."""
     own = Turn.objects.filter(continuation__dialogue=dialogue, continuation__key=SELF)
     return own.order_by("position")
 
@@ -207,9 +207,9 @@ def find_turns(
     row: Row | None = None,
     continuation: str = SELF,
 ) -> QuerySet[Turn]:
-    """Return the turns that hold some words, by a speaker's name or id, of one session; '', None: any.
+    """Return the turns that contain `words`, by a speaker's name or id, in one session.
 
-    They are the own ones, or those of another continuation.
+    '' and None match all. The turns are the script's own, or those of another continuation.
     """
     if continuation != SELF:
         part = Turn.objects.filter(continuation__dialogue=overview.dialogue, continuation__key=continuation)
@@ -224,23 +224,23 @@ def find_turns(
     return turns
 
 
-# Changing what is said of a script's sessions: dates, places, and who is there, each with its reason.
+# Changes to a script's sessions: dates, places and people present, each with a reason.
 #
-# The script holds what is said now; `SessionVersion` keeps all that was said, by whom and why. Which
-# questions can be answered depends on it, so that question sets are marked: those that no simulation used
-# are to be computed anew, the others were made with what was said before.
+# The script stores the current state; `SessionVersion` keeps every version, with its author and reason. Since
+# answerability depends on these data, question sets are marked: sets that no simulation used are to be
+# rebuilt, others were made with the earlier data.
 
 REASONS = {
     key: label for key, label in SessionVersion.Reason.choices if key != SessionVersion.Reason.IMPORTED
 }
-"""Why a session may be changed."""
+"""Reasons for a change to a session."""
 NOTE_LIMIT = 2000
 STALE = "was changed after these uses were made"
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A changed session: its version, what to beware of, and the question sets that are marked."""
+    """A changed session: its version, warnings, and the question sets that are marked."""
 
     version: SessionVersion
     warnings: tuple[str, ...]
@@ -260,14 +260,14 @@ def change_session(
     present: Sequence[str] | None = None,
     seen: int | None = None,
 ) -> Changed:
-    """Change the date, place or list of those present of a session (by its id); None leaves a thing as it is.
+    """Change the date, place or people present of a session (by its id); None leaves a field unchanged.
 
-    `kind` is one of REASONS, `reason` says it in words and is needed for `other`. `present` are ids or names
-    of participants who are there beside those who speak. `seen` is the version that whoever changes it has
-    seen, None for any.
+    `kind` is one of REASONS; `reason` explains it in words and is required for `other`. `present` are ids or
+    names of participants who are present in addition to the speakers. `seen` is the version that the user
+    saw, None to skip this check.
 
-    Raises ScriptRefused, and changes nothing, for no date, nobody of that name, no such session or reason,
-    where nothing would change, or where somebody else changed it meanwhile.
+    Raises ScriptRefused, and changes nothing, for an invalid date, an unknown person, session or reason, if
+    nothing would change, or if somebody else changed the session meanwhile.
     """
     row = Dialogue.objects.select_for_update().select_related("corpus").get(pk=dialogue.pk)
     script = script_record(row.script)
@@ -297,13 +297,13 @@ def _check_reason(kind: str, reason: str) -> None:
     if len(reason) > NOTE_LIMIT or "\0" in reason:
         raise ScriptRefused(f"The reason has {NOTE_LIMIT} characters at most.", field="reason")
     if kind == SessionVersion.Reason.OTHER and not reason.strip():
-        raise ScriptRefused("Another reason has to be told in words.", field="reason")
+        raise ScriptRefused("Describe the other reason.", field="reason")
 
 
 def _changed(
     row: Dialogue, before: Session, date: str | None, place: str | None, present: Sequence[str] | None
 ) -> Session:
-    """Return the session as it shall be; raise ScriptRefused where it cannot, or where it is so already."""
+    """Return the changed session; raise ScriptRefused for invalid values, or if nothing would change."""
     after = before
     if date is not None:
         try:
@@ -323,7 +323,7 @@ def _changed(
 
 
 def _people(row: Dialogue, present: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids of participants who are meant by ids or names, each once, in the order told."""
+    """Return the ids of participants, given by id or name, without duplicates, in the given order."""
     ids = {person["id"]: person["id"] for person in reversed(row.participants)}
     for person in reversed(row.participants):
         ids.setdefault((person.get("name") or person["id"]).casefold(), person["id"])
@@ -345,7 +345,7 @@ def _keep_versions(
     by: User | None,
     seen: int | None,
 ) -> SessionVersion:
-    """Keep what is said now as the next version, and what was imported as the first."""
+    """Save the current content as the next version, and the imported content as the first."""
     versions = SessionVersion.objects.filter(dialogue=row, session=before.id)
     last = versions.order_by("-version").first()
     if seen is not None and seen != (last.version if last else 1):
@@ -365,7 +365,7 @@ def _keep_versions(
 
 
 def _mark(row: Dialogue, before: Session, after: Session) -> tuple[QuestionSet, ...]:
-    """Mark the question sets that ask about the script, where more than the place is another."""
+    """Mark the question sets with uses in the script, unless only the place changed."""
     if replace(after, place=before.place) == before:
         return ()
     sets = list(
@@ -393,7 +393,7 @@ def _why(question_set: QuestionSet, before: Session, after: Session) -> str:
 
 
 def warnings_of(script: Script, session: str = "") -> tuple[str, ...]:
-    """Return where dates run backwards: next to a session, or anywhere."""
+    """Return warnings about dates that run backwards: next to a session, or anywhere for ''."""
     return tuple(
         f"Dates run backwards: {later.id} is of {later.date}, but {earlier.id} before it of {earlier.date}."
         for earlier, later in backwards(script.sessions)
@@ -402,7 +402,7 @@ def warnings_of(script: Script, session: str = "") -> tuple[str, ...]:
 
 
 def versions_of(dialogue: Dialogue, session: Session) -> list[dict[str, Any]]:
-    """Return all that was said of a session, the last first; before any change what was imported."""
+    """Return all versions of a session, newest first; none before its first change."""
     rows = SessionVersion.objects.filter(dialogue=dialogue, session=session.id).select_related("by")
     versions = [
         {

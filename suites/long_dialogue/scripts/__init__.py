@@ -1,1 +1,1 @@
-"""Long, dated dialogues: sessions and who hears them, facts and questions, and what can be known when."""
+"""Long, dated dialogues: sessions and their listeners, facts and questions, and their answerability."""

@@ -1,7 +1,7 @@
-"""What an answer to a question about a script is worth: its scores, and what its raters say of it.
+"""Scores of an answer to a question about a script, and the labels of its raters.
 
-The content of an answer is the JSON that stands at the answer turn (`extra["answer"]`); what was replied is
-the turn's text (`dialsim.md`, section 8).
+The record of an answer is the JSON at the answer turn (`extra["answer"]`); the reply is the turn's text.
+After DialSim (Kim et al. 2024).
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from annotation.script_records import LETTERS, UNKNOWN, Question
 from annotation.text.words import fold, whole_word
 from suites.long_dialogue.scripts.sessions import Sessions
 
-# Reading what a model replies to a question about a script (`dialsim.md`, section 8).
+# Parsing of a model's replies to questions about a script.
 #
-# A reply to a question with options (A) to (E) is read for a letter, any other reply for a text: whether it
-# is one of the right answers, and whether it says that its writer does not know.
+# A reply to a question with options (A) to (E) is parsed for a letter, any other reply for a text: whether it
+# is a right answer, and whether it says that the writer does not know.
 
 Verdict = Literal["right", "wrong", "undecided"]
 
 UNKNOWN_TEXT = "I don't know"
-"""The text of option (E)."""
+"""Text of option (E)."""
 AMBIGUOUS, NONE, LATE, TEXT, FAILED = "ambiguous", "none", "late", "text", "failed"
-"""Outcomes that are no letter: several letters; nothing that can be read; slower than the limit; a free
-reply that names no option; a call that brought no reply."""
+"""Outcomes other than a letter.
+
+Several letters; no readable letter; slower than the limit; a free reply that names no option; a failed call.
+"""
 
 UNKNOWING = (
     "i don't know",
@@ -57,7 +59,7 @@ UNKNOWING = (
     "i'm not sure",
     "i am not sure",
 )
-"""What says at the start of a sentence that its writer does not know."""
+"""Phrases at the start of a sentence by which a reply says that its writer does not know."""
 UNKNOWING_ALONE = (
     "don't know",
     "dont know",
@@ -74,7 +76,7 @@ UNKNOWING_ALONE = (
     "cannot tell",
     "not enough information",
 )
-"""What says so where it is the whole reply."""
+"""Full replies that say so."""
 HEDGES = (
     "but",
     "maybe",
@@ -90,7 +92,7 @@ HEDGES = (
     "if i had to",
     "my guess",
 )
-"""What leaves open whether a reply that says so answers all the same."""
+"""Hedges, after which a reply may contain an answer all the same."""
 
 _EMPHASIS = regex.compile(r"[*_`]+")
 _BRACKETED = regex.compile(r"\(([A-E])\)")
@@ -101,9 +103,9 @@ _ARTICLES = frozenset(("a", "an", "the"))
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a reply says: a letter A to E, or a word for why there is none.
+    """Outcome of a reply: a letter A to E, or the reason for none.
 
-    `lenient` letters were read off an option's text; they are right in the lenient score alone.
+    A `lenient` letter comes from an option's text and counts as right in the lenient score only.
     """
 
     value: str
@@ -111,15 +113,15 @@ class Outcome:
 
     @property
     def letter(self) -> str | None:
-        """The letter, None where there is none."""
+        """The letter, None for other outcomes."""
         return self.value if self.value in LETTERS else None
 
 
 def read_template(reply: str, choices: Sequence[str]) -> Outcome:
-    """Return what a reply to options (A) to (E) says; `choices` are the texts of A to D as shown.
+    """Parse a reply to options (A) to (E); `choices` are the texts of A to D as shown.
 
     A letter is a capital in brackets anywhere, a capital with `)`, `.` or `:` at the start of a line, or a
-    reply that is nothing but one letter. Marks of emphasis (`**C**`) are no part of a reply.
+    reply that is a single letter. Emphasis marks (`**C**`) are ignored.
     """
     letters = _letters(_EMPHASIS.sub("", unicodedata.normalize("NFKC", reply)))
     if len(letters) > 1:
@@ -131,9 +133,9 @@ def read_template(reply: str, choices: Sequence[str]) -> Outcome:
 
 
 def read_natural(reply: str, choices: Sequence[str]) -> Outcome:
-    """Return which option a free reply is, by its text alone; `text` where it is none of them.
+    """Parse a free reply as an option, by its text alone; the outcome is `text` if it matches none.
 
-    A reply that is more than an option's text is `lenient`, where it names exactly one.
+    A reply that contains more than an option's text is `lenient`, if it names exactly one.
     """
     if not reply.strip():
         return Outcome(NONE)
@@ -147,11 +149,11 @@ def read_natural(reply: str, choices: Sequence[str]) -> Outcome:
 
 
 def read_free(reply: str, answers: Iterable[str], key: str) -> Verdict:
-    """Return whether a free reply is right, as far as that can be seen without a judge.
+    """Return whether a free reply is right, as far as rules can decide.
 
-    `answers` are all texts that are right of what was asked; with the key (E) a reply is right where it says
-    that it does not know, and `answers` are what it must not say. `undecided` waits for a judge. A reply
-    that says that it does not know although the answer can be known is wrong, and so is an empty one.
+    `answers` are all right answers to the question; with the key (E) a reply is right if it says that it does
+    not know, and wrong if it gives one of the `answers`. `undecided` waits for a judge. A reply that says
+    that it does not know although the question is answerable is wrong, and so is an empty one.
     """
     if not reply.strip():
         return "wrong"
@@ -164,7 +166,7 @@ def read_free(reply: str, answers: Iterable[str], key: str) -> Verdict:
 
 
 def says_unknown(reply: str) -> bool:
-    """Whether a reply plainly says that its writer does not know, and hedges no answer."""
+    """Whether a reply clearly says that its writer does not know, without hedging an answer."""
     text = "\n".join(map(_plain, reply.splitlines()))
     if bare(reply) in UNKNOWING_ALONE:
         return True
@@ -172,7 +174,7 @@ def says_unknown(reply: str) -> bool:
 
 
 def bare(text: str) -> str:
-    """Return a text as it is compared with an answer: folded, without articles and final punctuation."""
+    """Normalise a text for comparison with an answer: folded, without articles and final punctuation."""
     plain = _plain(text)
     end = len(plain)
     while end and unicodedata.category(plain[end - 1])[0] in "PZ":
@@ -182,9 +184,9 @@ def bare(text: str) -> str:
 
 
 def named_options(reply: str, choices: Sequence[str]) -> set[str]:
-    """Return the letters of the options whose text stands in a reply as whole words, (E) among them.
+    """Return the letters of the options whose text a reply contains as whole words, including (E).
 
-    What stands there as part of a longer option's text is that option alone: `Ben Stone` is not `Ben`.
+    Within a longer option's text, only that option counts: `Ben Stone` is not `Ben`.
     """
     options: dict[str, set[str]] = {}
     for letter, text in zip(LETTERS, (*choices[:4], UNKNOWN_TEXT), strict=False):
@@ -209,22 +211,22 @@ def _plain(text: str) -> str:
 
 @lru_cache
 def _phrases(phrases: tuple[str, ...], starts: bool = False) -> regex.Pattern[str]:
-    """Return a pattern for any of the phrases as whole words, `starts` where a sentence or part starts."""
+    """Return a pattern for any phrase as whole words; `starts` anchors it to a sentence or clause start."""
     either = "|".join(map(whole_word, phrases))
     return regex.compile(rf"(?:\A|[.!?…,;:\n])\s*(?:{either})" if starts else either, regex.V1)
 
 
-# How much of a question's evidence stands in a prompt (`dialsim.md`, section 9).
+# Extent of a question's evidence in a prompt.
 
 Extent = Literal["sufficient", "partly", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptContent:
-    """The parts of a script that a prompt shows.
+    """Parts of a script that a prompt shows.
 
-    `sessions` are the numbers of those that stand there as all that was heard of them, or as their summary;
-    `turns` are positions of own turns that stand there by themselves.
+    `sessions` are the numbers of sessions shown completely, as all turns heard or as their summary; `turns`
+    are positions of own turns shown individually.
     """
 
     sessions: frozenset[int] = field(default_factory=frozenset)
@@ -233,7 +235,7 @@ class PromptContent:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When a question is asked: in the session of a number, right after the own turn at a position."""
+    """Moment of a question: the number of its session, and the position of the own turn right before it."""
 
     session: int
     point: int
@@ -248,12 +250,12 @@ def sufficiency(
     sessions: Sessions,
     moment: Moment,
 ) -> Extent:
-    """Return how much of a question's evidence a prompt shows. `evidence` are numbers of sessions.
+    """Return the extent of a question's evidence in a prompt. `evidence` are numbers of sessions.
 
-    One session suffices, or all are needed (`evidence_all`). A session counts where it stands in the prompt
-    whole, or where its evidence turns do; where these are not known, all that was heard of it. The running
-    session counts by evidence turns that are known and were heard, since the evidence may otherwise lie on
-    either side of the asking point. What is not heard by then never counts.
+    One session suffices, or all are needed (`evidence_all`). A session counts if the prompt shows all of it,
+    or its evidence turns; where these are unknown, everything heard of it is required. The running session
+    counts by known evidence turns that were heard, since the evidence may otherwise lie on either side of the
+    asking point. Turns not yet heard never count.
     """
     turns = frozenset(evidence_turns)
     extents = [_extent(number, turns, content, sessions, moment) for number in sorted(set(evidence))]
@@ -266,7 +268,7 @@ def sufficiency(
 def question_sufficiency(
     question: Question, content: PromptContent, *, sessions: Sessions, moment: Moment
 ) -> Extent:
-    """Return how much of a question's evidence a prompt shows; see `sufficiency`."""
+    """Return the extent of a question's evidence in a prompt; see `sufficiency`."""
     numbers = [sessions.numbers[session] for session in question.evidence]
     return sufficiency(
         numbers, question.evidence_all, question.evidence_turns, content, sessions=sessions, moment=moment
@@ -276,7 +278,7 @@ def question_sufficiency(
 def _extent(
     number: int, evidence_turns: frozenset[int], content: PromptContent, sessions: Sessions, moment: Moment
 ) -> Extent:
-    """Return how much of the evidence in one session a prompt shows."""
+    """Return the extent of one session's evidence in a prompt."""
     if number > moment.session:
         return "none"
     running = number == moment.session
@@ -290,7 +292,7 @@ def _extent(
 
 
 def _heard(sessions: Sessions, number: int, until: int | None) -> frozenset[int]:
-    """Return the positions of what was said in a session, as far as it was heard."""
+    """Return the positions of the spoken turns of a session, as far as they were heard."""
     turns = sessions.dialogue.turns
     heard = sessions.heard_turns(number, until)
     return frozenset(place for place in heard if turns[place].act not in (*EVENTS, "silence"))
@@ -303,14 +305,14 @@ TEMPLATE, NATURAL, OPEN = "template", "natural", "open"
 FORMATS = (TEMPLATE, NATURAL, OPEN)
 OBSERVED, KEY = "observed", "key"
 STRICT, LENIENT = "score:strict", "score:lenient"
-"""The raters of an answer that no person and no model is."""
+"""Raters of an answer by rule, neither person nor model."""
 CHOICE, RIGHT, ABSTAINED = "choice", "right", "abstained"
 WAITS = "waits for a judge"
-"""Why it is missing whether an answer is right, until a judge has read it."""
+"""Reason why correctness is missing until a judge has rated the answer."""
 
 
 class Answered(NamedTuple):
-    """What one rater says of an answer; `missing` says why exactly where `value` is None."""
+    """A rater's label of an answer; `missing` is the reason exactly where `value` is None."""
 
     rater: str
     question: str
@@ -319,20 +321,20 @@ class Answered(NamedTuple):
 
 
 def score(outcome: Outcome, key: str, rule: Rule = "strict") -> bool:
-    """Whether an outcome is right; what was read off an option's text is so in the lenient score alone."""
+    """Whether an outcome is right; a letter from an option's text is right in the lenient score only."""
     return outcome.value == key and (rule == "lenient" or not outcome.lenient)
 
 
 def late(seconds: float, limit: float | None) -> bool:
-    """Whether an answer took longer than its limit in seconds; None: there is none."""
+    """Whether an answer took longer than its limit in seconds; None means no limit."""
     return limit is not None and seconds > limit
 
 
 def labels_of(answer: Mapping[str, Any], reply: str) -> list[Answered]:
-    """Return what the rater that observes, the key and both scores say of an answer and its reply.
+    """Return the labels of the observing rater, the key and both scores for an answer and its reply.
 
-    An open question has no choices, so nobody is asked which was taken. What no rule can score waits for a
-    judge; of a failed call everything but the key is missing.
+    An open question has no choices, and so no labels of a choice. Replies that no rule can score wait for a
+    judge; for a failed call, all labels but the key's are missing.
     """
     outcome = Outcome(answer["outcome"], bool(answer.get("lenient")))
     labels = [] if answer["format"] == OPEN else _choices(outcome, answer["key"])
@@ -342,7 +344,7 @@ def labels_of(answer: Mapping[str, Any], reply: str) -> list[Answered]:
 
 
 def verdict_of(answer: Mapping[str, Any], reply: str, rule: Rule = "strict") -> Verdict:
-    """Return whether an answer that came is right by a rule, `undecided` where a judge has to read it."""
+    """Return whether a received answer is right by a rule, `undecided` if a judge must decide."""
     outcome = Outcome(answer["outcome"], bool(answer.get("lenient")))
     if outcome.value == LATE:
         return "wrong"
@@ -377,6 +379,6 @@ def _abstained(outcome: Outcome, rule: Rule, form: str, reply: str) -> bool:
 
 
 def right_texts(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return all right texts: the answer, others that are right, and the key's own as it was shown."""
+    """Return all right texts: the answer, other right answers, and the text of the key's option."""
     key_text = dict(zip(LETTERS, answer.get("choices") or (), strict=False)).get(answer["key"])
     return tuple(text for text in (answer.get("answer"), *(answer.get("answers") or ()), key_text) if text)

@@ -1,4 +1,4 @@
-"""The accepted facts of a script as a graph over time: what each says, of whom, and who hears it."""
+"""Accepted facts of a script as a graph over time: their content, subjects, and whether they are heard."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotation.script_records import FORMS, Fact, Form
 from annotation.text.words import fold
 from suites.long_dialogue.scripts.sessions import Calendar, Sessions
 
-# The relations of facts as an editable table: inverses, types, and the wording of every form.
+# Relations of facts as an editable table: inverses, types, and the wording of every form.
 
 PERSON, SCHOOL = "person", "school"
 TAILS = (PERSON, "place", "occupation", "subject", "number", "date", "animal")
@@ -24,7 +24,7 @@ HEADS = (PERSON, SCHOOL)
 UNDATED = ("undated",)
 DATED = ("present", "past")
 NOW = "now"
-"""The present form of a hop where the other hop is in the past."""
+"""Present form of a hop while the other hop is in the past."""
 _FLAGS = ("dated", "multi_valued", "symmetric")
 _WORDINGS = ("wording", "first", "second")
 _FIELDS = ("key", "head", "tail", *_FLAGS, "inverse", *_WORDINGS)
@@ -37,7 +37,7 @@ _NONE: Wording = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation: its name, what it links, and how it is asked about (see `relations.toml`).
+    """A relation: its name, the types that it links, and its questions' wordings (see `relations.toml`).
 
     `inverse` are the relations of which one holds in the other direction. Without `first` (`second`) it is
     never the first (second) of two hops.
@@ -56,12 +56,12 @@ class Relation:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """The forms in which a question about it can be worded."""
+        """Forms in which a question about the relation can be worded."""
         return DATED if self.dated else UNDATED  # type: ignore[return-value]
 
     @property
     def reversed(self) -> tuple[str, ...]:
-        """The relations of which one holds from tail to head: itself where it is symmetric."""
+        """Relations of which one holds from tail to head: the relation itself if it is symmetric."""
         return (self.key,) if self.symmetric else self.inverse
 
 
@@ -82,7 +82,7 @@ class RelationTable(Mapping[str, Relation]):
 
     @classmethod
     def parse(cls, rows: Sequence[Mapping[str, Any]]) -> RelationTable:
-        """Return the table of some rows; ValueError, in a line with row (from 1) and field, for a bad one."""
+        """Parse a table; raise ValueError, in one line with row (from 1) and field, for an invalid row."""
         if not isinstance(rows, list | tuple) or not rows:
             raise ValueError("relations: must be a list of rows, one at least")
         relations: list[Relation] = []
@@ -97,11 +97,11 @@ class RelationTable(Mapping[str, Relation]):
         return table
 
     def as_rows(self) -> list[dict[str, Any]]:
-        """Return plain rows that `parse` reads back; what is empty or false is left out."""
+        """Return plain rows that `parse` reads back, without empty or false fields."""
         return [_as_row(relation) for relation in self.values()]
 
     def inverse(self, relation: str, other: str) -> bool:
-        """Whether `other` may say from tail to head what `relation` says from head to tail."""
+        """Whether `other` may state from tail to head the content of `relation` from head to tail."""
         return other in self[relation].reversed or relation in self[other].reversed
 
     def _check_inverse(self, number: int, relation: Relation) -> None:
@@ -114,7 +114,7 @@ class RelationTable(Mapping[str, Relation]):
 
 
 class _Row:
-    """A row that is being read, and how its faults are told."""
+    """A row under parsing, with the wording of its errors."""
 
     def __init__(self, number: int, row: Any) -> None:
         self.place = f"relation {number}"
@@ -221,14 +221,14 @@ DEFAULT = RelationTable.parse(tomllib.loads(_FILE.read_text(encoding="utf-8"))["
 
 HeardExtent = Literal["all", "part", "none"]
 Topic = tuple[str, str]
-"""What a question is about: a folded head, and the key of a relation."""
+"""Subject of a question: a folded head, and the key of a relation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stated:
-    """An accepted fact, with its relation, the number of its session, and how much of it is heard.
+    """An accepted fact, with its relation, the number of its session, and the extent to which it is heard.
 
-    `head` and `tail` are folded. `since` is the last of its turns, None where they are not known.
+    `head` and `tail` are folded. `since` is the last of its turns, None where they are unknown.
     """
 
     fact: Fact
@@ -247,9 +247,9 @@ class Stated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """A tail that a fact gives to a head and a relation: its own, or what it says from tail to head.
+    """A tail that a fact assigns to a head and a relation, read directly or from tail to head.
 
-    It is certain unless the relation has several inverses: Ana's boyfriend may have a girlfriend in her or a
+    It is certain unless the relation has several inverses: for Ana's boyfriend, Ana may be a girlfriend or a
     boyfriend.
     """
 
@@ -261,10 +261,10 @@ class Reading:
 
 
 class Graph:
-    """Accepted facts of known relations, in the order of their sessions and ids, whatever order they come in.
+    """Accepted facts of known relations, ordered by session and id, whatever their input order.
 
-    Without `presence`, everything that is said counts as heard. `left_out` counts facts that no question can
-    be about, by reason. Raises ValueError for a fact in a session that the script does not have.
+    Without `presence`, everything said counts as heard. `left_out` counts facts that cannot be asked about,
+    by reason. Raises ValueError for a fact in a session that the script does not have.
     """
 
     def __init__(
@@ -311,12 +311,12 @@ class Graph:
 
     @cached_property
     def askable_sessions(self) -> tuple[int, ...]:
-        """The numbers of the sessions in which questions can be asked: those with the main character."""
+        """Numbers of the sessions that allow questions: those with the main character."""
         return tuple(sorted(self.sessions.heard))
 
     @cached_property
     def readings(self) -> dict[Topic, list[Reading]]:
-        """What all facts say of each head and relation, read in both directions."""
+        """Readings of all facts by head and relation, in both directions."""
         by_topic: dict[Topic, list[Reading]] = defaultdict(list)
         for each in self.stated:
             by_topic[each.topic].append(Reading(each.tail, each.fact.tail, each))
@@ -335,7 +335,7 @@ class Graph:
         }
 
     def may_know(self, topic: Topic, t: int) -> bool:
-        """Whether by session `t`, with that session, anything is heard that may answer."""
+        """Whether anything that may answer is heard up to and including session `t`."""
         first = self._first_heard.get(topic)
         return first is not None and first <= t
 
@@ -348,9 +348,9 @@ class Graph:
         return dict(by_head)
 
     def right(self, topic: Topic, number: int) -> dict[str, str]:
-        """Return the tails that are right of a head and relation at a session's date, folded and as written.
+        """Return the right tails for a head and relation at a session's date, folded and as written.
 
-        Of an undated relation they are those of all dates.
+        For an undated relation, those of all dates.
         """
         return {
             each.tail: each.text
@@ -359,9 +359,9 @@ class Graph:
         }
 
     def barred(self, topic: Topic, number: int) -> set[str]:
-        """Return the folded tails that may be right at a session's date: never offered as wrong ones.
+        """Return the folded tails that may be right at a session's date, and so are never offered as wrong.
 
-        Where several may hold at a time, they are all tails of the head.
+        Where several may hold at a time, these are all tails of the head.
         """
         several = self.table[topic[1]].multi_valued
         return {
@@ -371,7 +371,7 @@ class Graph:
         }
 
     def ambiguous(self, stated: Stated) -> bool:
-        """Whether another tail holds at the same time although only one can."""
+        """Whether another tail holds at the same time although only one is possible."""
         if stated.relation.multi_valued:
             return False
         return len(self.right(stated.topic, stated.number)) > 1
@@ -382,14 +382,14 @@ class Graph:
         return self.calendar.order(reading.stated.number, number)
 
 
-# What the main character can know of a fact in a session, and how a question about it is worded there.
+# Knowledge of the main character about a fact in a session, and the wording of a question about it.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionStatus:
     """Status of a question in a session: a form per hop, its type, whether it has an answer, and the rule.
 
-    Without forms it is excluded. There is one object for each status, so they compare by identity.
+    Without forms it is excluded. Each status is a single object, so they compare by identity.
     """
 
     forms: tuple[Form, ...]
@@ -406,7 +406,7 @@ UNHEARD = {form: QuestionStatus((form,), "unheard", False, "not heard") for form
 
 @cache
 def excluded(rule: str) -> QuestionStatus:
-    """The status of a use that is excluded, by the rule that says so."""
+    """Return the status of a use that a rule excludes."""
     return QuestionStatus((), "", False, rule)
 
 
@@ -427,7 +427,7 @@ STATUSES = (
 def question_status(graph: Graph, stated: Stated, t: int) -> QuestionStatus:
     """Return the status of a question about a fact in session `t`, by the table of one hop.
 
-    A fact of the session itself is known where its turns are: it is asked about only after them.
+    A fact stated in session `t` itself is known only if its turns are known, and is asked about after them.
     """
     if t < stated.number:
         return _before(graph, stated, t)
@@ -460,7 +460,7 @@ def _before(graph: Graph, stated: Stated, t: int) -> QuestionStatus:
 
 
 def _form(graph: Graph, stated: Stated, t: int) -> Form | QuestionStatus:
-    """Return the form in which a fact of an earlier session is asked about, or why it is not."""
+    """Return the form of a question about a fact of an earlier session, or the status that excludes it."""
     if not stated.relation.dated:
         return "undated"
     order = graph.calendar.order(stated.number, t)

@@ -42,12 +42,12 @@ from suites.long_dialogue.scripts.quiz import (
 )
 from suites.long_dialogue.scripts.sessions import Sessions, most_recent, when
 
-# What a question set holds: candidates per session by source, hops and type, answerable or not.
+# Figures of a question set: candidates per session by source, hops and type, answerable or not.
 
 
 @dataclass(frozen=True, slots=True)
 class TypeCount:
-    """How many uses of one kind there are: either answerable or not, by their type."""
+    """Number of uses of one kind, answerable or not, by type."""
 
     source: Source
     hops: int
@@ -58,10 +58,10 @@ class TypeCount:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A set in numbers, as table 2 of LongDialQA has it: beside sessions and turns, uses are counted.
+    """Figures of a set, as in table 2 of LongDialQA: sessions, turns, and counts of uses.
 
-    `askable_sessions` are those with the main character, in which alone questions are asked; means are over
-    them. `tests` is the logarithm to base 10 of how many series of one question per session there are.
+    `askable_sessions` are those with the main character, the only ones with questions; means are over them.
+    `tests` is the base-10 logarithm of the number of possible series of one question per session.
     """
 
     sessions: int
@@ -71,19 +71,19 @@ class Overview:
     tests: float
 
     def uses(self, source: str = "", hops: int | None = None) -> int:
-        """Return how many uses there are, of a source or a number of hops where one is named."""
+        """Return the number of uses, optionally of one source or number of hops."""
         return self.answerable(source, hops) + self.unanswerable(source, hops)
 
     def answerable(self, source: str = "", hops: int | None = None) -> int:
-        """Return how many uses can be answered."""
+        """Return the number of answerable uses."""
         return sum(row.answerable for row in self._rows(source, hops))
 
     def unanswerable(self, source: str = "", hops: int | None = None) -> int:
-        """Return how many uses cannot be answered."""
+        """Return the number of unanswerable uses."""
         return sum(row.unanswerable for row in self._rows(source, hops))
 
     def per_session(self, count: int) -> float | None:
-        """Return a count over the sessions in which questions are asked; None where there are none."""
+        """Return a count per session with questions; None without such sessions."""
         return count / self.askable_sessions if self.askable_sessions else None
 
     def _rows(self, source: str, hops: int | None) -> list[TypeCount]:
@@ -91,9 +91,9 @@ class Overview:
 
 
 def overview(dialogue: Dialogue, questions: Iterable[Question], uses: Iterable[Use]) -> Overview:
-    """Count the uses of a script's question set; `questions` are all that are used, made and other ones.
+    """Count the uses of a script's question set; `questions` are all used ones, of the set and others.
 
-    Raises ValueError for a use of a question that is not among them.
+    Raises ValueError for a use of an unknown question.
     """
     sessions = Sessions(dialogue)
     kinds = {question.id: (question.source, question.hops) for question in questions}
@@ -125,13 +125,13 @@ def _rows(
     return tuple(TypeCount(*key, answerable[key], unanswerable[key]) for key in keys)
 
 
-# A question with all the places where it is asked, before letters are drawn.
+# A question with all its uses, before letters are drawn.
 
 
 class Spot(NamedTuple):
-    """A session (its number) in which a question is asked, whether it has an answer there, and why.
+    """A use of a question: the number of its session, whether it has an answer there, and the reason.
 
-    `sessions` are ids; `since` is the last own turn that has to be heard before.
+    `sessions` are ids; `since` is the last own turn that must be heard before.
     """
 
     number: int
@@ -144,7 +144,7 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A question, whether it was made for the set, and its spots in the order of sessions, one at least."""
+    """A question, whether the set created it, and its spots in the order of sessions, at least one."""
 
     question: Question
     is_new: bool
@@ -153,25 +153,25 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What came to nothing: questions (and facts) `dropped`, by reason, and uses `excluded`, by rule."""
+    """Discarded items: questions (and facts) `dropped`, by reason, and uses `excluded`, by rule."""
 
     dropped: Counter[str] = field(default_factory=Counter)
     excluded: Counter[str] = field(default_factory=Counter)
 
 
-# Where quiz questions are asked, as they stand and with the date of their evidence in the text.
+# Uses of quiz questions, as written and with the date of their evidence in the text.
 
 Names = Callable[[tuple[int, ...]], tuple[str, ...]]
-"""The ids of sessions by their numbers."""
+"""Maps numbers of sessions to ids."""
 
 
 def quiz_candidates(
     sessions: Sessions, questions: Iterable[Question], name: str, policy: Policy, tally: Tally
 ) -> Iterator[Candidate]:
-    """Yield the accepted quiz questions that stand by themselves, each followed by its dated variant.
+    """Yield the accepted quiz questions outside question sets, each followed by its dated variant.
 
-    A question that has its date in its own text has no other variant. Raises ValueError for evidence in a
-    session that the script does not have.
+    A question with a date in its own text has no variant. Raises ValueError for evidence in a session that
+    the script does not have.
     """
     ids: Names = cache(lambda numbers: tuple(sessions[number].id for number in numbers))
     for question in sorted(filter(_counts, questions), key=lambda each: each.id):
@@ -198,14 +198,14 @@ def quiz_candidates(
 
 
 def _not_ahead(verdict: Verdict, now: Date, date: Date) -> Verdict:
-    """Exclude what would be asked with a date that is still to come: it would say that nobody can know."""
+    """Exclude a question with a future date: the date would reveal that nobody can know the answer."""
     if verdict.kind != "excluded" and now.before(date):
         return Verdict("excluded", "", verdict.sessions, "the date lies ahead")
     return verdict
 
 
 def evidence_of(sessions: Sessions, question: Question) -> tuple[int, ...]:
-    """Return the numbers of a question's sessions of evidence; raise ValueError for an unknown one."""
+    """Return the numbers of a question's evidence sessions; raise ValueError for an unknown one."""
     unknown = [key for key in question.evidence if key not in sessions.numbers]
     if unknown:
         raise ValueError(f"question {question.id!r}: there is no session {unknown[0]!r}")
@@ -213,7 +213,7 @@ def evidence_of(sessions: Sessions, question: Question) -> tuple[int, ...]:
 
 
 def dated_variant(sessions: Sessions, question: Question, name: str) -> Question | None:
-    """Return a question with the most recent date of its evidence; None where the date gives its answer."""
+    """Return a question with the latest date of its evidence; None if the date gives its answer."""
     date = most_recent(sessions[number].date for number in evidence_of(sessions, question))
     if occurs(question.answer, when(date)):
         return None
@@ -233,7 +233,7 @@ def _counts(question: Question) -> bool:
 
 
 def _fault(question: Question, evidence: Sequence[int]) -> str:
-    """Return why a question is never asked, '' where it can be."""
+    """Return why a question can never be asked, '' if it can."""
     if not evidence:
         return "no evidence"
     choices = {fold(choice) for choice in question.choices}
@@ -254,7 +254,7 @@ def _candidate(
         yield Candidate(question, is_new, spots)
 
 
-# Questions over two facts: which pairs they are about, and how they stand in a session.
+# Two-hop questions: their pairs of facts, and the status of a pair in a session.
 
 Pair = tuple[Stated, Stated]
 
@@ -277,11 +277,11 @@ def _together(first: QuestionStatus, second: QuestionStatus) -> QuestionStatus:
 
 
 TOGETHER = {(first, second): _together(first, second) for first in STATUSES for second in STATUSES}
-"""How two hops stand together: known both, or one of them unknown (key E); else they are not asked."""
+"""Status of two hops together: both known, or one of them unknown (key E); otherwise excluded."""
 
 
 def pairs(graph: Graph) -> Iterator[Pair]:
-    """Yield the pairs of facts that make two hops: never a fact with itself or with its inverse."""
+    """Yield the pairs of facts that form two hops: never a fact with itself or with its inverse."""
     for first in graph.stated:
         if first.relation.first:
             for second in graph.by_head.get(first.tail, ()):
@@ -290,7 +290,7 @@ def pairs(graph: Graph) -> Iterator[Pair]:
 
 
 def _same(table: RelationTable, first: Stated, second: Stated) -> bool:
-    """Whether two facts, of which the second goes on where the first ends, say one thing."""
+    """Whether two facts, the second continuing where the first ends, state the same thing."""
     if first.head != second.tail:
         return False
     first_key, second_key = first.relation.key, second.relation.key
@@ -298,14 +298,14 @@ def _same(table: RelationTable, first: Stated, second: Stated) -> bool:
 
 
 def middles(graph: Graph, first: Stated) -> dict[str, str]:
-    """Return who may be meant between the hops, folded: several where several tails are right."""
+    """Return the people possible between the hops, folded: several if several tails are right."""
     return {first.tail: first.fact.tail} | graph.right(first.topic, first.number)
 
 
 def together(
     graph: Graph, pair: Pair, first: list[QuestionStatus], second: list[QuestionStatus]
 ) -> list[QuestionStatus]:
-    """Return how a pair stands in each session asked, from how each of its facts does."""
+    """Return the status of a pair in each askable session, given the statuses of its facts."""
     others = _others(graph, pair)
     if not others:
         return [TOGETHER[hops] for hops in zip(first, second, strict=True)]
@@ -316,7 +316,7 @@ def together(
 
 
 def together_at(graph: Graph, pair: Pair, t: int) -> QuestionStatus:
-    """Return how a pair stands in session `t`."""
+    """Return the status of a pair in session `t`."""
     first, second = (question_status(graph, hop, t) for hop in pair)
     return _beside(graph, first, second, _others(graph, pair), t)
 
@@ -324,7 +324,7 @@ def together_at(graph: Graph, pair: Pair, t: int) -> QuestionStatus:
 def _beside(
     graph: Graph, first: QuestionStatus, second: QuestionStatus, others: Collection[Topic], t: int
 ) -> QuestionStatus:
-    """Return how two hops stand: not as unknown where another is known of whom the first may mean."""
+    """Combine the statuses of two hops; not unknown if the answer is known for another possible person."""
     stand = TOGETHER[first, second]
     if stand.forms and not second.answerable and any(graph.may_know(topic, t) for topic in others):
         return ANSWERED
@@ -332,7 +332,7 @@ def _beside(
 
 
 def _others(graph: Graph, pair: Pair) -> list[Topic]:
-    """Return what facts there are about others whom the first hop may mean: several tails may be right."""
+    """Return the topics about other people possible between the hops, since several tails may be right."""
     first, second = pair
     if not first.relation.multi_valued:
         return []
@@ -341,13 +341,13 @@ def _others(graph: Graph, pair: Pair) -> list[Topic]:
     return [topic for topic in topics if topic in graph.readings]
 
 
-# Where questions about one fact or two are asked, with their texts, answers and choices.
+# Uses of questions about one or two facts, with their texts, answers and choices.
 
 Facts = tuple[Stated, ...]
 
 
 class FactQuestions:
-    """The questions about a graph's facts, made for a question set of this name by this seed."""
+    """Questions about a graph's facts, for a question set with this name and seed."""
 
     def __init__(self, graph: Graph, name: str, seed: int, tally: Tally) -> None:
         self.graph, self.name, self.seed, self.tally = graph, name, seed, tally
@@ -372,7 +372,7 @@ class FactQuestions:
                 yield from self._about((first, second), hops)
 
     def _about(self, facts: Facts, stands: Sequence[QuestionStatus]) -> Iterator[Candidate]:
-        """Yield a candidate for each way in which these facts are asked about."""
+        """Yield a candidate for each wording of a question about these facts."""
         spots: dict[tuple[Form, ...], list[Spot]] = {}
         sessions = tuple(dict.fromkeys(self._ids[each.number] for each in facts))
         own = {each.number for each in facts}
@@ -430,7 +430,7 @@ class FactQuestions:
 
 
 def right_answers(graph: Graph, facts: Facts) -> dict[str, str]:
-    """Return all answers that are right, folded and as written; the fact's own first."""
+    """Return all right answers, folded and as written; the fact's own first."""
     last = facts[-1]
     answers = {last.tail: last.fact.tail}
     for person in _people(graph, facts):
@@ -440,7 +440,7 @@ def right_answers(graph: Graph, facts: Facts) -> dict[str, str]:
 
 
 def barred_answers(graph: Graph, facts: Facts) -> set[str]:
-    """Return the folded answers that are not offered as wrong ones, because they may be right."""
+    """Return the folded answers that must not be offered as wrong, because they may be right."""
     last = facts[-1]
     barred: set[str] = set()
     for person in _people(graph, facts):
@@ -451,27 +451,27 @@ def barred_answers(graph: Graph, facts: Facts) -> set[str]:
 
 
 def asked_about(graph: Graph, facts: Facts) -> set[str]:
-    """Return every folded name of those whom a question is about: the head, and who is meant between hops.
+    """Return every folded name of the people a question is about: the head, and those between the hops.
 
-    Nobody's boss is that person: such a wrong answer could be told without having heard anything.
+    People are never their own boss: such a wrong answer could be ruled out without having heard anything.
     """
     heads = {facts[0].head, *_people(graph, facts)}
     return set().union(*(graph.sessions.names_like(head) for head in heads))
 
 
 def _people(graph: Graph, facts: Facts) -> list[str]:
-    """Return whose tails the last hop asks for: the head, or whoever the first hop may mean."""
+    """Return the heads of the last hop: the question's head, or the people possible after the first hop."""
     return [facts[0].head] if len(facts) == 1 else sorted(middles(graph, facts[0]))
 
 
 def _since(facts: Facts, t: int) -> int | None:
-    """Return the last turn of the facts that are said in the asking session itself."""
+    """Return the last turn of the facts stated in the asking session itself."""
     return max((each.since for each in facts if each.number == t and each.since is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class MadeSet:
-    """A question set, the questions that were made for it, and what came to nothing.
+    """A question set, the questions created for it, and the discarded items.
 
     `dropped` counts questions and facts by reason, `excluded` uses by rule.
     """
@@ -493,10 +493,10 @@ def make(
     facts: Iterable[Fact] | None = None,
     questions: Iterable[Question] | None = None,
 ) -> MadeSet:
-    """Return a script's question set: the same for the same facts, questions, name and seed, in any order.
+    """Make a script's question set; equal facts, questions, name and seed, in any order, give the same set.
 
-    Only what is accepted counts; `facts` and `questions` are the dialogue's own unless others are passed.
-    Raises ValueError for no script, an unknown policy, or a session that is not there.
+    Only accepted facts and questions count; by default those of the dialogue. Raises ValueError without a
+    script, and for an unknown policy or session.
     """
     if policy not in POLICIES:
         raise ValueError(f"{policy!r} is no policy; those are {', '.join(POLICIES)}")
@@ -522,7 +522,7 @@ def make(
 
 
 def _uses(candidate: Candidate, sessions: Sessions, seed: int) -> Iterator[Use]:
-    """Yield the uses of a question, with the order of its choices and the letter of its key in each."""
+    """Yield the uses of a question, each with the order of its choices and the letter of its key."""
     question = candidate.question
     place = question.choices.index(question.answer)
     for spot in candidate.spots:
@@ -541,12 +541,12 @@ def _uses(candidate: Candidate, sessions: Sessions, seed: int) -> Iterator[Use]:
         )
 
 
-# Uses that came with a file against the rules: where the file and the rules say different things.
+# Comparison of imported uses with the rules.
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A use (question and session ids) of which the file and the rules say different things."""
+    """A use (question and session ids) for which the file and the rules differ."""
 
     question: str
     session: str
@@ -563,10 +563,11 @@ def check(
     presence: bool = True,
     table: RelationTable = DEFAULT,
 ) -> list[Difference]:
-    """Return the differences between uses and rules, in the order of the uses: the file's keys stand.
+    """Return the differences between uses and rules, in the order of the uses; the file's keys are kept.
 
-    Quiz questions are checked by their evidence, those about facts by the dialogue's accepted facts; what has
-    neither (see `unchecked`) by its keys alone. Raises ValueError for an unknown session of evidence.
+    Quiz questions are checked by their evidence, questions about facts by the dialogue's accepted facts, and
+    questions with neither (see `unchecked`) by their keys alone. Raises ValueError for an unknown session of
+    evidence.
     """
     rules = _Rules(dialogue, policy, presence, table)
     by_id = {question.id: question for question in questions}
@@ -579,13 +580,13 @@ def check(
 
 
 def unchecked(dialogue: Dialogue, questions: Iterable[Question], table: RelationTable = DEFAULT) -> list[str]:
-    """Return the ids of questions without evidence, or about facts that are not there: rules say nothing."""
+    """Return the ids of questions without evidence, or about unknown facts: rules cannot decide on them."""
     rules = _Rules(dialogue, "body", True, table)
     return [question.id for question in questions if not rules.apply(question)]
 
 
 class _Rules:
-    """The rules of sections 2 and 3 for one script."""
+    """The rules of question sets for one script."""
 
     def __init__(self, dialogue: Dialogue, policy: Policy, presence: bool, table: RelationTable) -> None:
         self.sessions, self.policy = Sessions(dialogue), policy
@@ -593,13 +594,13 @@ class _Rules:
         self._facts = {each.fact.id: each for each in self.graph.stated}
 
     def apply(self, question: Question) -> bool:
-        """Whether a question says enough to be checked."""
+        """Whether a question has enough data to be checked."""
         if question.source == "quiz":
             return bool(question.evidence)
         return self._hops(question) is not None
 
     def faults(self, question: Question, use: Use) -> Iterator[tuple[str, str]]:
-        """Yield what the file says and what the rules say, for each difference about a use."""
+        """Yield pairs of the file's and the rules' view, for each difference about a use."""
         t = self.sessions.numbers.get(use.session)
         if t is None:
             yield "asked", "there is no such session"
@@ -633,7 +634,7 @@ class _Rules:
 
 
 def _compared(question: Question, use: Use, stand: QuestionStatus) -> Iterator[tuple[str, str]]:
-    """Yield where a use is not as the rules have it; a file need not name a type or forms."""
+    """Yield differences between a use and the rules; a file need not specify a type or forms."""
     file_words = _words(use.answerable, use.type)
     if not stand.type:
         yield file_words, f"excluded: {stand.rule}"
@@ -647,7 +648,7 @@ def _compared(question: Question, use: Use, stand: QuestionStatus) -> Iterator[t
 
 
 def _key_faults(question: Question, use: Use) -> Iterator[tuple[str, str]]:
-    """Yield where the letter of a key is not that of its answer."""
+    """Yield keys whose letter does not match the answer."""
     if not use.answerable or use.key == UNKNOWN:
         if use.answerable or use.key != UNKNOWN:
             yield f"{_words(use.answerable, '')}, key {use.key}", "key E exactly where there is no answer"

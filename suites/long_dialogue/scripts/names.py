@@ -1,4 +1,4 @@
-"""Other names for the people of a script: making the maps, checking them, and applying them."""
+"""Replacement names for the people of a script: creation, validation and lookup of name maps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from suites.long_dialogue.scripts.replacing import (
 )
 from suites.long_dialogue.scripts.sessions import script_of
 
-# Generic names by apparent gender, and words in names that name nobody: an editable list.
+# Generic names by apparent gender, and words in names that identify nobody: an editable list.
 
 Gender = Literal["female", "male", "neutral"]
 Kind = Literal["female", "male", "neutral", "surname"]
@@ -31,25 +31,25 @@ GENDERS = {
     **dict.fromkeys(("male", "m", "man", "boy", "he", "he/him"), "male"),
     **dict.fromkeys(("neutral", "n", "nonbinary", "non-binary", "they", "they/them"), "neutral"),
 }
-"""What a declared gender is called."""
+"""Spellings of declared genders."""
 _FIELDS = ("gender", "sex", "pronouns")
 _FILE = Path(__file__).with_name("generic_names.toml")
 
 
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
-    """Return the list as it stands in its file."""
+    """Return the list as parsed from its file."""
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
 @lru_cache
 def listed_words(name: Literal["titles", "particles", "roles", "ordinary"]) -> frozenset[str]:
-    """Return one of the lists of words, in small letters."""
+    """Return one of the lists of words, in lower case."""
     return frozenset(table()["words"][name].split())
 
 
 def generic(kind: Kind) -> list[str]:
-    """Return all names of a kind: those listed, then those made of a start and an end."""
+    """Return all names of a kind: those listed, then those composed of a start and an end."""
     base_names = table()[kind].split()
     ends = table()["ends"][kind].split()
     composed = [start + end for start in table()["starts"].split() for end in ends]
@@ -57,15 +57,15 @@ def generic(kind: Kind) -> list[str]:
 
 
 class Pool:
-    """Generic names in an order that a seed draws, each given out once; listed ones before made ones."""
+    """Generic names in a seeded order, each used once; listed names before composed ones."""
 
     def __init__(self, seed: int, used: Collection[str]) -> None:
-        """`used` are names, folded, that are not given out."""
+        """Exclude the names in `used`, which are folded."""
         self.seed = seed
         self.used = set(used)
 
     def take(self, kind: Kind) -> str:
-        """Return the next name of a kind; raise ValueError where there is none left."""
+        """Return the next name of a kind; raise ValueError if none is left."""
         for name in self._order(kind):
             if self.used.isdisjoint((fold(name), fold(name + plural_ending(name)))):
                 self.used.add(fold(name))
@@ -77,7 +77,7 @@ class Pool:
 
 
 def gender_of(participant: Participant) -> Gender:
-    """Return the gender that a participant's extra or profile declares; `neutral` where none does.
+    """Return the gender that a participant's extra or profile declares, `neutral` without a declaration.
 
     A profile declares it as a line of its own (`female`), or as `gender: female`.
     """
@@ -104,18 +104,18 @@ def _ordered_names(seed: int, kind: Kind) -> list[str]:
     return sorted(ordered, key=lambda name: name not in listed_names)
 
 
-# What may be wrong with a name map, in sentences for whoever wrote it.
+# Problems of a name map, as sentences for its author.
 
 
 def checked(names: NameMap, dialogue: Dialogue | None = None) -> NameMap:
-    """Return a name map that is right; raise ValueError with all that is wrong."""
+    """Return a valid name map; raise ValueError with all its problems."""
     if wrong := problems(names, dialogue):
         raise ValueError(" ".join(wrong))
     return names
 
 
 def problems(names: NameMap, dialogue: Dialogue | None = None) -> list[str]:
-    """Return what is wrong with a name map; with a script, also whether new names are in it already."""
+    """Return the problems of a name map; with a script, also new names that it already contains."""
     wrong = [*_lengths(names), *_twice(names), *_kept_of_map_checks(names)]
     if names.kind == SWAPPED:
         wrong += _open_swaps(names)
@@ -154,7 +154,7 @@ def _kept_of_map_checks(names: NameMap) -> Iterator[str]:
 
 
 def _open_swaps(names: NameMap) -> Iterator[str]:
-    """Yield names of a swap that nobody gives up: then two people are called the same."""
+    """Yield problems of a swap whose new name nobody gives up, so that two people would share it."""
     olds = {fold(old) for old, _ in names.pairs}
     for old, new in names.pairs:
         if fold(new) not in olds:
@@ -162,7 +162,7 @@ def _open_swaps(names: NameMap) -> Iterator[str]:
 
 
 def _people(names: NameMap) -> Iterator[str]:
-    """Yield new names that are mapped themselves: they are another person's."""
+    """Yield problems of new names that are mapped themselves: they belong to another person."""
     olds = {fold(old) for old, _ in names.pairs}
     for old, new in names.pairs:
         if fold(new) in olds and fold(old) != fold(new):
@@ -170,7 +170,7 @@ def _people(names: NameMap) -> Iterator[str]:
 
 
 def _in_use(names: NameMap, dialogue: Dialogue) -> Iterator[str]:
-    """Yield new names that the script holds: nobody could tell who is meant, or lead back."""
+    """Yield problems of new names that the script contains: they would be ambiguous and irreversible."""
     texts = {" ".join(words(text)) for text in texts_of(dialogue)}
     spoken = {word for text in texts for word in text.split()}
     for old, new in names.pairs:
@@ -179,10 +179,10 @@ def _in_use(names: NameMap, dialogue: Dialogue) -> Iterator[str]:
             yield f"{old!r} becomes {new!r}, which stands in the script already."
 
 
-# Making name maps: generic names for everybody, or the names of the main cast swapped (`dialsim.md`, 5).
+# Creation of name maps: generic names for everybody, or swapped names of the main cast.
 #
-# A person's full name, nicknames and surname map together: each word of a name has one new word, so whoever
-# shares a surname shares the new one, and every spelling keeps its number of words.
+# A person's full name, nicknames and surname map together: each word of a name has one new word, so people
+# with the same surname share the new one, and every spelling keeps its number of words.
 
 Names = Mapping[str, Sequence[str]]
 _NONE: Mapping[str, Sequence[str]] = {}
@@ -190,7 +190,7 @@ _NONE: Mapping[str, Sequence[str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody in a script: the id, what it is called in full, and its other spellings."""
+    """Somebody in a script: the id, the full name, and other spellings."""
 
     id: str
     name: str
@@ -199,12 +199,12 @@ class Person:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The words of the full name that name somebody: not `Mrs.`, `the` or `von`."""
+        """Words of the full name that identify somebody: not `Mrs.`, `the` or `von`."""
         return tuple(word for word in self.name.split() if not _stays(word))
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """All spellings, each once whatever its case: full name, aliases, then the full name's words."""
+        """All spellings, distinct except for case: full name, aliases, then the words of the full name."""
         spelled = {fold(text): text for text in reversed((self.name, *self.aliases, *self.parts))}
         return tuple(dict.fromkeys(spelled[fold(text)] for text in (self.name, *self.aliases, *self.parts)))
 
@@ -217,9 +217,9 @@ class Person:
 def people_of(
     dialogue: Dialogue, *, genders: Mapping[str, Gender] | None = None, aliases: Names | None = None
 ) -> tuple[Person, ...]:
-    """Return the people of a script: participants, then others who are named by id; collective names not.
+    """Return the people of a script: participants, then others named by id, without collective names.
 
-    `genders` and `aliases`, by id, go before and beside what participants declare.
+    `genders`, by id, override the participants' declarations; `aliases`, by id, add to them.
     """
     collective = {fold(name) for name in script_of(dialogue).collective}
     participants = {participant.id: participant for participant in dialogue.participants}
@@ -243,10 +243,10 @@ def anonymised(
     aliases: Names | None = None,
     unchanged: Iterable[str] = (),
 ) -> NameMap:
-    """Return a map that gives everybody a generic name of the same declared gender, which the script lacks.
+    """Return a map from everybody to a generic name of the same declared gender that is not in the script.
 
-    People who are called by a role (`Waiter`) keep it. `unchanged` are declared spellings that stay; names
-    that are words as well (`Will`) stay in small letters. Raises ValueError where a check fails.
+    People named by a role (`Waiter`) keep it. `unchanged` are declared spellings that stay; names that are
+    also words (`Will`) stay in lower case. Raises ValueError if a check fails.
     """
     people = [person for person in people_of(dialogue, genders=genders, aliases=aliases) if person.has_name]
     naming = _Naming(Pool(seed, _words_of(dialogue, people)))
@@ -268,10 +268,10 @@ def swapped(
     aliases: Names | None = None,
     unchanged: Iterable[str] = (),
 ) -> NameMap:
-    """Return a map under which everybody of the main cast, given by id, is called as another of them.
+    """Return a map that gives everybody of the main cast, given by id, the names of another of them.
 
-    Whose names take whose place is drawn among those with equally many spellings of each number of words.
-    A surname that both share stays. Raises ValueError where there is no such derangement.
+    Partners are drawn among people with equally many spellings of each number of words. A surname that both
+    share stays. Raises ValueError without such a derangement.
     """
     people = {person.id: person for person in people_of(dialogue, aliases=aliases)}
     if missing := [person_id for person_id in cast if person_id not in people]:
@@ -284,14 +284,14 @@ def swapped(
 
 
 class _Naming:
-    """Gives new words to the words of names, the same new one wherever a word comes back."""
+    """Replaces the words of names, always the same word by the same new one."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self.new_words: dict[str, str] = {}
 
     def pairs(self, person: Person) -> Iterator[tuple[str, str]]:
-        """Yield each spelling of a person with its new one."""
+        """Yield each spelling of a person with its replacement."""
         for index, part in enumerate(person.parts):
             self._name(part, self._kind(person, index))
         for alias in person.aliases:
@@ -307,13 +307,13 @@ class _Naming:
             self.new_words[fold(word)] = self.pool.take(kind)
 
     def _kind(self, person: Person, index: int) -> Kind:
-        """Return what a word of a full name is: the last of several, or one after a title, is a surname."""
+        """Return a word's kind: the last of several, or a single one after a title, is a surname."""
         last = index == len(person.parts) - 1
         titled = len(person.parts) == 1 and len(person.name.split()) > 1
         return "surname" if last and (titled or len(person.parts) > 1) else person.gender
 
     def _words(self, spelling: str, gender: Gender) -> Iterator[str]:
-        """Yield a spelling's new words; what is no name of its own has a new word in this spelling alone."""
+        """Yield a spelling's new words; a word without a mapping of its own is replaced here only."""
         alone = len(spelling.split()) == 1
         for word in spelling.split():
             if (new := self.new_words.get(fold(word))) is not None:
@@ -323,7 +323,7 @@ class _Naming:
 
 
 def _derangement(people: Sequence[Person], seed: int) -> tuple[tuple[str, str], ...]:
-    """Return the spellings of all with those of whom they are swapped with, in an order of a seed."""
+    """Return the spellings of all people with those of their partners, in a seeded order."""
     options = {
         person.id: sorted(
             (other for other in people if other.id != person.id and _matched(person, other)),
@@ -351,7 +351,7 @@ def _search(
     pairs: dict[str, tuple[str, str]],
     used: Collection[str],
 ) -> dict[str, tuple[str, str]] | None:
-    """Return pairs for all who are left, on top of those there are; None where there are none."""
+    """Extend the pairs to all remaining people; None if impossible."""
     if not remaining:
         return pairs
     for other in options[remaining[0].id]:
@@ -368,7 +368,7 @@ def _search(
 
 
 def _matched(person: Person, other: Person) -> list[tuple[str, str]] | None:
-    """Return one's spellings with the other's of as many words, in their order; None where these differ."""
+    """Return one person's spellings with the other's of as many words, in order; None if counts differ."""
     olds, news = _by_length(person), _by_length(other)
     if {n: len(texts) for n, texts in olds.items()} != {n: len(texts) for n, texts in news.items()}:
         return None
@@ -391,14 +391,14 @@ def _no_counterpart(person: Person) -> str:
 
 
 def _words_of(dialogue: Dialogue, people: Iterable[Person]) -> set[str]:
-    """Return every word of a script, and of its people's names, folded: none of them is a new name."""
+    """Return every word of a script, and of its people's names, folded; none of them can be a new name."""
     texts = (*texts_of(dialogue), *(text for person in people for text in person.spellings))
     met = {word for text in texts for word in tokens(text)}
     return met | {part for word in met for part in word.replace("’", "'").replace("-", "'").split("'")}
 
 
 def _unchanged(olds: Iterable[str], declared: Iterable[str]) -> tuple[str, ...]:
-    """Return the spellings that stay: declared ones, and in small letters names that are words as well."""
+    """Return the spellings that stay: declared ones, and names that are also words, in lower case."""
     small = [old.lower() for old in olds if fold(old) in listed_words("ordinary") and old != old.lower()]
     return tuple(dict.fromkeys([*declared, *small]))
 
@@ -409,7 +409,7 @@ def _version(dialogue: Dialogue, kind: str) -> int:
 
 
 def _stays(word: str) -> bool:
-    """Whether a word of a name names nobody: a title, or a particle in small letters."""
+    """Whether a word of a name identifies nobody: a title, or a lower-case particle."""
     return _bare(word) in listed_words("titles") or word in listed_words("particles")
 
 
@@ -418,10 +418,10 @@ def _bare(word: str) -> str:
 
 
 def names_of(script: Script, names: str) -> NameMap | None:
-    """Return a script's name map by what a condition calls it; None for `original`.
+    """Return a script's name map by its name in conditions; None for `original`.
 
-    `anonymised` is the newest of that kind, `anonymised:2` the second version. Raises ValueError where
-    there is no such map.
+    `anonymised` is the newest of that kind, `anonymised:2` the second version. Raises ValueError for an
+    unknown map.
     """
     kind, _, version = names.partition(":")
     if kind == "original":

@@ -1,4 +1,4 @@
-"""What the main character can know of a quiz question's answer in a session: answerable, not, or unclear."""
+"""Whether the main character can know the answer of a quiz question in a session; wording and choices."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from annotation.text.words import fold, is_unspaced
 from suites.long_dialogue.scripts.graph import NOW, Graph, Relation, Stated
 from suites.long_dialogue.scripts.sessions import when
 
-# The texts of questions: from facts and the forms of their relations, and a date put into one.
+# Texts of questions: from facts and the forms of their relations, with a date inserted.
 
 _ENDS = "?!. "
 
 
 def question_text(hops: Sequence[tuple[Relation, Form, Date]], head: str) -> str:
-    """Return the question about a head over one or two hops, each in its form; a past one names its date.
+    """Return the question about a head over one or two hops, each in its form; a past hop names its date.
 
     "Who is now the boss of the person who was Ana's roommate on May 3rd, 1995?"
     """
@@ -41,13 +41,13 @@ def question_about(facts: Sequence[Stated], forms: Sequence[Form], dates: Sequen
 
 
 def with_date(text: str, date: Date) -> str:
-    """Return a question with a date before its final mark: "How did she pay on May 3rd, 1995?"."""
+    """Insert a date before a question's final mark: "How did she pay on May 3rd, 1995?"."""
     body = text.rstrip(_ENDS)
     return f"{body} {when(date)}{text[len(body) :].strip() or '?'}"
 
 
 def occurs(part: str, text: str) -> bool:
-    """Whether a text holds another one, after folding, as whole words; in Han, kana and Thai anywhere."""
+    """Whether a text contains another one, folded, as whole words; in Han, kana and Thai anywhere."""
     part, text = fold(part), fold(text)
     if not part:
         return False
@@ -62,7 +62,7 @@ def occurs(part: str, text: str) -> bool:
 
 
 def _hop(form: Form, other: Form) -> str:
-    """Return the wording of a hop beside another: a present one says `now` beside the past."""
+    """Return the wording of a hop next to another: a present hop says `now` next to a past one."""
     return NOW if form == "present" and other == "past" else form
 
 
@@ -72,13 +72,13 @@ def _filled(wording: str, date: Date, **names: str) -> str:
 
 
 def _continues(neighbour: str, edge: str) -> bool:
-    """Whether a neighbouring character makes a word longer."""
+    """Whether a neighbouring character continues a word."""
     if not neighbour or not (neighbour.isalnum() and edge.isalnum()):
         return False
     return not is_unspaced(neighbour) and not is_unspaced(edge)
 
 
-# What must hold of a question in a speaker's own words: nothing is lost, and no answer is given away.
+# Conditions on a question in a speaker's own words: nothing is lost, and no answer is given away.
 
 MARKS = "?？؟"
 _MONTHS = frozenset(calendar.month_name[1:])
@@ -95,10 +95,11 @@ _NUMBERS = {word: str(number) for number, word in enumerate(_SPELT, start=2)}
 def style_faults(
     original: str, styled: str, choices: Iterable[str], names: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """Return why a styled question does not stand for the original, a line each; none where it does.
+    """Return the faults of a styled question against the original, one per line; () without any.
 
-    Every name (of `names`, and every word with a capital inside a sentence), month and number of the original
-    must be there, spelt or in digits; no choice may be that the original lacks; and it must ask.
+    Every name (of `names`, and every capitalised word inside a sentence), month and number of the original
+    must occur, spelt out or in digits; no choice may occur that is not in the original; and it needs a
+    question mark.
     """
     faults = [f"lacks the name {name!r}" for name in _names(original, names) if not occurs(name, styled)]
     numbers = _numbers(styled)
@@ -114,7 +115,7 @@ def style_faults(
 
 
 def _names(text: str, names: Iterable[str]) -> list[str]:
-    """Return the names in a text in a fixed order: known ones, months, and words with a capital inside it."""
+    """Return the names in a text in a fixed order: known names, months, and capitalised words within it."""
     occurring = [name for name in names if occurs(name, text)]
     capital = [
         word.group()
@@ -130,27 +131,27 @@ def _begins(before: str) -> bool:
 
 
 def _numbers(text: str) -> list[str]:
-    """Return the numbers of a text in digits, each once."""
+    """Return the distinct numbers of a text, in digits."""
     spelt = (_NUMBERS[word] for word in _WORD.findall(text.casefold()) if word in _NUMBERS)
     return list(dict.fromkeys([*_DIGITS.findall(text), *spelt]))
 
 
-# The choices of questions about facts: three wrong ones beside the answer, and their order where asked.
+# Choices of questions about facts: three wrong answers beside the right one, and their order in each use.
 
 CHOICES = 4
 ORDERS = tuple("".join(order) for order in permutations("0123"))
 """The 24 orders of four choices."""
 KEYS = {(order, place): LETTERS[order.index(str(place))] for order in ORDERS for place in range(CHOICES)}
-"""The letter at which an order shows the choice at a place."""
+"""Letter at which an order shows the choice at a position."""
 
 
 def drawn_order(seed: int, question: str, session: str) -> str:
-    """Return the order of the choices of a question where it is asked: each of the 24 as likely."""
+    """Draw the order of a question's choices in a session, uniformly among the 24."""
     return ORDERS[int(u(seed, "order", question, session) * len(ORDERS))]
 
 
 class Tails:
-    """What facts can be wrong answers: their tails by relation and by type, as first written."""
+    """Candidates for wrong answers: the tails of facts by relation and by type, as first written."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -172,11 +173,11 @@ class Tails:
     def wrong(
         self, last: Stated, barred: Collection[str], people: Collection[str], seed: int, key: str
     ) -> tuple[str, ...]:
-        """Return three wrong answers about the last fact of a question, fewer where there are not so many.
+        """Return three wrong answers about the last fact of a question, fewer if there are not enough.
 
-        First those of the same head at other dates, then of the same relation, then of the same type, each
-        group in an order that seed and key determine. None is, after folding, one of `barred` or another, and
-        none names one of the `people` who are asked about.
+        Tails of the same head at other dates come first, then of the same relation, then of the same type,
+        each group in an order determined by seed and key. None is, after folding, one of `barred` or equal to
+        another, and none names one of the `people` in the question.
         """
         same_head = {each.tail: each.text for each in self._graph.readings[last.topic] if each.direct}
         groups = (same_head, self._by_relation[last.relation.key], self._by_type[last.relation.tail])
@@ -200,7 +201,7 @@ def _shuffled(tails: Iterable[str], seed: int, key: str) -> list[str]:
 
 
 def placed(answer: str, wrong: Iterable[str], seed: int, key: str) -> tuple[str, ...]:
-    """Return the answer among the wrong ones, in an order that does not tell which it is."""
+    """Mix the answer with the wrong ones, in an order that does not reveal it."""
     return tuple(sorted((answer, *wrong), key=lambda text: (u(seed, "placed", key, text), text)))
 
 
@@ -208,7 +209,7 @@ Kind = Literal["answerable", "unanswerable", "excluded"]
 Policy = Literal["body", "appendix"]
 
 POLICIES: tuple[Policy, ...] = ("body", "appendix")
-"""Whether a question asked before its evidence cannot be answered (the paper's body) or is left out."""
+"""Whether a question before its evidence is unanswerable (the paper's body) or left out (its appendix)."""
 HEARD, HEARD_DATED = "ans_wo_time", "ans_w_time"
 BEFORE = "before_event_unans"
 ABSENT, ABSENT_DATED = "dont_know_unans", "dont_know_unans_time"
@@ -217,9 +218,9 @@ _DATED = {HEARD: HEARD_DATED, ABSENT: ABSENT_DATED}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a question asked in a session is, its type ('' where excluded), and why.
+    """Verdict on a question in a session: answerable or not, its type ('' if excluded), and the reason.
 
-    `sessions` are the numbers of the sessions that decide, `rule` names the rule.
+    `sessions` are the numbers of the deciding sessions, `rule` names the rule.
     """
 
     kind: Kind
@@ -231,7 +232,7 @@ class Verdict:
 def quiz_use(
     heard: Collection[int], evidence: Collection[int], evidence_all: bool, t: int, policy: Policy = "body"
 ) -> Verdict:
-    """Say whether a question can be answered in session `t`.
+    """Decide whether a question is answerable in session `t`.
 
     Sessions are numbers from 1, and `heard` are those with the main character. `evidence` are the sessions
     that give the answer, of which one suffices, or all are needed. Where the asking session itself would
@@ -250,7 +251,7 @@ def quiz_use(
 
 
 def dated(verdict: Verdict) -> Verdict:
-    """Return what a question's variant with a date in its text is: there is none before the evidence."""
+    """Return the verdict for a question's variant with a date in its text: excluded before the evidence."""
     if verdict.kind == "excluded":
         return verdict
     if verdict.type == BEFORE:

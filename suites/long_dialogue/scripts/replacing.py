@@ -1,8 +1,8 @@
-"""Names replaced in texts, all at once and as whole words (`dialsim.md`, section 5).
+"""Replacement of names in texts, all at once and as whole words.
 
-Because a text is read once, no replacement is replaced again: two names can be swapped. What stands around a
-name stays (`Ana's`, `Ana-like`), a plural is that of the new name, and each word keeps its case: as the map
-writes it, in capitals, in small letters, or with a capital first letter.
+Because a text is read once, no replacement is replaced again: two names can be swapped. Text around a name
+stays (`Ana's`, `Ana-like`), a plural becomes that of the new name, and each word keeps its case: as the map
+writes it, in capitals, in lower case, or with a capital first letter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HISSES = ("s", "x", "z", "ch", "sh")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A spelling that is looked for; `targets` are the words that replace its own, None where it is kept."""
+    """A spelling to search for; `targets` are the words that replace its own, None if it is kept."""
 
     words: tuple[str, ...]
     targets: tuple[str, ...] | None
@@ -37,7 +37,7 @@ class _Entry:
 
     @property
     def inflected(self) -> bool:
-        """Whether it is looked for in any case and in the plural: a single letter is not."""
+        """Whether any case and the plural match; not for a single letter."""
         return self.targets is not None and len(self.text) > 1
 
     @property
@@ -49,8 +49,8 @@ class _Entry:
 class Replacer:
     """The replacements of one name map, ready for any number of texts.
 
-    Longer spellings go before shorter ones, and kept ones before mapped ones of the same length. Names of a
-    single letter are replaced in their own case alone, so that `a` stays an article.
+    Longer spellings take precedence over shorter ones, and kept ones over mapped ones of the same length.
+    Names of a single letter are replaced only in their own case, so that `a` stays an article.
     """
 
     def __init__(self, names: NameMap) -> None:
@@ -63,7 +63,7 @@ class Replacer:
         """Return a text with all names replaced."""
         folded = text.casefold()
         if self._pattern is None or not any(word in folded for word in self._words):
-            return text  # most turns hold no name, and the pattern is far slower than this
+            return text  # most turns contain no name, and the pattern is far slower than this
         replaced: str = self._pattern.sub(self._replaced, text)
         return replaced
 
@@ -86,17 +86,17 @@ class Replacer:
 
 @lru_cache(maxsize=64)
 def replacer(names: NameMap) -> Replacer:
-    """Return the replacements of a name map, made once."""
+    """Return the cached replacements of a name map."""
     return Replacer(names)
 
 
 def renamed(text: str, names: NameMap) -> str:
-    """Return a text with the names that a map gives."""
+    """Return a text with the names of a map."""
     return replacer(names)(text)
 
 
 def inverse(names: NameMap) -> NameMap:
-    """Return the map that leads back; what is kept is kept there too."""
+    """Return the reverse map; kept spellings are kept there too."""
     return NameMap(names.kind, names.version, tuple((new, old) for old, new in names.pairs), names.kept)
 
 
@@ -106,7 +106,7 @@ def plural_ending(name: str) -> str:
 
 
 def _entries(names: NameMap) -> Iterator[_Entry]:
-    """Yield each spelling once, composed and decomposed where these differ."""
+    """Yield each spelling once, in composed and decomposed form where these differ."""
     for spelling, target in (*((unchanged, None) for unchanged in names.kept), *names.pairs):
         targets = None if target is None else tuple(target.split())
         for form in sorted({unicodedata.normalize(form, spelling) for form in ("NFC", "NFD")}):
@@ -115,7 +115,7 @@ def _entries(names: NameMap) -> Iterator[_Entry]:
 
 
 def _alternatives(entries: tuple[_Entry, ...]) -> str:
-    """Return one pattern for all spellings; the last group of a match, an empty one, says which it is."""
+    """Return one pattern for all spellings; the last group of a match, which is empty, identifies it."""
     return "|".join(f"{_alternative(entry, index)}(?P<n{index}>)" for index, entry in enumerate(entries))
 
 
@@ -128,7 +128,7 @@ def _alternative(entry: _Entry, index: int) -> str:
 
 
 def _is_plural(single: str, suffix: str, source: str) -> bool:
-    """Whether an ending makes a plural: of a name as it is written or in capitals, never of small letters."""
+    """Whether an ending forms a plural: after a name as written or in capitals, never in lower case."""
     if single.islower() and not source.islower():
         return False
     return suffix.islower() or (suffix.isupper() and single.isupper())
@@ -145,11 +145,11 @@ def _cased(word: str, source: str, target: str) -> str:
     return target[:1].upper() + target[1:]
 
 
-# A script with other names: everything of it that a prompt can show (`dialsim.md`, section 5).
+# A script with other names, in everything that a prompt can show.
 #
-# Ids stay: they are how turns, sessions and styles speak of people, and what walks draw from. A person
-# without a name is shown by the id, and therefore gets the new name as its name. What no prompt shows stays
-# as well: continuations, labels, and the raw texts of turns.
+# Ids stay: turns, sessions and styles refer to people by id, and draws depend on them. A person without a
+# name is shown by the id, and therefore gets the new name as its name. Data that no prompt shows stay as
+# well: continuations, labels, and the raw texts of turns.
 
 Change = Callable[[str], str]
 
@@ -192,7 +192,7 @@ def rewritten_question(question: Question, change: Change) -> Question:
 
 
 def texts_of(dialogue: Dialogue) -> tuple[str, ...]:
-    """Return every text of a script that a prompt can show, and the ids of those without a name."""
+    """Return every text of a script that a prompt can show, and the ids of people without a name."""
     read: list[str] = []
 
     def record(text: str) -> str:
@@ -219,7 +219,7 @@ def _named_by(turn: Turn) -> Iterator[str]:
 
 
 def _participants(dialogue: Dialogue, change: Change) -> tuple[Participant, ...]:
-    """Return the participants, and those who are none where their ids are changed names."""
+    """Return the participants, plus other speakers whose ids are changed names."""
     participant_ids = {participant.id for participant in dialogue.participants}
     others = (Participant(speaker) for speaker in speakers_of(dialogue) if speaker not in participant_ids)
     changed = [_participant(participant, change) for participant in dialogue.participants]
@@ -264,7 +264,7 @@ def _fact(fact: Fact, change: Change) -> Fact:
 
 
 def _values(value: Any, change: Change) -> Any:
-    """Return JSON with its texts changed, and its keys as they are."""
+    """Return JSON with its texts changed; its keys stay."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):

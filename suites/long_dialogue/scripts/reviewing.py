@@ -1,9 +1,9 @@
-"""What follows from reviews of a fact or a question: it is accepted, rejected, put right, or still open.
+"""Decisions from the reviews of a fact or a question: accepted, rejected, corrected, or still open.
 
-Each review says one thing: accepted as it is, rejected, or what it should be. An adjudicated review stands
-over all others. Without one, two people at least are needed, and all of them must say the same; names and
-relations are compared without case and white space. A review that cannot be read (a relation that is not in
-the table, a session that is not there) decides nothing, and keeps the others from deciding, with the reason.
+Each review states one verdict: accepted as it is, rejected, or a correction. An adjudicated review overrides
+all others. Without one, at least two people are needed, and all of them must agree; names and relations are
+compared without case and white space. An unreadable review (a relation that is not in the table, a session
+that does not exist) decides nothing, and blocks the decision, with the reason.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from suites.long_dialogue.scripts.sessions import People, Sessions
 Decision = Literal["accepted", "rejected", "corrected", "undecided"]
 Content = TypeVar("Content", Fact, Question)
 REVIEWERS = 2
-"""People who have to agree where nobody adjudicated."""
+"""Number of people who must agree without an adjudication."""
 UNREVIEWED = "nobody has reviewed it"
 ALONE = "one person has reviewed it, and two are needed"
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One person's answers by the keys of the scheme's questions; questions left out are not in it."""
+    """One person's answers by the keys of the scheme's questions; unanswered questions are missing."""
 
     rater: str
     answers: Mapping[str, Any]
@@ -38,11 +38,11 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[Content]):
-    """What the reviews come to.
+    """Outcome of the reviews.
 
-    `content` is the fact or question with its new status, None where it is undecided. Of a corrected one it
-    is what it should be, accepted: it supersedes the old one, whose status becomes `corrected`. `reason` says
-    why it is undecided or rejected.
+    `content` is the fact or question with its new status, None while undecided. A corrected record is the
+    accepted correction: it supersedes the old one, whose status becomes `corrected`. `reason` explains why it
+    is undecided or rejected.
     """
 
     decision: Decision
@@ -51,26 +51,26 @@ class Outcome(Generic[Content]):
 
 
 class Unreadable(ValueError):
-    """A review that cannot be taken as it is; the message says why."""
+    """A review that cannot be applied; the message has the reason."""
 
 
 def fact_outcome(
     fact: Fact, reviews: Sequence[Review], sessions: Sessions, relations: RelationTable = DEFAULT
 ) -> Outcome[Fact]:
-    """Return what the reviews of a fact (scheme `fact_review`) come to.
+    """Return the outcome of a fact's reviews (scheme `fact_review`).
 
-    A fact that is wrong and of which nothing is put right is rejected. A turn given by its number (from 1,
-    among the dialogue's own turns) takes the place of the fact's turns, and its session that of the fact's.
+    A wrong fact without any correction is rejected. A turn given by its number (from 1, among the dialogue's
+    own turns) replaces the fact's turns, and its session the fact's session.
     """
     reader = _FactReader(fact, sessions, relations)
     return _outcome(fact, reviews, long_dialogues.RIGHT, reader.read)
 
 
 def quiz_outcome(question: Question, reviews: Sequence[Review], sessions: Sessions) -> Outcome[Question]:
-    """Return what the reviews of a quiz question (scheme `quiz_review`) come to.
+    """Return the outcome of a quiz question's reviews (scheme `quiz_review`).
 
-    One that cannot be answered, or whose answer is wrong, is rejected. One with other evidence than it has is
-    put right. Of a single session it does not matter whether all are needed.
+    An unanswerable question, or one with a wrong answer, is rejected. A question with other evidence than the
+    reviewers' is corrected. For a single session, `evidence_all` does not matter.
     """
     return _outcome(
         question, reviews, long_dialogues.ANSWERABLE, lambda answers: _question(question, answers, sessions)
@@ -80,7 +80,7 @@ def quiz_outcome(question: Question, reviews: Sequence[Review], sessions: Sessio
 def _outcome(
     content: Content, reviews: Sequence[Review], first: str, read: Callable[[Mapping[str, Any]], Content]
 ) -> Outcome[Content]:
-    """Return the outcome of the reviews that answer the first question; `read` makes the content of one."""
+    """Return the outcome of the reviews that answer the first question; `read` parses one review."""
     answered = [review for review in reviews if review.answers.get(first) is not None]
     decisive = [review for review in answered if review.adjudicated][-1:] or answered
     if not decisive:
@@ -104,7 +104,7 @@ def _outcome(
 
 
 def _difference(verdicts: Sequence[Any]) -> str:
-    """Return in what the reviewers differ, '' where all say the same."""
+    """Return the point on which the reviewers differ, '' if all agree."""
     first = verdicts[0]
     for other in verdicts[1:]:
         if "rejected" in (first.status, other.status) and first.status != other.status:
@@ -134,7 +134,7 @@ def _why_rejected(review: Review) -> str:
 
 
 class _FactReader:
-    """Makes of a review the fact that it says."""
+    """Parses the fact that a review states."""
 
     def __init__(self, fact: Fact, sessions: Sessions, relations: RelationTable) -> None:
         self._fact = fact
@@ -144,7 +144,7 @@ class _FactReader:
         self._people = People(sessions.dialogue.participants)
 
     def read(self, answers: Mapping[str, Any]) -> Fact:
-        """Return the fact as a review has it: rejected, accepted, or corrected. Raises Unreadable."""
+        """Return a review's fact: rejected, accepted, or corrected. Raises Unreadable."""
         texts = {name: one_line(answers.get(name) or "") for name in long_dialogues.CORRECTED}
         if answers[long_dialogues.RIGHT] == 0 and not any(texts.values()):
             return replace(self._fact, status="rejected")
@@ -191,7 +191,7 @@ class _FactReader:
 
 
 def _question(question: Question, answers: Mapping[str, Any], sessions: Sessions) -> Question:
-    """Return the question with the evidence that a review gives. Raises Unreadable."""
+    """Return the question with a review's evidence. Raises Unreadable."""
     if answers[long_dialogues.ANSWERABLE] == 0 or answers.get(long_dialogues.ANSWER) == 0:
         return replace(question, status="rejected")
     if answers.get(long_dialogues.ANSWER) is None or answers.get(long_dialogues.ALL) is None:
@@ -211,7 +211,7 @@ def _question(question: Question, answers: Mapping[str, Any], sessions: Sessions
 
 
 def _sessions(text: str, sessions: Sessions) -> tuple[str, ...]:
-    """Return the ids that a text lists, in the script's order. Raises Unreadable for none or unknown ones."""
+    """Return the ids listed in a text, in the script's order. Raises Unreadable for none or unknown ones."""
     ids = {part.strip() for part in text.split(long_dialogues.JOIN) if part.strip()}
     if not ids:
         raise Unreadable("no session is named")

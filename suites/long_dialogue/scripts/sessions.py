@@ -1,4 +1,4 @@
-"""A script's sessions by number: where their turns are, who is there, and what the main character hears."""
+"""A script's sessions by number: the positions of their turns, the people present, and the turns heard."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from annotation.records import EVENTS, Dialogue, Participant, Turn
 from annotation.script_records import Date, Script, Session
 from annotation.text.words import fold
 
-# Dates as they are spoken: `on May 3rd, 1995`, `in May 1995`, `in 1995`.
+# Dates in words: `on May 3rd, 1995`, `in May 1995`, `in 1995`.
 
 Order = Literal["before", "same", "after", "overlap"]
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def spoken(date: Date) -> str:
-    """Return a date in words: `May 3rd, 1995`, `May 1995` or `1995`, as exact as it is."""
+    """Return a date in words: `May 3rd, 1995`, `May 1995` or `1995`, at its own precision."""
     if date.month is None:
         return str(date.year)
     month = calendar.month_name[date.month]
@@ -39,7 +39,7 @@ def ordinal(number: int) -> str:
 
 
 def most_recent(dates: Iterable[Date]) -> Date:
-    """Return the date whose last day is latest, the most exact of several. Raise ValueError without any."""
+    """Return the date with the latest last day, the most precise of several. Raise ValueError without any."""
     return max(dates, key=lambda date: (date.last, date.first))
 
 
@@ -52,7 +52,7 @@ class Calendar:
         self._last = (0, *(date.last.toordinal() for date in dates))
 
     def order(self, number: int, other: int) -> Order:
-        """Say how a session's date lies to another's: `same` has the same precision too."""
+        """Return the order of a session's date relative to another's: `same` requires the same precision."""
         if self._last[number] < self._first[other]:
             return "before"
         if self._last[other] < self._first[number]:
@@ -60,11 +60,11 @@ class Calendar:
         return "same" if self.dates[number] == self.dates[other] else "overlap"
 
 
-# Who is meant by a name: the people of a script by every name they go by.
+# People of a script, looked up by every name they have.
 
 
 def called(person: Participant) -> str:
-    """Return the name by which somebody stands in facts: the name, else the id."""
+    """Return the name of a participant in facts: the name, else the id."""
     return person.name.strip() or person.id
 
 
@@ -80,12 +80,12 @@ class People:
         self._names = {name: next(iter(those)) for name, those in names.items() if len(those) == 1}
 
     def name(self, text: str) -> str | None:
-        """Return the name in facts of whoever is called so; None for nobody, or for several people."""
+        """Return the name in facts of the person with this name; None for nobody, or for several people."""
         return self._names.get(fold(text))
 
 
 def script_of(dialogue: Dialogue) -> Script:
-    """Return a dialogue's script; raise ValueError where it has none."""
+    """Return a dialogue's script; raise ValueError without one."""
     if dialogue.script is None:
         raise ValueError(f"The dialogue {dialogue.id!r} is no script.")
     return dialogue.script
@@ -106,13 +106,13 @@ class Sessions:
         return len(self.script.sessions)
 
     def __getitem__(self, number: int) -> Session:
-        """Return the session of a number, from 1."""
+        """Return the session with a number, from 1."""
         if not 1 <= number <= len(self):
             raise IndexError(f"there is no session {number}; there are {len(self)}")
         return self.script.sessions[number - 1]
 
     def names_like(self, name: str) -> frozenset[str]:
-        """Return the folded names of the participant who goes by a folded name, with that name itself."""
+        """Return the folded names of the participant with a folded name, including that name itself."""
         return self._names.get(name, frozenset((name,)))
 
     @cached_property
@@ -125,7 +125,7 @@ class Sessions:
 
     @cached_property
     def positions(self) -> Mapping[int, tuple[int, ...]]:
-        """The positions of each session's own turns, in order; turns of no session are in none."""
+        """Positions of each session's own turns, in order; turns without a session are in none."""
         by_session: dict[int, list[int]] = {number: [] for number in range(1, len(self) + 1)}
         for place, turn in enumerate(self.dialogue.turns):
             if (number := self.numbers.get(turn.session)) is not None:
@@ -134,12 +134,12 @@ class Sessions:
 
     @cached_property
     def of_turn(self) -> tuple[int, ...]:
-        """The number of the session of each own turn; 0 where it is in none."""
+        """Number of the session of each own turn; 0 without a session."""
         return tuple(self.numbers.get(turn.session, 0) for turn in self.dialogue.turns)
 
     @cached_property
     def present(self) -> Mapping[int, frozenset[str]]:
-        """Who is there: those who speak or act in the session, and those it lists as present."""
+        """People present, by session: those who speak or act in it, and those it lists as present."""
         turns = self.dialogue.turns
         return {
             number: frozenset(self[number].present)
@@ -149,16 +149,16 @@ class Sessions:
 
     @cached_property
     def heard(self) -> frozenset[int]:
-        """The numbers of the sessions in which the main character is present: P(s)."""
+        """Numbers of the sessions in which the main character is present: P(s)."""
         return frozenset(number for number, people in self.present.items() if self.main in people)
 
     def hears(self, place: int) -> bool:
-        """Whether the main character hears an own turn: it is there and not kept out of it."""
+        """Whether the main character hears an own turn: it is present and not excluded from the turn."""
         turn = self.dialogue.turns[place]
         return self.of_turn[place] in self.heard and _audible(turn, self.main)
 
     def heard_turns(self, number: int, until: int | None = None) -> tuple[int, ...]:
-        """Return the positions of a session's turns that the main character hears, up to and with `until`."""
+        """Return positions of a session's turns heard by the main character, up to and including `until`."""
         if number not in self.heard:
             return ()
         return tuple(
@@ -168,13 +168,13 @@ class Sessions:
         )
 
     def cluster(self, number: int) -> str:
-        """Return what is resampled for a session: its season, or itself, within its dialogue."""
+        """Return the unit of resampling of a session: its season, or itself, within its dialogue."""
         session = self[number]
         return f"{self.dialogue.id}/{session.season or session.id}"
 
 
 def backwards(sessions: Sequence[Session]) -> Iterator[tuple[Session, Session]]:
-    """Yield each two sessions that follow each other of which the later one is of an earlier date."""
+    """Yield each pair of consecutive sessions whose later one has an earlier date."""
     return ((earlier, later) for earlier, later in pairwise(sessions) if later.date.before(earlier.date))
 
 

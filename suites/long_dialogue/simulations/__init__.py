@@ -1,1 +1,1 @@
-"""Simulations: a system is asked the questions of a set while it hears a script."""
+"""Simulations: a system answers the questions of a set while it hears a script."""

@@ -1,4 +1,4 @@
-"""The material of an agent of a long dialogue, from the database: script, questions, uses, summaries."""
+"""Material of an agent of a long dialogue, from the database: script, questions, uses, summaries."""
 
 from __future__ import annotations
 
@@ -42,27 +42,26 @@ from suites.long_dialogue.editing.import_records import uses_of
 from suites.long_dialogue.editing.question_records import find_question_set, is_kept, versioned_name
 from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
 
-# Vectors by an endpoint's embedding model: asked for once, kept in the store, and looked up from there.
+# Vectors by an endpoint's embedding model: requested once, saved in the store, and looked up there.
 #
-# Who looks vectors up never asks: a worker that puts questions to a model would wait for another one
-# meanwhile.
+# A lookup never sends a request: a worker that calls one model would wait for another meanwhile.
 
 AT_ONCE = 32
-"""So many texts go into a request: their vectors stay well below the longest response that is read."""
+"""Number of texts per request: their vectors stay well below the longest response that is read."""
 MOST_REQUESTS = 8
 RETRIES = 3
 MAX_VECTORS = 100_000
 
 
 class Stored:
-    """Looks up the vectors of an endpoint's model, and raises NoMaterial for a text that has none."""
+    """Looks up the vectors of an endpoint's model; raises NoMaterial for a text without a vector."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self._vectors: dict[str, Vectors] = {}
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text, in their order."""
+        """Return one row per text, in order."""
         missing = self.missing(texts)
         if missing:
             raise NoMaterial(
@@ -74,7 +73,7 @@ class Stored:
         return np.stack(rows) if rows else np.empty((0, 0), np.float32)
 
     def missing(self, texts: Iterable[str]) -> list[str]:
-        """Return the texts without a vector, each once."""
+        """Return the distinct texts without a vector."""
         unknown = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         hashes = {text: text_hash(text) for text in unknown}
         stored = DatabaseStore().load(name_of(self.endpoint), list(hashes.values()))
@@ -85,9 +84,9 @@ class Stored:
 
 
 def embedder_of(name: str) -> Embeds:
-    """Return what embeds: Concord's own model for '', else what looks up the vectors of an endpoint's.
+    """Return an embedder: Concord's own model for '', else a lookup of an endpoint's vectors.
 
-    Raises Failed where there is no such endpoint.
+    Raises Failed for an unknown endpoint.
     """
     if not name:
         return tools().embed
@@ -95,7 +94,7 @@ def embedder_of(name: str) -> Embeds:
 
 
 def prepare(name: str, texts: Iterable[str]) -> None:
-    """Embed what has no vector yet, and keep it. Raises SystemsError where the model does not answer."""
+    """Embed and save texts without a vector. Raises SystemsError if the model does not answer."""
     if name:
         endpoint = _endpoint(name)
         missing = Stored(endpoint).missing(texts)
@@ -114,13 +113,13 @@ def prepare(name: str, texts: Iterable[str]) -> None:
 
 
 def model_of(name: str) -> str:
-    """Return the model of an embedder's endpoint; '' for Concord's own, or where the endpoint is gone."""
+    """Return the model of an embedder's endpoint; '' for Concord's own, or if the endpoint is gone."""
     endpoint = Endpoint.objects.filter(name=name).first() if name else None
     return endpoint.answering_model if endpoint else ""
 
 
 def name_of(endpoint: Endpoint) -> str:
-    """Return under what name an endpoint's vectors are kept: its own, its model's and its server's."""
+    """Return the name under which an endpoint's vectors are stored: its own, its model's and its server's."""
     server = " ".join(endpoint.server.values())
     full_name = f"{endpoint.name}: {endpoint.answering_model} at {server}"
     return full_name if len(full_name) <= 200 else f"{full_name[:167]} {text_hash(full_name)[:32]}"
@@ -134,7 +133,7 @@ def _endpoint(name: str) -> Endpoint:
 
 
 async def _embed(endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
-    """Return the vectors of texts, in their order, asked for in several requests side by side."""
+    """Return the vectors of texts, in order, from several concurrent requests."""
     try:
         client = openai_client(endpoint).with_options(max_retries=RETRIES)
     except CallError as error:
@@ -183,14 +182,14 @@ def _parts(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
         yield texts[at : at + size]
 
 
-# What models worded becomes part of the questions: the last wordings of every script of a corpus.
+# Model-written wordings become part of the questions: the latest wordings of every script of a corpus.
 
 GENERATOR = "dialsim_style"
 
 
 @transaction.atomic
 def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
-    """Give a corpus's questions the wordings that were made last, script by script; return what was done."""
+    """Store the latest wordings in a corpus's questions, script by script; return the counts."""
     counts: Counter[str] = Counter(worded=0, superseded=0, used=0)
     last: dict[Dialogue, dict[str, question_sets.Styles]] = {}
     done = Production.objects.filter(
@@ -207,7 +206,7 @@ def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
 
 
 def keep_wordings(production: Production, made_records: Sequence[MadeRecord], text: Any) -> Any:
-    """Give a script's questions the wordings that a production came to; return its result."""
+    """Store a production's wordings in a script's questions; return its result."""
     styles: dict[str, question_sets.Styles] = (text or {}).get("styles") or {}
     question_sets.take_wordings(dialogue=production.dialogue, styles=styles, by=production.run.created_by)
     return text
@@ -218,15 +217,18 @@ def _styles(production: Production) -> dict[str, question_sets.Styles]:
 
 
 SUMMARIES = "dialsim_session_summary"
-"""The generator whose texts are summaries of sessions; its condition has the `text_digest` as `text`."""
+"""Generator of session summaries; its condition contains the `text_digest` as `text`."""
 
 
 class Scripts:
-    """Reads scripts for agents, and for what needs no question set. Both raise Failed for a set that the
-    corpus does not have, and for an embedder that there is not."""
+    """Reads scripts for agents, and for code that needs no question set.
+
+    `key` and `load` raise Failed for a set that the corpus does not have, `load` also for an unknown
+    embedder.
+    """
 
     def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
-        """Return the script, its question set, who counts and embeds, and which summaries there are."""
+        """Return a key of the material: script, question set, tokenizer, embedder, and summaries."""
         selected_set = _selected_set(dialogue, settings)
         text = Func(Cast("script", TextField()), function="md5")
         script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
@@ -244,7 +246,7 @@ class Scripts:
         )
 
     def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
-        """Return a script with the questions of a set and where they are asked."""
+        """Return a script with the questions of a set and their uses."""
         selected_set = _selected_set(dialogue, settings)
         row = Dialogue.objects.get(pk=dialogue)
         uses = tuple(uses_of(selected_set, dialogue)) if selected_set else ()
@@ -259,7 +261,7 @@ class Scripts:
         )
 
     def mark_used(self, dialogue: int, settings: Settings) -> None:
-        """Note that the questions of a set are asked now: from here on it never changes."""
+        """Mark a question set as used: from here on it never changes."""
         if (selected_set := _selected_set(dialogue, settings)) is not None:
             QuestionSet.objects.filter(pk=selected_set.pk, used_at=None).update(used_at=timezone.now())
 
@@ -270,9 +272,9 @@ class Scripts:
 
 
 def question_set(dialogue: int, setting: str) -> QuestionSet:
-    """Return the question set that a setting names, NAME:VERSION or the last of its name; '' is the only one.
+    """Return the question set of a setting, NAME:VERSION or NAME for its last version; '' for the only set.
 
-    Raises Failed where the corpus of the dialogue has none, or more than one to choose from.
+    Raises Failed if the corpus of the dialogue has none, or more than one to choose from.
     """
     corpus = Dialogue.objects.filter(pk=dialogue).values_list("corpus", flat=True).first() or 0
     names = sorted(set(QuestionSet.objects.filter(corpus=corpus).values_list("name", flat=True)))
@@ -304,7 +306,7 @@ def _facts(dialogue: int) -> tuple[Fact, ...]:
 
 
 def _summaries(dialogue: int, endpoint: Endpoint | None) -> QuerySet[Production]:
-    """Return the summaries of a script's sessions that the endpoint's model made, at its server."""
+    """Return the summaries of a script's sessions by the endpoint's model, at its server."""
     rows = Production.objects.filter(
         dialogue=dialogue, generator=SUMMARIES, status=Production.Status.DONE, result__isnull=False
     )
@@ -314,7 +316,7 @@ def _summaries(dialogue: int, endpoint: Endpoint | None) -> QuerySet[Production]
 
 
 def _summary_texts(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:
-    """Return summaries by the digest of what they sum up, the last that was made where there are several."""
+    """Return summaries by the digest of the summarised text, the latest of several."""
     rows = _summaries(dialogue, endpoint).order_by("pk").values_list(F("condition__text"), "result")
     return {digest: text for digest, text in rows if isinstance(text, str)}
 
@@ -322,15 +324,18 @@ def _summary_texts(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str
 LOADER = Scripts()
 
 
-# The material of those who make facts and questions: a script with all its records.
+# Material of generators of facts and questions: a script with all its records.
 
 
 class WithRecords:
-    """Reads scripts with their records. Both raise Failed where the dialogue is gone, and for a question set
-    that is not there, or whose questions stay as they are."""
+    """Reads scripts with their records.
+
+    `load` raises Failed for a deleted dialogue; `key` and `load` raise it for an unknown question set, or one
+    whose questions no longer change.
+    """
 
     def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
-        """Return the script, how many records there are of each status, the last one, and the relations."""
+        """Return a key of the material: script, counts of records by status, last record, relations."""
         text = Func(Cast("script", TextField()), function="md5")
         script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
         record_stats = Record.objects.filter(dialogue=dialogue).aggregate(
@@ -351,10 +356,10 @@ class WithRecords:
         )
 
     def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
-        """Return a script with its facts and questions that nothing supersedes, of any status.
+        """Return a script with its current facts and questions, of any status.
 
-        Where `settings` name a question set, the material's questions are those that it made; where they name
-        none although they could, those of no set.
+        Where `settings` name a question set, the material's questions are those created by the set; where the
+        setting exists but is empty, those of no set.
         """
         row = Dialogue.objects.filter(pk=dialogue).first()
         if row is None:
@@ -367,10 +372,10 @@ class WithRecords:
         return Material(script, target_questions, (), relations=relations_of(row.corpus_id))
 
     def mark_used(self, dialogue: int, settings: Settings) -> None:
-        """Note nothing: who makes records changes none."""
+        """Do nothing: generators of records leave question sets unchanged."""
 
     def facts(self, condition: Mapping[str, Any]) -> dict[str, str]:
-        """Return nothing: no continuation is made of records."""
+        """Return nothing: records create no continuation."""
         return {}
 
 
@@ -387,7 +392,7 @@ def _questions_of_bound(rows: QuerySet[Record]) -> tuple[Question, ...]:
 def _to_word(dialogue: int, settings: Settings) -> QuestionSet | None:
     """Return the question set whose questions are to be worded, None for those of no set.
 
-    Raises Failed for one that the corpus does not have, and for one that never changes any more.
+    Raises Failed for an unknown set, and for one that no longer changes.
     """
     if not (setting := str(settings.get(SET) or "")):
         return None
@@ -402,7 +407,7 @@ def _to_word(dialogue: int, settings: Settings) -> QuestionSet | None:
 
 
 def relations_of(corpus: int) -> RelationTable:
-    """Return a corpus's own table of relations, else the one that comes with Concord."""
+    """Return a corpus's own table of relations, or else the default table of Concord."""
     own = RelationRows.objects.filter(corpus=corpus).order_by("-version").first()
     return DEFAULT if own is None else RelationTable.parse(own.rows)
 

@@ -1,4 +1,4 @@
-"""Simulations asked for, estimated, resumed in the background and cancelled, and described in figures."""
+"""Simulations: start, estimate, background steps, cancellation, and figures."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ from suites.long_dialogue.simulations.steps import (
     trials_of,
 )
 
-# Simulations: asked for, gone on with, and left. Every act is logged with who did it.
+# Simulations: started, resumed, and cancelled. Every action is logged with its user.
 
 KIND = "simulation"
 TROUBLE = (JobError, Failed, NoMaterial, NoSummary, TooLong)
-"""What a person has to look at."""
+"""Errors that need a person's attention."""
 
 
 def question_set(corpus: Corpus, name: str) -> QuestionSet:
-    """Return the question set called NAME, in its last version, or NAME:VERSION; raise SystemsError."""
+    """Return the question set NAME, in its last version, or NAME:VERSION; raise SystemsError."""
     matching_set = find_question_set(corpus, name)
     if matching_set is None:
         names = ", ".join(sorted(set(corpus.question_sets.values_list("name", flat=True)))) or "none"
@@ -98,10 +98,10 @@ def start(
     endpoint: Endpoint | None,
     settings: RunSettings | None = None,
 ) -> Simulation:
-    """Ask for a simulation over all scripts of a corpus, or go on with the same one; return it.
+    """Start a simulation over all scripts of a corpus, or resume the same one; return it.
 
-    The question set is fixed by it. `settings` say how the model is asked and what each run may take. Raises
-    SystemsError for what cannot be.
+    This freezes the question set. `settings` define the calls to the model and the limits of each run. Raises
+    SystemsError for an invalid order.
     """
     locked_set = QuestionSet.objects.select_for_update().get(pk=question_set.pk)
     order = checked(locked_set, order, endpoint)
@@ -130,13 +130,13 @@ def start(
 
 
 def checked(question_set: QuestionSet, order: Order, endpoint: Endpoint | None) -> Order:
-    """Return an order with a value for all that it leaves open; raise SystemsError for what cannot be."""
+    """Return an order with all its defaults resolved; raise SystemsError for an invalid one."""
     order = order.checked(question_set)
     if (endpoint is None) != bool(order.baseline):
         raise SystemsError("endpoint: name one, or a baseline agent that needs none; not both.")
     rows = scripts_of(question_set)
     if not rows:
-        raise SystemsError(f"set: the question set {question_set.name!r} asks nothing: make it anew.")
+        raise SystemsError(f"set: the question set {question_set.name!r} asks nothing: make it again.")
     try:
         if embedder := str(order.settings[EMBEDDER]):
             endpoint_named(embedder)
@@ -146,7 +146,7 @@ def checked(question_set: QuestionSet, order: Order, endpoint: Endpoint | None) 
 
 
 def _names(rows: Sequence[Dialogue], names: str) -> str:
-    """Return what a condition calls the names: with their version, where that of all scripts is the same.
+    """Return the names setting for the condition: with the version, if all scripts share it.
 
     Raises ValueError for names that a script does not have.
     """
@@ -157,7 +157,7 @@ def _names(rows: Sequence[Dialogue], names: str) -> str:
 
 
 def _reserve_name(simulation: Simulation, order: Order, by: User | None) -> None:
-    """Have the system of this name be this one; raise SystemsError where it is another's."""
+    """Reserve the system's name; raise SystemsError if another system has it."""
     if order.baseline:
         simulation_steps.condition(order)
         simulation_steps.writer(simulation.corpus, order, by)
@@ -166,7 +166,7 @@ def _reserve_name(simulation: Simulation, order: Order, by: User | None) -> None
 
 
 def _resume(simulation: Simulation) -> None:
-    """Let the runs that are not done take what each may take now; those that wait for a person go on."""
+    """Apply the current limits to unfinished runs, and reopen paused ones."""
     linked = Run.objects.filter(simulations__simulation=simulation).exclude(state=Run.State.DONE).distinct()
     for pk in linked.values_list("pk", flat=True):
         run = Run.objects.select_for_update(of=("self",)).get(pk=pk)
@@ -177,9 +177,10 @@ def _resume(simulation: Simulation) -> None:
 
 
 def advance(simulation: int) -> Simulation:
-    """Do what can be done for a simulation now: start runs, prepare vectors, or see that it is done.
+    """Do everything that is possible for a simulation now: start runs, prepare vectors, or finish it.
 
-    It may be called at any time, by several at once."""
+    Safe to call at any time, even concurrently.
+    """
     current, to_embed = _step(simulation, embedded=False)
     if not to_embed:
         return current
@@ -193,7 +194,7 @@ def advance(simulation: int) -> Simulation:
 
 
 def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
-    """Do what one transaction can; return the simulation, and whether something has to be embedded next."""
+    """Do one transaction's work; return the simulation, and whether texts must be embedded next."""
     comes_next: Next = "wait"
     with transaction.atomic():
         locked = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation)
@@ -214,7 +215,7 @@ def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
 
 @transaction.atomic
 def go_on(*, by: User | None, simulation: Simulation) -> Simulation:
-    """Go on with a simulation that is stuck or was cancelled: what failed is tried again."""
+    """Resume a stuck or cancelled simulation; its failed calls are retried."""
     simulation = lock(simulation)
     refuse_unless_stopped(simulation)
     retry_failed(simulation, by)
@@ -225,9 +226,9 @@ def go_on(*, by: User | None, simulation: Simulation) -> Simulation:
 
 @transaction.atomic
 def cancel(*, by: User | None, simulation: Simulation) -> Simulation:
-    """Stop a simulation and its runs; what was answered is kept. One that is done stays so.
+    """Stop a simulation and its runs; existing answers are kept. A finished one stays finished.
 
-    A run that another simulation waits for goes on.
+    A run that another simulation waits for continues.
     """
     others = SimulationRun.objects.filter(simulation__state=Simulation.State.MAKING).exclude(
         simulation=simulation
@@ -236,7 +237,7 @@ def cancel(*, by: User | None, simulation: Simulation) -> Simulation:
 
 
 def system_of(simulation: Simulation) -> tuple[str, dict[str, Any]]:
-    """Return the system that answers, and its condition."""
+    """Return the name of the answering system, and its condition."""
     order = Order.of(simulation.order)
     if order.baseline:
         return simulation_steps.name(order), simulation_steps.condition(order)
@@ -245,7 +246,7 @@ def system_of(simulation: Simulation) -> tuple[str, dict[str, Any]]:
 
 
 def continuations(simulation: Simulation) -> QuerySet[Continuation]:
-    """Return what a simulation came to so far: a continuation a script and trial."""
+    """Return the continuations of a simulation so far: one per script and trial."""
     order = Order.of(simulation.order)
     if not order.baseline:
         return Continuation.objects.filter(pk__in=trials_of(simulation, order).values("continuation"))
@@ -254,16 +255,16 @@ def continuations(simulation: Simulation) -> QuerySet[Continuation]:
     return rows.filter(condition=condition, trial__lt=order.trials)
 
 
-# What a simulation would take, before anything is asked: summaries and answers, and how much is there.
+# Estimate of a simulation before any call: summaries and answers, and the part that exists already.
 
 SAMPLED = 20
-"""Questions, or sessions, that are gone through; the others take what these do."""
+"""Sample size, in questions or sessions; the others are extrapolated from it."""
 PRETENDED = "They talked about who lives where. " * 15
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a step takes: all its calls, those of them that are there, and the tokens of those to come."""
+    """Cost of a step: all its calls, the finished ones, and the tokens of the remaining ones."""
 
     step: str
     all: int
@@ -273,7 +274,7 @@ class Step:
 
     @property
     def calls(self) -> int:
-        """Calls to come."""
+        """Remaining calls."""
         return self.all - self.done
 
     def as_json(self) -> dict[str, Any]:
@@ -283,8 +284,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Estimate(StepsEstimate):
-    """A simulation before it starts. `productions` are its trials, one a script each, of which `done` are
-    there; `left_out` says why a script has none. `endpoint` is None where a baseline answers."""
+    """A simulation before it starts.
+
+    `productions` are its trials, one per script each, of which `done` are finished; `left_out` counts scripts
+    without trials, by reason. `endpoint` is None for a baseline.
+    """
 
     UNASKED = Decimal(0)
 
@@ -304,7 +308,7 @@ class Estimate(StepsEstimate):
         return data | {"steps": [step.as_json() for step in self.steps]}
 
     def sentence(self) -> str:
-        """Return it as one line for people."""
+        """Return the estimate as one line for people."""
         done_note = f" ({self.done:,} are there)" if self.done else ""
         summary = f"{self.questions:,} questions in {self.productions:,} trials{done_note}"
         if self.endpoint is None:
@@ -318,7 +322,7 @@ class Estimate(StepsEstimate):
 
 
 def estimate(question_set: QuestionSet, order: Order, endpoint: Endpoint | None) -> Estimate:
-    """Return what a simulation would take; nothing is sent or kept. Raise SystemsError for what cannot be."""
+    """Return a simulation's estimate; nothing is sent or saved. Raise SystemsError for an invalid order."""
     order = checked(question_set, order, endpoint)
     rows = scripts_of(question_set)
     steps: list[Step] = []
@@ -336,7 +340,7 @@ def estimate(question_set: QuestionSet, order: Order, endpoint: Endpoint | None)
 
 
 Trial = tuple[Trials, State | None, int]
-"""A script's trials, how far one of them is (None: done), and how many questions it has."""
+"""A script's trials, the state of one of them (None: done), and its number of questions."""
 
 
 def _trials(
@@ -360,7 +364,7 @@ def _trials(
 def _begun_trials(
     rows: Sequence[Dialogue], order: Order, endpoint: Endpoint | None
 ) -> dict[tuple[int, int], State | None]:
-    """Return the states of trials begun before, by script and trial; None for those that are done."""
+    """Return the states of trials started before, by script and trial; None for finished ones."""
     if endpoint is None:
         return {}
     plan = Generation(AGENT, endpoint, order.settings, order.parameters, order.name, order.condition).plan()
@@ -375,7 +379,7 @@ def _begun_trials(
 
 
 def _pretended(material: Material, order: Order) -> Material:
-    """Return material in which sessions without a summary have one of usual length."""
+    """Return material in which missing session summaries are replaced by one of usual length."""
     if order.settings[MEMORY] != SUMMARY:
         return material
     texts = simulation_steps.digests(material.dialogue, str(order.settings[NAMES]))
@@ -383,7 +387,7 @@ def _pretended(material: Material, order: Order) -> Material:
 
 
 def _answers(trials: Sequence[Trial]) -> Step:
-    """Return what the questions take: what some of them do, as often as there are questions to be asked."""
+    """Estimate the cost of the questions by extrapolation from a sample of those left."""
     everything = sum(number for _, _, number in trials)
     remaining = [
         (walks, state, number)
@@ -407,7 +411,7 @@ def _answers(trials: Sequence[Trial]) -> Step:
 
 
 def _summaries(rows: Sequence[Dialogue], order: Order, endpoint: Endpoint) -> Step:
-    """Return what the summaries take that are not there."""
+    """Estimate the cost of the missing summaries."""
     records_by_pk = of_rows(rows)
     needed = [
         (need, read)
@@ -461,11 +465,11 @@ USUAL = {
     "context": 0,
     "order": "time",
 }
-"""Settings that are told where they are something else."""
+"""Default settings; a setting is described only where it differs."""
 
 
 def counts(simulation: Simulation) -> dict[str, Any]:
-    """Return what a simulation came to: trials, flags of trials, and what its runs took."""
+    """Return the results of a simulation: trials, flags of trials, and the usage of its runs."""
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
     made = _of_baseline(simulation) if order.baseline else _of_model(simulation, order)
@@ -490,7 +494,7 @@ def _of_baseline(simulation: Simulation) -> dict[str, Any]:
 
 
 def steps_of(simulation: Simulation) -> list[dict[str, Any]]:
-    """Return the runs of a simulation by step, with their calls: all that are known, done and failed."""
+    """Return the runs of a simulation by step, with their calls: total, done and failed."""
     steps = []
     for link in simulation.links.select_related("run__endpoint").order_by("id"):
         state = progress(link.run)
@@ -510,14 +514,14 @@ def steps_of(simulation: Simulation) -> list[dict[str, Any]]:
 
 
 def paused(simulation: Simulation) -> Run | None:
-    """Return a run that waits for a person, None where none does."""
+    """Return a paused run if all open runs are paused, else None."""
     open_runs = list(runs_of(simulation, OPEN))
     stopped = [run for run in open_runs if run.state == Run.State.PAUSED]
     return stopped[0] if stopped and len(stopped) == len(open_runs) else None
 
 
 def fakes(simulation: Simulation) -> dict[str, bool]:
-    """Whether a fake model answers, and whether one embeds what is looked up."""
+    """Return whether a fake model answers, and whether a fake model embeds."""
     answering = simulation.endpoint.answering_model if simulation.endpoint else ""
     embedding = scripts.model_of(str(Order.of(simulation.order).settings[EMBEDDER]))
     return {
@@ -540,7 +544,7 @@ def describe_condition(simulation: Simulation) -> list[tuple[str, Any]]:
 
 
 def as_json(simulation: Simulation) -> dict[str, Any]:
-    """Return all that is known of a simulation as plain data."""
+    """Return everything about a simulation as plain data."""
     name, condition = system_of(simulation)
     return {
         "id": simulation.pk,
@@ -563,17 +567,17 @@ def as_json(simulation: Simulation) -> dict[str, Any]:
     }
 
 
-# Going on with a simulation in the background: a short job whenever its runs have come to their end.
+# Background steps of a simulation: a short job whenever its runs have ended.
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Start the runs that a simulation needs next, or see that it is done."""
+    """Start the runs that a simulation needs next, or finish it."""
     simulation = advance_in_job(Simulation, job, advance)
     return {"simulation": simulation.pk, "state": simulation.state, "step": simulation.step}
 
 
 def sweep() -> int:
-    """Have every simulation gone on with whose runs have ended; return how many."""
+    """Advance every simulation whose runs have ended; return their number."""
     return pipelines.sweep(Simulation)
 
 

@@ -1,4 +1,4 @@
-"""Steps of a simulation: what is asked for, then summaries, vectors and answers."""
+"""Steps of a simulation: the order, then summaries, vectors and answers."""
 
 from __future__ import annotations
 
@@ -65,22 +65,22 @@ from suites.long_dialogue.scripts.sessions import script_of
 from suites.long_dialogue.simulations import material as scripts
 from suites.long_dialogue.simulations.material import LOADER
 
-# What somebody asks for when a system is to answer the questions of a set, checked without any script.
+# Order of a simulation: the settings for a system's answers to a set, validated without any script.
 
 AGENT = "dialsim_agent"
 SAMPLING: Mapping[str, Any] = {"temperature": 0.2, "top_p": 0.1}
-"""As in the paper (section 5.1)."""
+"""As in DialSim (Kim et al. 2024), section 5.1."""
 SETTING_NAMES = tuple(setting.name for setting in SETTINGS if setting.name != SET)
 UNREAD = (MEMORY, RETRIEVER, EMBEDDER, K, ORDER, REMEMBER, LIMIT, CONTEXT)
-"""Settings that a baseline does not read: what it answers is the same whatever they are."""
+"""Settings that a baseline ignores: its answers are the same whatever they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for. `baseline` is the key of one that needs no model, '' where an endpoint is asked.
+    """Order of a simulation. `baseline` is the key of an agent without a model, '' for an endpoint.
 
-    `settings` are those of the agent where given, but for the question set. `name` is the system's where
-    somebody named it, `condition` has keys of the researcher's own.
+    `settings` are the agent's settings that are given, without the question set. `name` is the system's name,
+    if given; `condition` has the researcher's own keys.
     """
 
     baseline: str = ""
@@ -91,7 +91,7 @@ class Order:
     condition: Mapping[str, Any] = field(default_factory=dict)
 
     def checked(self, question_set: QuestionSet) -> Order:
-        """Return it with a value for every setting; raise SystemsError for what cannot be."""
+        """Return the order with a value for every setting; raise SystemsError for an invalid one."""
         if self.baseline and self.baseline not in BASELINES:
             raise SystemsError(f"There is no agent {self.baseline!r}; there are {', '.join(BASELINES)}.")
         if not 1 <= self.trials <= MOST_TRIALS:
@@ -111,12 +111,12 @@ class Order:
         return bool(self.baseline) and setting in UNREAD
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return plain data."""
         return asdict(self)
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Order:
-        """Return the order that `as_json` wrote."""
+        """Parse an order from the form of `as_json`."""
         return cls(
             **{attribute.name: data[attribute.name] for attribute in fields(cls) if attribute.name in data}
         )
@@ -129,7 +129,7 @@ VERSION = 1
 
 
 def play(simulation: Simulation, order: Order) -> int:
-    """Let a baseline answer every question of every trial; return how many continuations are new."""
+    """Let a baseline answer every question of every trial; return the number of new continuations."""
     system = writer(simulation.corpus, order, simulation.created_by).system
     assert system is not None
     dialogue_ids = simulation.question_set.uses.values("question__dialogue")
@@ -142,12 +142,12 @@ def play(simulation: Simulation, order: Order) -> int:
 
 
 def name(order: Order) -> str:
-    """Return what a baseline's system is called."""
+    """Return the name of a baseline's system."""
     return order.name or order.baseline
 
 
 def condition(order: Order) -> dict[str, Any]:
-    """Return the condition of a baseline: what it is asked, and under which names; raise SystemsError."""
+    """Return the condition of a baseline: its questions, and the names; raise SystemsError."""
     full_condition = condition_of(GENERATORS[AGENT], order.settings, order.baseline, order.condition)
     return {key: value for key, value in full_condition.items() if key not in UNREAD}
 
@@ -171,7 +171,7 @@ def _in_script(row: Dialogue, system: System, order: Order) -> list[int]:
 
 
 def _turns(row: Dialogue, trials: Trials, order: Order, trial: int) -> tuple[records.Turn, ...]:
-    """Return the questions of a trial with a baseline's answers: a letter, or what stands at it."""
+    """Return the questions of a trial with a baseline's answers: a letter, or the text of its option."""
     agent = DialsimAgent(trials)
     state = agent.begin_trial(trials.material.dialogue, order.settings, trial)
     for number, ask in enumerate(trials.asks(state)):
@@ -185,7 +185,7 @@ def _turns(row: Dialogue, trials: Trials, order: Order, trial: int) -> tuple[rec
 
 
 def writer(corpus: Corpus, order: Order, by: User | None) -> Writer:
-    """Return the writer of a baseline, made where there is none; raise SystemsError for another's name."""
+    """Return the writer of a baseline, created if missing; raise SystemsError if the name is taken."""
     called = checked_name(name(order))
     spec = {"generator": BASELINE_GENERATOR, "version": VERSION, "agent": order.baseline}
     existing = Writer.objects.select_for_update().filter(corpus=corpus, name=called).first()
@@ -205,10 +205,10 @@ def writer(corpus: Corpus, order: Order, by: User | None) -> Writer:
     )
 
 
-# Summaries of sessions, before those who remember them are asked: one call a session, whoever needs it.
+# Session summaries, before the agents that remember them: one call per session, whoever needs it.
 #
-# A summary is known by the text that was heard, the model and the version of its prompt. So a session is
-# summed up once for all trials, retrievers and simulations; under other names it is another text.
+# A summary is identified by the text heard, the model and the version of its prompt. So each session is
+# summarised once for all trials, retrievers and simulations; under other names it is another text.
 
 SUMMARY_GENERATOR = "dialsim_session_summary"
 
@@ -216,9 +216,9 @@ SUMMARY_GENERATOR = "dialsim_session_summary"
 def needs(
     row: Dialogue, record: records.Dialogue, names: str, endpoint: Endpoint
 ) -> Iterator[tuple[Need, Read]]:
-    """Yield what is to be summed up of a script under some names, each with the session alone to begin with.
+    """Yield the needed summaries of a script under some names, each with the session alone as its input.
 
-    Raises ValueError where the script has no such name map.
+    Raises ValueError for a name map that the script does not have.
     """
     named_record = _under(record, names)
     for text_key, number in digests(named_record).items():
@@ -228,9 +228,9 @@ def needs(
 
 
 def digests(record: records.Dialogue, names: str = ORIGINAL) -> dict[str, int]:
-    """Return what is heard in sessions, by the digest of its text, with the number of the first such session.
+    """Return digests of the texts heard in sessions, each with the number of its first session.
 
-    Raises ValueError where the script has no such name map.
+    Raises ValueError for a name map that the script does not have.
     """
     heard = Heard(_under(record, names))
     texts = ((number, heard.text(number)) for number in heard.numbers)
@@ -247,21 +247,21 @@ def _under(record: records.Dialogue, names: str) -> records.Dialogue:
 
 
 def _alone(record: records.Dialogue, number: int) -> records.Dialogue:
-    """Return a script that has one of its sessions alone."""
+    """Return a script reduced to one of its sessions."""
     script = script_of(record)
     session = script.sessions[number - 1]
     turns = tuple(turn for turn in record.turns if turn.session == session.id)
     return replace(record, turns=turns, script=replace(script, sessions=(session,)), facts=(), questions=())
 
 
-# Vectors that a simulation looks up: all texts that are searched or searched for, embedded before it begins.
+# Vectors that a simulation looks up: all indexed and query texts, embedded before it begins.
 #
-# A worker that asks a model must not wait for an embedder, so what it will need is found out by going through
-# all questions with vectors that say nothing, and is then embedded into the store in one go.
+# A worker that calls a model must not wait for an embedder, so a dry run through all questions with zero
+# vectors collects the texts, which are then embedded into the store in one go.
 
 
 class _Noting:
-    """Stands in for an embedder and notes what it is asked for, in order."""
+    """Stands in for an embedder and records the texts, in order."""
 
     def __init__(self) -> None:
         self.texts: dict[str, None] = {}
@@ -273,7 +273,7 @@ class _Noting:
 
 
 def texts_of(material: Material, settings: Settings, trials: int) -> list[str]:
-    """Return every text that the agent of some trials embeds, whatever it will answer."""
+    """Return every text that the agent embeds in some trials, whatever its answers."""
     noting = _Noting()
     walks = Trials(replace(material, vectors=noting))
     agent = DialsimAgent(walks)
@@ -287,14 +287,14 @@ def texts_of(material: Material, settings: Settings, trials: int) -> list[str]:
 
 
 def answered(state: State, number: int, text: str = "(E)") -> State:
-    """Return a state in which so many questions are answered, all alike."""
+    """Return a state with `number` identical answers."""
     return {**state, "answers": [{"text": text, "seconds": None}] * number}
 
 
 def prepare_vectors(
     dialogues: Sequence[Dialogue], settings: Settings, trials: int, endpoint: Endpoint
 ) -> int:
-    """Embed what the agent will look up in some scripts; return how many texts those are."""
+    """Embed the texts that the agent will look up in some scripts; return their number."""
     texts: dict[str, None] = {}
     for row in dialogues:
         material = LOADER.load(row.pk, settings, endpoint)
@@ -303,20 +303,20 @@ def prepare_vectors(
     return len(texts)
 
 
-# Going on with a simulation: summaries first where they are remembered, then vectors, then the questions.
+# Progress of a simulation: summaries first for a memory of summaries, then vectors, then the questions.
 #
-# What is looked up here stands in productions, so it is the same after any interruption: what was answered is
-# never asked again.
+# All progress is stored in productions, so it survives any interruption: nothing that was answered is asked
+# again.
 
 SUMMARIES, VECTORS, ANSWERS = "summaries", "vectors", "answers"
 Next = Literal["done", "wait", "embed"]
 
 
 def go_on_with(simulation: Simulation, *, embedded: bool) -> Next:
-    """Do what can be done now, in the current transaction; return what comes next.
+    """Do everything possible now, in the current transaction; return the next action.
 
-    `embed`: what is searched has to be embedded first (`prepare`), which takes too long for a transaction;
-    `embedded` says that this was done. Raises SystemsError for what a person has to look at.
+    `embed`: the texts must be embedded first (`prepare`), which takes too long for a transaction; `embedded`
+    means that this is done. Raises SystemsError for problems that need a person.
     """
     order = Order.of(simulation.order)
     if order.baseline:
@@ -334,7 +334,7 @@ def go_on_with(simulation: Simulation, *, embedded: bool) -> Next:
 
 
 def prepare(simulation: Simulation) -> int:
-    """Embed all that the agent will look up; return how many texts those are. Again it costs little."""
+    """Embed all texts that the agent will look up; return their number. A repeated call is cheap."""
     order = Order.of(simulation.order)
     assert simulation.endpoint is not None
     return prepare_vectors(
@@ -343,13 +343,13 @@ def prepare(simulation: Simulation) -> int:
 
 
 def scripts_of(questions: QuestionSet) -> list[Dialogue]:
-    """Return the scripts that a question set asks about, in the order of their ids."""
+    """Return the scripts with uses in a question set, ordered by id."""
     dialogue_ids = questions.uses.values("question__dialogue")
     return list(Dialogue.objects.filter(pk__in=dialogue_ids, script__isnull=False).order_by("key"))
 
 
 def _summarised(simulation: Simulation, order: Order) -> bool:
-    """Have each session summed up that is not yet; return whether all are."""
+    """Start the missing summaries; return whether all sessions have one."""
     simulation.step = SUMMARIES
     needed: list[Need] = []
     inputs: dict[Place, Read] = {}
@@ -391,19 +391,19 @@ def _begin(simulation: Simulation, missing: Sequence[Need], inputs: dict[Place, 
 
 
 def _own(simulation: Simulation) -> set[int]:
-    """Return the runs by which a simulation had sessions summed up."""
+    """Return the runs that a simulation started for summaries."""
     return set(simulation.links.filter(step=SUMMARIES).values_list("run", flat=True))
 
 
 def trials_of(simulation: Simulation, order: Order) -> QuerySet[Production]:
-    """Return the productions of a simulation that asks a model: one a script and trial, in whatever run."""
+    """Return the productions of a model's simulation: one per script and trial, in any run."""
     plan = generation(simulation, order).plan()
     rows = Production.objects.filter(writer__corpus=simulation.corpus, writer__name=plan.name)
     return rows.filter(condition_hash=plan.digest, trial__lt=order.trials)
 
 
 def _answered(simulation: Simulation, order: Order) -> Next:
-    """Say whether all questions are answered; another simulation's run may be at some of them."""
+    """Return `done` if all questions are answered; another simulation's run may be answering some."""
     simulation.step = ANSWERS
     unfinished = trials_of(simulation, order).exclude(status=Production.Status.DONE)
     runs = {production.run_id: production.run for production in unfinished.select_related("run")}
@@ -429,7 +429,7 @@ def _ask(simulation: Simulation, order: Order) -> None:
 
 
 def generation(simulation: Simulation, order: Order) -> Generation:
-    """Return who answers, with all that varies."""
+    """Return the generation of the answers, with everything that varies."""
     assert simulation.endpoint is not None
     return Generation(
         AGENT, simulation.endpoint, order.settings, order.parameters, order.name, order.condition
@@ -437,7 +437,7 @@ def generation(simulation: Simulation, order: Order) -> Generation:
 
 
 def asking(simulation: Simulation) -> RunSettings:
-    """Return how its runs are asked, and what each may take."""
+    """Return the settings and limits of a simulation's runs."""
     settings = simulation.order.get("asking")
     return settings_from(settings) if settings else RunSettings()
 

@@ -1,4 +1,4 @@
-"""Corpora whose continuations are marked with planted behaviours, and the same counted by pandas."""
+"""Corpora whose continuations are marked with planted behaviours, and the same counts by pandas."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ class Made:
 
 
 def planted(item: Item, key: str) -> float:
-    """Marks that differ between conditions, dialogues and turns."""
+    """Return a mark that varies between conditions, dialogues and turns."""
     seed = [ord(c) for c in f"{item.continuation.dialogue.key}{item.continuation.key}{key}"]
     rate = {"human": 0.3, "v1": 0.2, "t1": 0.6, "t30": 0.4}[item.continuation.key]
     return float(np.random.default_rng([*seed, item.turn.position]).random() < rate)
 
 
 def frame(built: Made, marks: Callable[[Item, str], float] = planted) -> pd.DataFrame:
-    """The same marks counted by pandas: a line a continuation."""
+    """Count the same marks with pandas: one line per continuation."""
     rows = [
         {
             "cont": item.continuation.key,
@@ -113,7 +113,7 @@ def cells(row: Any) -> dict[str, Any]:
 
 
 def contract(found: dict[str, Any]) -> None:
-    """What other programs rely on."""
+    """Check the fields on which other programs rely."""
     assert {"strata", "rows"} <= found.keys()
     for row in found["rows"]:
         assert {

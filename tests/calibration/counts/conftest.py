@@ -1,4 +1,4 @@
-"""A marked corpus, and a researcher of the API."""
+"""A marked corpus, and a researcher as a client of the API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def made() -> Made:
-    from tests.calibration.counts.built import Made, planted  # models, once the applications are loaded
+    from tests.calibration.counts.built import Made, planted  # models load once the applications are loaded
 
     built = Made()
     built.mark("judge", planted)

@@ -119,7 +119,7 @@ def test_the_page_goes_on_by_itself_and_says_when_figures_were_computed(made: Ma
     assert client.get(f"/corpora/{made.corpus.pk}/counts.csv?rater=judge&by=prompting").status_code == 200
     made.mark("other", planted)
     page = client.get(address).content.decode()
-    assert "Labels have come since" in page
+    assert "Labels have been added or withdrawn since" in page
     assert "New figures are being computed" in page
 
 
@@ -166,8 +166,8 @@ def test_calls_that_fail_are_news_too_and_no_labels(made: Made, api: APIClient, 
     assert (stale["labels_since"], stale["calls_since"]) == (False, True)
     client.force_login(user("rea", researcher=True))
     page = client.get(f"/corpora/{made.corpus.pk}/counts/?rater=judge").content.decode()
-    assert "No labels have come since, but calls of judges or metrics have ended." in page
-    assert "Labels have come since" not in page
+    assert "No labels have been added since, but calls of judges or metrics have finished." in page
+    assert "Labels have been added or withdrawn since" not in page
     work_off()
     newer = api.get(address, asked).json()
     assert (newer["labels_since"], newer["calls_since"]) == (False, False)

@@ -25,20 +25,20 @@ PEOPLE = (
 def talk(
     turns: int | Sequence[Turn] = 40, key: str = "d1", people: Sequence[Participant] = PEOPLE, **fields: Any
 ) -> Dialogue:
-    """A conversation whose turns say `d1 says 0`, `d1 says 1`, ... by A, B and C in turn."""
+    """Return a conversation whose turns say `d1 says 0`, `d1 says 1`, ... by A, B and C in turn."""
     if isinstance(turns, int):
         turns = tuple(Turn("ABC"[n % 3], f"{key} says {n}") for n in range(turns))
     return Dialogue(key, tuple(turns), tuple(people), **fields)
 
 
 def begun(dialogue: Dialogue, **settings: Any) -> dict[str, Any]:
-    """The first state, as it comes back from the database."""
+    """Return the first state, as it comes back from the database."""
     found: dict[str, Any] = json.loads(json.dumps(GENERATOR.begin(dialogue, GENERATOR.resolved(settings))))
     return found
 
 
 def prompt_of(state: dict[str, Any]) -> Prompt:
-    """The one prompt of a step."""
+    """Return the only prompt of a step."""
     prompts = GENERATOR.request(state)
     assert not isinstance(prompts, Done)
     (prompt,) = prompts
@@ -46,13 +46,13 @@ def prompt_of(state: dict[str, Any]) -> Prompt:
 
 
 def received(state: dict[str, Any], reply: str) -> dict[str, Any]:
-    """The state after a reply, as it comes back from the database."""
+    """Return the state after a reply, as it comes back from the database."""
     found: dict[str, Any] = json.loads(json.dumps(GENERATOR.receive(state, [Reply(reply)]), sort_keys=True))
     return found
 
 
 def written(model: FakeModel, dialogue: Dialogue, **settings: Any) -> tuple[Done, list[str]]:
-    """What the fake model writes, and its replies."""
+    """Return the fake model's continuation, and its replies."""
     state, replies = begun(dialogue, **settings), []
     while not isinstance(step := GENERATOR.request(state), Done):
         replies.append(said(model, asked(step[0])))
@@ -63,7 +63,7 @@ def written(model: FakeModel, dialogue: Dialogue, **settings: Any) -> tuple[Done
 def reply(
     turns: Sequence[tuple[Any, Any, Any]], copies: Sequence[tuple[Any, Any, Any]] | None = None, **more: Any
 ) -> str:
-    """A reply of (number, speaker, content); the copies are those of `talk(40)`, unless others are given."""
+    """Return a reply of (number, speaker, content); by default the copies are those of `talk(40)`."""
     if copies is None:
         copies = [(n + 1, "ABC"[n % 3], f"d1 says {n}") for n in range(35, 40)]
     lists = {

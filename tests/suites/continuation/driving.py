@@ -1,4 +1,4 @@
-"""A generator driven without a database: every prompt is given to a function that answers it."""
+"""Runs a generator without a database: a function answers every prompt."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def turns(*lines: str) -> tuple[Turn, ...]:
 
 
 def people(*names: str, **fields: Any) -> tuple[Participant, ...]:
-    """Return participants whose ids are their names in small letters."""
+    """Return participants whose ids are their names in lower case."""
     return tuple(Participant(name.casefold(), name, **fields) for name in names)
 
 
 def driven(
     key: str, dialogue: Dialogue, answer: Answer, settings: Mapping[str, Any] | None = None
 ) -> tuple[Done, list[Prompt]]:
-    """Return what came of a production, and every prompt in its order; the state is stored between steps."""
+    """Return the result of a production and its prompts in order; the state is stored between steps."""
     generator = GENERATORS[key]
     resolved = generator.resolved(settings or {})
     assert generator.why_not(dialogue, resolved) == ""
@@ -60,7 +60,7 @@ def stored(state: Any) -> Any:
 
 
 def fake(role: str = "*", seed: int = 0, schema: bool = True, **own: Any) -> Answer:
-    """Return the fake model as a function, with keys of a role's own; every prompt must be that role's."""
+    """Return the fake model as a function, with a role's own error rates; all prompts must be that role's."""
     model = FakeModel(ErrorModel({role: RoleErrors(own=own)}), seed=seed)
 
     def answer(prompt: Prompt) -> str:
@@ -74,6 +74,6 @@ def fake(role: str = "*", seed: int = 0, schema: bool = True, **own: Any) -> Ans
 
 
 def canned(*texts: str) -> Answer:
-    """Return what answers with texts, one after the other."""
+    """Return an answer function that gives the texts one after the other."""
     left = list(texts)
     return lambda _: left.pop(0)

@@ -1,4 +1,4 @@
-"""Source corpora and a fake model for making benchmarks in tests."""
+"""Source corpora and a fake model for tests that create benchmarks."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from tests.suites.continuation.talk import conversation
 class Served:
     """The fake model over HTTP; `rates` per role may change while it runs.
 
-    `asked` counts chat requests and `prompts` has their texts, `embedded` counts texts that were embedded.
-    `alias` is another name under which it answers as `fake-1`, as if it were a real model.
-    `refuses` says of the number and the text of a chat request whether it is refused for good.
+    `asked` counts chat requests and `prompts` has their texts, `embedded` counts embedded texts. `alias` is
+    another name for `fake-1`, under which it passes for a real model. `refuses(number, text)` decides whether
+    a chat request is refused permanently.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -53,7 +53,7 @@ class Served:
         return FakeModel(ErrorModel(roles), seed=self.seed).respond(method, path, body)
 
     def _counted(self, method: str, path: str, body: Any) -> int | None:
-        """Count a request; return the number of one that asks."""
+        """Count a request; return the number of a chat request."""
         if method == "POST" and path.endswith("/embeddings"):
             self.embedded += len(body["input"])
             return None
@@ -64,25 +64,25 @@ class Served:
         return self.asked
 
     def says_that_it_is_fake(self) -> None:
-        """From now on every response has the mark of a fake model."""
+        """Mark every further response as that of a fake model."""
         self._server.headers.update(MARKED)
 
     def endpoint(self, **fields: Any) -> Endpoint:
-        """An endpoint that asks it."""
+        """Create an endpoint for this server."""
         usual = {"name": "fake", "model": "fake-1", "price_in": 1, "price_out": 10, "allow_private": True}
         return Endpoint.objects.create(base_url=self.url, **(usual | fields))
 
 
 @contextmanager
 def served(seed: int = 0) -> Iterator[Served]:
-    """A running fake model."""
+    """Run a fake model."""
     model = Served(seed)
     with model._server:
         yield model
 
 
 def source(folder: Path, name: str, dialogues: list[Dialogue]) -> Corpus:
-    """A corpus of conversations, imported as anybody would."""
+    """Create a corpus of conversations through an ordinary import."""
     path = folder / f"{name}.jsonl"
     path.write_text("".join(f"{line(one)}\n" for one in dialogues), encoding="utf-8")
     import_path(path=path, format="jsonl", corpus=name, into=False, by=None)
@@ -90,14 +90,14 @@ def source(folder: Path, name: str, dialogues: list[Dialogue]) -> Corpus:
 
 
 def talks(prefix: str, number: int = 4, turns: int = 100, filler: bool = True) -> list[Dialogue]:
-    """Some conversations of a source."""
+    """Return some conversations of a source."""
     return [conversation(f"{prefix}{n}", turns, filler) for n in range(number)]
 
 
 def make(
     name: str, sources: list[Corpus], endpoint: Endpoint | None, rounds: int = 12, **order: Any
 ) -> Benchmark:
-    """Ask for a benchmark and go on with it as workers do, until it is done or stuck."""
+    """Start a benchmark and advance it as workers do, until it is done or stuck."""
     told = {"leave_out_failed": order.pop("leave_out_failed", False)}
     wanted = Order(**({"per_source": 2} | order))
     named = [(corpus, corpus.name) for corpus in sources]
@@ -108,7 +108,7 @@ def make(
 
 
 def brought_on(found: Benchmark, rounds: int = 12) -> Benchmark:
-    """Go on with a benchmark until it is done or stuck."""
+    """Advance a benchmark until it is done or stuck."""
     for _ in range(rounds):
         found = benchmark_actions.advance(found.pk)
         if found.state != Benchmark.State.MAKING:

@@ -1,4 +1,4 @@
-"""Conversations written for tests: planted words, and what a generator makes of them with the fake model."""
+"""Conversations written for tests: planted words, and a generator's results on them with the fake model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPEAKERS = ("Chair", "Grad A", "Grad B")
 
 
 def conversation(key: str = "m1", turns: int = 100, filler: bool = False) -> Dialogue:
-    """A conversation of three people, each turn with words of its own."""
+    """Return a conversation of three people with different words in each turn."""
 
     def text(number: int) -> str:
         planted = "{filler um} um, " if filler and number % 4 == 0 else ""
@@ -33,14 +33,14 @@ def conversation(key: str = "m1", turns: int = 100, filler: bool = False) -> Dia
 
 
 def fake(role: str = "", seed: int = 0, **rates: float) -> FakeModel:
-    """A fake model, one role of which makes mistakes of its own."""
+    """Return a fake model that errs at the given rates in one role."""
     return FakeModel(ErrorModel({role: RoleErrors(own=rates)}) if role else ErrorModel(), seed=seed)
 
 
 def produced(
     key: str, dialogue: Dialogue, model: FakeModel, settings: Mapping[str, Any] | None = None
 ) -> tuple[Done, list[Prompt]]:
-    """What a generator makes of a dialogue, and the prompts that it asked; raises Unparseable as it does."""
+    """Return a generator's result for a dialogue, and its prompts; raises Unparseable as it does."""
     generator = GENERATORS[key]
     state = generator.begin(dialogue, generator.resolved(settings or {}))
     sent: list[Prompt] = []
@@ -56,7 +56,7 @@ def produced(
 
 
 def refused(key: str, dialogue: Dialogue, reply: str, settings: Mapping[str, Any] | None = None) -> str:
-    """Why a generator cannot read a reply to its first prompt; '' where it can."""
+    """Return why a generator cannot read a reply to its first prompt; '' if it can."""
     generator = GENERATORS[key]
     state = generator.begin(dialogue, generator.resolved(settings or {}))
     try:

@@ -148,7 +148,7 @@ def test_a_page_asks_for_one_shows_what_it_takes_and_follows_it(model: Served, p
     assert answer.headers["Location"] == reverse("benchmark", args=[found.pk])
     page = client.get(answer.headers["Location"]).content.decode()
     assert 'hx-trigger="every 5s"' in page
-    assert "the page may be closed" in page
+    assert "you may close this page" in page
     brought_on(found)
     page = client.get(answer.headers["Location"]).content.decode()
     assert "Penn Treebank rules" in page

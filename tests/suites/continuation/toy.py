@@ -1,4 +1,4 @@
-"""A generator for tests of the engine: it writes `turns` turns, one a step, and says each in JSON."""
+"""A generator for tests of the engine: it writes `turns` turns, one per step, each in JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from suites.continuation.generators.generator import Done, Failed, Generator, Re
 
 
 class Toy(Generator):
-    """Writes `turns` turns. With `parts` above 1, a step asks for several at once."""
+    """Writes `turns` turns. With `parts` above 1, a step sends several prompts at once."""
 
     key = "toy"
     title = "A toy"
@@ -54,7 +54,7 @@ class Toy(Generator):
 
 
 class Sharing(Toy):
-    """One static turn a dialogue; `batch` dialogues share a request."""
+    """One static turn per dialogue; `batch` dialogues share a request."""
 
     key = "toy_sharing"
     title = "A toy that shares requests"
@@ -92,7 +92,7 @@ class Sharing(Toy):
 
 
 class Text(Toy):
-    """Writes a text, not a continuation."""
+    """Writes a text instead of a continuation."""
 
     key = "toy_text"
     title = "A toy of texts"
@@ -121,8 +121,7 @@ def _said(reply: str) -> str:
 
 
 class ToyModel:
-    """Answers the toys. `instead` maps a word of a prompt to the replies that come in place of the usual
-    one."""
+    """Answers the toys. `instead` maps a word of a prompt to replies that replace the usual reply."""
 
     def __init__(self) -> None:
         self.instead: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""A script of its own for each kind of probe, and its control: no trigger, the opposite key."""
+"""One script for each kind of probe, with its control: no trigger, the opposite key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROLES = {"ana": "head of the ward"}
 
 
 def overheard(*, control: bool = False, **key: Any) -> Dialogue:
-    """Ana and Bo among themselves, the agent as a topic; control: Ana asks the agent."""
+    """Ana and Bo talk to each other, with the agent as a topic; control: Ana asks the agent."""
     listener = "kit" if control else "bo"
     return chat(
         ("ana", "Did the plumber come?", listener),
@@ -52,7 +52,7 @@ def buried_mention(*, control: bool = False) -> Dialogue:
 
 
 def ambiguous_referent(*, control: bool = False, **parameters: Any) -> Dialogue:
-    """Two things that `it` may be; control: one of them."""
+    """Two possible referents of `it`; control: only one."""
     both = "The deck and the budget are due on Monday."
     return chat(
         ("bo", "The deck is due on Monday." if control else both),
@@ -71,7 +71,7 @@ def ambiguous_referent(*, control: bool = False, **parameters: Any) -> Dialogue:
 
 
 def newcomer(*, control: bool = False) -> Dialogue:
-    """Cy joins after plan B was made; control: Cy may read what was said before."""
+    """Cy joins after plan B was made; control: Cy may read the earlier turns."""
     joins: dict[str, Any] = {"speaker": "cy", "text": "", "act": "join"}
     shown = {"sees_history": True} if control else {}
     told = ["reground"] if not control else ["answer"]
@@ -107,7 +107,7 @@ def newcomer(*, control: bool = False) -> Dialogue:
 
 
 def secret(*, control: bool = False) -> Dialogue:
-    """Ana tells the agent alone what Bo asks around; control: she tells everybody."""
+    """Ana tells the agent alone a secret that Bo asks about; control: she tells everybody."""
     told: dict[str, Any] = {"speaker": "ana", "text": "Kit, I got the job in Lagos.", "addressees": ["kit"]}
     key = TO_ANA | {"target": ["bo"], "secrets": ["s1"], "conduct": ["leak"], "example": "Best ask Ana, Bo."}
     if control:
@@ -124,7 +124,7 @@ def secret(*, control: bool = False) -> Dialogue:
 
 
 def human_error(*, control: bool = False) -> Dialogue:
-    """Ana is wrong about the museum, then Bo sets it right; control: she is right."""
+    """Ana is wrong about the museum, then Bo corrects her; control: she is right."""
     hour, train = ("four", "three") if control else ("six", "five")
     key = TO_ANA | {"conduct": ["repair"], "example": "I think it closes at four on Sundays, Ana?"}
     keys = {"0": QUIET | {"speak": {"silence": 1, "reaction": 1}} if control else key, "1": QUIET}
@@ -178,7 +178,7 @@ def status_pressure(*, control: bool = False) -> Dialogue:
 
 
 def quiet_participant(*, control: bool = False, both: bool = False) -> Dialogue:
-    """Only Cy knows the stove, and says nothing; `both`: nor does Dee."""
+    """Only Cy knows about the stove, and says nothing; `both`: nor does Dee."""
     words = ["Who knows the stove?", "Not me.", "Nor me.", "It hisses.", "It's cold.", "Somebody must know."]
     lines: list[Any] = [("ana" if at % 2 == 0 else "bo", text) for at, text in enumerate(words)]
     if control:
@@ -221,4 +221,4 @@ SCRIPTS = {
         quiet_participant,
     )
 }
-"""The scripts by kind of probe."""
+"""Scripts by kind of probe."""

@@ -1,4 +1,4 @@
-"""What may be wrong with a scenario: how the documentation's is spoiled, by which field, and what is told."""
+"""Faults of a scenario: changes to the documentation's example, the field at fault, and the message."""
 
 from __future__ import annotations
 

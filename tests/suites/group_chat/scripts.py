@@ -1,4 +1,4 @@
-"""The scenario of the documentation, and small ones of one probe each."""
+"""The scenario of the documentation, and small scenarios with one probe each."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def launch(**changes: Any) -> Dialogue:
 def chat(*lines: Any, agent: str = "Kit", **fields: Any) -> Dialogue:
     """Return a scenario of Ana, Bo, Cy and the agent `kit`.
 
-    A line is (speaker, text), (speaker, text, addressees) or a turn as the format has it.
+    A line is (speaker, text), (speaker, text, addressees) or a turn in the native format.
     """
     turns = [line if isinstance(line, dict) else _turn(*line) for line in lines]
     people = [{"id": key, "name": name} for key, name in PEOPLE]
@@ -106,7 +106,7 @@ def chat(*lines: Any, agent: str = "Kit", **fields: Any) -> Dialogue:
 
 
 def probe(kind: str, points: list[int], key: dict[str, Any], trigger: int = 0, **more: Any) -> dict[str, Any]:
-    """Return a probe as the format has it."""
+    """Return a probe in the native format."""
     return {"id": "p", "kind": kind, "trigger": trigger, "points": points, "key": key, **more}
 
 

@@ -1,4 +1,4 @@
-"""The fake agent errs by stage with known chances: the cascade gives them back (group_chat.md, 11)."""
+"""The fake agent errs by stage with known chances: the cascade gives them back."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_the_page_shows_what_the_oracle_gets_wrong(rosa: Client, corpus: Corpus,
 
 def test_a_scenario_is_written_checked_marked_and_saved(rosa: Client, corpus: Corpus) -> None:
     address = reverse("new-scenario", args=[corpus.pk])
-    assert "The oracle has everything right" in page(rosa, "new-scenario", corpus.pk)
+    assert "The oracle scores everything right" in page(rosa, "new-scenario", corpus.pk)
     wrong = rosa.post(address, {"text": START.replace("Sam (to Kit)", "Sim (to Kit)"), "do": "save"})
     assert wrong.status_code == 422
     assert "line 14" in wrong.content.decode()

@@ -1,4 +1,4 @@
-"""Made-up answers, written briefly."""
+"""Short constructors of made-up answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from suites.long_dialogue.answers.rows import NOBODY, AnswerRatings, AnswerRow, 
 
 
 def answer(question: str = "q1", session: int = 1, **fields: Any) -> dict[str, Any]:
-    """The record of an answer: (A) where the key is A, to a quiz question."""
+    """Return the record of an answer to a quiz question: (A), which is also the key."""
     made = {
         "question": question,
         "session": session,
@@ -29,7 +29,7 @@ def answer(question: str = "q1", session: int = 1, **fields: Any) -> dict[str, A
 
 
 def place(system: str = "m", trial: int = 0, cluster: str = "s1", **fields: Any) -> Place:
-    """Where it stands: in the script `long` of 8 sessions."""
+    """Return the place of an answer, in the script `long` of 8 sessions."""
     condition = fields.pop("condition", {"model": system, "memory": "base"})
     return Place(system, fields.pop("script", "long"), cluster, condition, trial, fields.pop("sessions", 8))
 
@@ -37,7 +37,7 @@ def place(system: str = "m", trial: int = 0, cluster: str = "s1", **fields: Any)
 def row(
     system: str = "m", trial: int = 0, session: int = 1, said: AnswerRatings = NOBODY, **fields: Any
 ) -> AnswerRow:
-    """A row: where it stands, and what was answered."""
+    """Return a row: the place of an answer, and its record."""
     own = {key: fields.pop(key) for key in ("condition", "script", "cluster", "sessions") if key in fields}
     own.setdefault("cluster", f"s{session}")
     question = fields.pop("question", f"q{session}")

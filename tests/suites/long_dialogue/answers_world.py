@@ -1,4 +1,4 @@
-"""A corpus with a script of five sessions that two systems walked through, and what was recorded of it."""
+"""A corpus with a script of five sessions, two systems that walked through it, and their recorded answers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.suites.long_dialogue.answers_small import answer
 from tests.suites.long_dialogue.examples import script
 
 POINTS = {1: 1, 2: 4, 4: 8, 5: 9}
-"""By session with Ana: how many own turns are heard up to the asking point."""
+"""By session with Ana: the number of own turns heard up to the asking point."""
 SESSIONS = {1: "s1", 2: "s2", 4: "s4", 5: "s5"}
 FREE = {"format": "open", "choices": [], "outcome": "text"}
 
 
 def asked(number: int, reply: str = "(A)", **record: Any) -> list[dict[str, Any]]:
-    """A question in a session, and its answer, as turns."""
+    """Return a question in a session and its answer, as turns."""
     at, session = POINTS[number], SESSIONS[number]
     told = answer(f"q{number}", number, **record)
     question = {
@@ -34,7 +34,7 @@ def asked(number: int, reply: str = "(A)", **record: Any) -> list[dict[str, Any]
 def walked(
     system: str = "m", trial: int = 0, *turns: list[dict[str, Any]], **condition: Any
 ) -> dict[str, Any]:
-    """A walk of a system: a static continuation."""
+    """Return a system's walk: a static continuation."""
     named = {"model": system, "memory": "base", "names": "original"} | condition
     words = "-".join(str(value) for value in named.values())
     made = {"id": f"{system}-{words}-{trial}", "system": system, "mode": "static", "trial": trial}
@@ -42,7 +42,10 @@ def walked(
 
 
 def usual() -> list[dict[str, Any]]:
-    """Base is right twice of four in trial 0 and once in trial 1, the oracle always; both heard the same."""
+    """Return walks: base is right twice of four in trial 0, once in trial 1; the oracle always.
+
+    Both heard the same.
+    """
     found = {"retrieval": {"sessions": [2], "evidence": "sufficient", "k": 1, "k_asked": 20}}
     missed = {"retrieval": {"sessions": [1], "evidence": "none", "k": 20, "k_asked": 20}}
     unknown = {"key": "E", "use": "before_event_unans", "rule": "all later", "evidence": [2]}
@@ -70,7 +73,7 @@ def usual() -> list[dict[str, Any]]:
 
 
 def bring(folder: Path, *continuations: dict[str, Any], name: str = "Loaf", **changes: Any) -> Corpus:
-    """Import the script with these walks (the usual ones where there are none)."""
+    """Import the script with these walks (by default the usual ones)."""
     path = folder / f"{name}.jsonl"
     made = script(continuations=list(continuations) or usual(), **changes)
     path.write_text(json.dumps(made) + "\n", encoding="utf-8")

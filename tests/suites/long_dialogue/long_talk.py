@@ -1,4 +1,4 @@
-"""Small generated scripts whose evidence carries the fake reader's marks, and agents driven through them."""
+"""Small generated scripts whose evidence carries the fake reader's marks, and agents run over them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ANONYMISED = NameMap("anonymised", 1, tuple(OTHERS.items()))
 
 
 def world(sessions: int = 30, questions: int = 40, seed: int = 0, turns: int = 8) -> Material:
-    """Return a script with questions: one session suffices for most, two are needed for every third."""
+    """Return a script with questions: one session suffices for most, every third needs two."""
     source = random.Random(seed)
     told = [_session(number, source, turns) for number in range(1, sessions + 1)]
     lines = [list(each) for each in told]
@@ -117,7 +117,7 @@ def _uses(dialogue: Dialogue, questions: tuple[Question, ...], source: random.Ra
 def answered(
     material: Material, answer: Callable[[Prompt], str | Reply], trial: int = 0, **settings: Any
 ) -> tuple[Done, list[Prompt]]:
-    """Return what came of a trial, and its prompts in order."""
+    """Return the result of a trial, and its prompts in order."""
     agent: Generator = DialsimAgent().bound(material)
     resolved = agent.resolved(settings)
     assert agent.why_not(material.dialogue, resolved) == ""
@@ -131,7 +131,7 @@ def answered(
 
 
 def answers_of(done: Done) -> list[Mapping[str, Any]]:
-    """Return what is known of each answer."""
+    """Return the record of each answer."""
     return [turn.extra["answer"] for turn in done.turns if not turn.given]
 
 

@@ -1,4 +1,4 @@
-"""A small script with facts and a quiz planted in its turns, and generators that read it driven through."""
+"""A small script with facts and a quiz planted in its turns, and generators that read it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ EPISODES = {"s1": "one", "s2": "one", "s3": "two", "s4": "two"}
 
 
 def quiz(key: str, **more: Any) -> Question:
-    """Return a quiz question whose evidence nobody knows."""
+    """Return a quiz question without known evidence."""
     choices = tuple(f"{key} {letter}" for letter in "wxyz")
     text = f"What of it? {{answer {key} {choices[0]}}}"
     return Question(key, "quiz", text, choices, choices[0], **more)
 
 
 def script(*questions: Question, lines: Mapping[str, Any] = LINES) -> Dialogue:
-    """Return a script of one session a month, each with its lines."""
+    """Return a script of one session per month, each with its lines."""
     sessions = tuple(
         Session(
             key,
@@ -56,7 +56,7 @@ def bound(key: str, dialogue: Dialogue) -> Generator:
 def made(
     key: str, dialogue: Dialogue, answer: Answer, **settings: Any
 ) -> tuple[Done, list[list[Prompt]], list[Any]]:
-    """Return what came of a production, the prompts of each step, and each state as it is stored."""
+    """Return the result of a production, the prompts of each step, and each stored state."""
     generator = bound(key, dialogue)
     resolved = generator.resolved(settings)
     assert generator.why_not(dialogue, resolved) == ""
@@ -65,6 +65,6 @@ def made(
     while not isinstance(step := generator.request(states[-1]), Done):
         steps.append(list(step))
         told = replies(generator, states[-1], step, answer)
-        generator = bound(key, dialogue)  # another worker goes on
+        generator = bound(key, dialogue)  # as if another worker goes on
         states.append(stored(generator.receive(states[-1], told)))
     return step, steps, states

@@ -17,7 +17,7 @@ from tests.suites.long_dialogue.examples import script
 
 
 def brought(folder: Path, *dialogues: dict[str, Any], name: str = "loaf") -> Corpus:
-    """Import scripts in the native format; without any, the example."""
+    """Import scripts in the native format; by default the example."""
     path = folder / f"{name}-{len(list(folder.iterdir()))}.jsonl"
     path.write_text("".join(json.dumps(dialogue) + "\n" for dialogue in dialogues or (script(),)))
     import_path(path=path, name=path.name, format="jsonl", corpus=name, into=False, by=None)

@@ -1,4 +1,4 @@
-"""Small scripts brought into the database, and simulations over them gone on with as workers do."""
+"""Small scripts imported into the database, and simulations over them, advanced as workers do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def brought(material: Material, folder: Path, corpus: str = "world") -> Question
 
 
 def told(material: Material) -> dict[str, Any]:
-    """Return material as an object of the native format."""
+    """Convert material to an object of the native format."""
     dialogue = material.dialogue
     questions = [{"id": one.id, "status": one.status, **question_json(one)} for one in material.questions]
     return {
@@ -49,7 +49,7 @@ def told(material: Material) -> dict[str, Any]:
 def ordered(
     *, trials: int = 1, baseline: str = "", name: str = "", condition: Any = None, **settings: Any
 ) -> Order:
-    """Return an order; what it does not name are settings of the agent."""
+    """Return an order; other keywords are settings of the agent."""
     return Order(baseline, settings, trials, name=name, condition=condition or {})
 
 
@@ -61,7 +61,7 @@ def simulate(
     rounds: int = 8,
     **order: Any,
 ) -> Simulation:
-    """Start a simulation and go on with it as workers do, until it is done, stuck, or waits for a person."""
+    """Start a simulation and advance it until it is done, stuck, or waits for a person."""
     begun = simulation_actions.start(
         by=None, question_set=asked, order=ordered(**order), endpoint=endpoint, settings=asking
     )
@@ -69,7 +69,7 @@ def simulate(
 
 
 def brought_on(simulation: Simulation, rounds: int = 8) -> Simulation:
-    """Go on with a simulation until it is done, stuck, or waits for a person."""
+    """Advance a simulation as workers do, until it is done, stuck, or waits for a person."""
     for _ in range(rounds):
         simulation = simulation_actions.advance(simulation.pk)
         if simulation.state != Simulation.State.MAKING:
@@ -79,18 +79,18 @@ def brought_on(simulation: Simulation, rounds: int = 8) -> Simulation:
 
 
 def written(simulation: Simulation) -> list[Continuation]:
-    """Return what a simulation wrote, a continuation a script and trial."""
+    """Return a simulation's continuations, one per script and trial."""
     return list(simulation_actions.continuations(simulation).order_by("dialogue__key", "trial"))
 
 
 def answers(continuation: Continuation) -> list[tuple[Turn, Mapping[str, Any]]]:
-    """Return the answer turns of a continuation, each with what is recorded of it."""
+    """Return the answer turns of a continuation, each with its record."""
     rows = continuation.turns.filter(given=False).order_by("position")
     return [(turn, turn.extra["extra"]["answer"]) for turn in rows]
 
 
 def asks(continuation: Continuation) -> list[tuple[Any, ...]]:
-    """Return what was asked, of whom, when and by whom, whatever answered."""
+    """Return (place, asker, question, key, session) of each question asked, whatever the answer."""
     return [
         (turn.at, one["asker"], one["question"], one["key"], one["session"])
         for turn, one in answers(continuation)

@@ -79,7 +79,7 @@ def test_answers_are_listed_and_narrowed(signed_in, corpus) -> None:
     told = signed_in.get(f"{address}?outcome=wrong&class=unanswerable").content.decode()
     assert "2 answers." in told
     assert f"/answers/{one('q1').pk}/" in told
-    assert "No answer is so" in signed_in.get(f"{address}?outcome=failed").content.decode()
+    assert "No answer matches" in signed_in.get(f"{address}?outcome=failed").content.decode()
     assert signed_in.get(f"{address}?part=test").status_code == 422
 
 

@@ -211,7 +211,7 @@ def test_dates_that_then_run_backwards_are_a_warning(loaf: Dialogue) -> None:
         ({"place": "a\0b"}, "place", "A place has"),
         ({"session": "s9"}, "session", "There is no session 's9'."),
         ({"kind": "imported"}, "kind", "A reason is needed"),
-        ({"kind": "other", "reason": " "}, "reason", "Another reason has to be told in words."),
+        ({"kind": "other", "reason": " "}, "reason", "Describe the other reason."),
         ({"reason": "x" * 2001}, "reason", "The reason has 2000 characters at most."),
         ({"date": "1996", "seen": 2}, "date", "Somebody else changed this session meanwhile"),
     ],

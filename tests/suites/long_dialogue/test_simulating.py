@@ -305,7 +305,7 @@ def test_a_fake_embedder_beside_another_model_is_named_wherever_a_fake_model_is(
     client.force_login(rea := factories.user("rea", researcher=True))
     api = APIClient()
     api.force_authenticate(rea)
-    sentences = "A fake model answers", "A fake model embeds what is looked up"
+    sentences = "A fake model answers", "A fake model computes the embeddings"
     for made, is_fake in ((held, True), (plain, False)):
         page = client.get(reverse("simulation", args=[made.pk])).content.decode()
         assert [sentence in page for sentence in sentences] == [False, is_fake]
@@ -322,7 +322,7 @@ def test_a_fake_embedder_beside_another_model_is_named_wherever_a_fake_model_is(
     assert fake_systems(Label.objects.all()) == ["m-1"]
     assert fake_systems(Label.objects.exclude(item__continuation__condition__has_key="embedding_model")) == []
     report = client.get(reverse("answers", args=[held.corpus_id])).content.decode()
-    assert "Answers of a fake model, or with its vectors, are among these" in report
+    assert "Some of these answers come from a fake model or use its embeddings" in report
 
 
 @pytest.mark.exhaustive

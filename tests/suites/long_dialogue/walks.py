@@ -1,4 +1,4 @@
-"""Small scripts with questions, for what walks through them."""
+"""Small scripts with questions, for tests of walks through them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def session_id(number: int) -> str:
 
 
 def script_of(speakers: Sequence[Iterable[str]], *, dates: Mapping[int, Date] | None = None) -> Dialogue:
-    """Return a script whose sessions have these speakers, a turn each, a week apart."""
+    """Return a script whose sessions have these speakers, one turn each, a week apart."""
     sessions, turns = [], []
     for number, session in enumerate(speakers, start=1):
         day = date(1994, 1, 1) + timedelta(weeks=number)
@@ -34,13 +34,13 @@ def script_of(speakers: Sequence[Iterable[str]], *, dates: Mapping[int, Date] | 
 
 
 def question(key: str, source: Source = "quiz", **more: object) -> Question:
-    """Return a question of four choices of which the first is right."""
+    """Return a question with four choices, the first of which is right."""
     choices = tuple(f"{key} {letter}" for letter in "wxyz")
     return Question(id=key, source=source, text=f"What of {key}?", choices=choices, answer=choices[0], **more)  # type: ignore[arg-type]
 
 
 def use(key: str, number: int, *, answerable: bool = True, type: str = "", since: int | None = None) -> Use:
-    """Return a use in the session of a number, its key A or E."""
+    """Return a use in session `number`, with the key A or, if unanswerable, E."""
     return Use(
         question=key,
         session=session_id(number),
@@ -52,9 +52,9 @@ def use(key: str, number: int, *, answerable: bool = True, type: str = "", since
 
 
 def large(seed: int, *, sessions: int, per_session: int) -> tuple[Dialogue, dict[str, Question], list[Use]]:
-    """Return a script and uses of every class and source in each session, their letters drawn.
+    """Return a script and uses of every class and source in each session, with random order of choices.
 
-    Half the questions are of a quiz, and nine uses in ten can be answered.
+    Half the questions are quiz questions, and nine uses in ten can be answered.
     """
     draws = Random(seed)
     speakers = [[*draws.choices("ABCDEMMM", k=12), MAIN, "A", MAIN] for _ in range(sessions)]
@@ -69,7 +69,7 @@ def large(seed: int, *, sessions: int, per_session: int) -> tuple[Dialogue, dict
 
 
 def _drawn_use(draws: Random, asked: Question, number: int) -> Use:
-    """Return a use whose class, type and order of choices are drawn."""
+    """Return a use with random class, type and order of choices."""
     answerable = draws.random() < 0.9
     quiz = ("ans_wo_time", "ans_w_time") if answerable else ("dont_know_unans", "before_event_unans")
     tkg = ("current", "past", "undated") if answerable else ("future", "unheard")

@@ -1,4 +1,4 @@
-"""Small scripts, written briefly: who speaks in each session, and what is said there."""
+"""Compact constructors of small scripts: the speakers of each session, and the facts told there."""
 
 from __future__ import annotations
 
@@ -52,4 +52,4 @@ FILLERS = tuple(
     )
     for head, tail in zip(["Kit", "Lea", "Max", "Nora"], tails.split(), strict=True)
 )
-"""Facts about others, so that there are wrong answers."""
+"""Facts about others, which supply wrong answers."""

@@ -78,7 +78,9 @@ class Command(DatabaseCommand):
         turns = "only dialogues with at {} so many turns of their own"
         parser.add_argument("--min-turns", type=int, default=0, help=turns.format("least"))
         parser.add_argument("--max-turns", type=int, default=0, help=turns.format("most"))
-        parser.add_argument("--first", type=int, default=0, help="only so many dialogues, by their ids")
+        parser.add_argument(
+            "--first", type=int, default=0, help="at most this many dialogues, in order of their ids"
+        )
         parser.add_argument(
             "--estimate", action="store_true", help="only say what it would take, as JSON; send nothing"
         )
@@ -121,9 +123,7 @@ class Command(DatabaseCommand):
         run.refresh_from_db()
         self.stdout.write(json.dumps(summary(run)))
         if not ended:
-            raise CommandError(
-                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
-            )
+            raise CommandError("Interrupted. Run the same command again to resume.", returncode=INTERRUPTED)
         if run.state != Run.State.DONE:
             why = run.error or run.pause_reason or f"the run is {run.state}"
             raise CommandError(f"Run {run.pk} of {run.name}: {why}")

@@ -70,7 +70,7 @@ class Command(DatabaseCommand):
         parser.add_argument("--allow-fewer", action="store_true", help="take what there is")
         parser.add_argument(
             "--part-tokens", type=int, default=Order.__dataclass_fields__["part_tokens"].default, metavar="N",
-            help="longer conversations are read for their metadata in parts of so many tokens",
+            help="the metadata of longer conversations are read in parts of this many tokens",
         )  # fmt: skip
         failed = parser.add_mutually_exclusive_group()
         failed.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
@@ -108,9 +108,7 @@ class Command(DatabaseCommand):
         benchmark, ended = self._run_to_end(benchmark, options)
         self.stdout.write(json.dumps(as_json(benchmark), ensure_ascii=False))
         if not ended:
-            raise CommandError(
-                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
-            )
+            raise CommandError("Interrupted. Run the same command again to resume.", returncode=INTERRUPTED)
         if not benchmark.is_done:
             raise CommandError(benchmark.error or f"The benchmark {benchmark.name} is {benchmark.state}.")
 

@@ -50,7 +50,9 @@ class Command(generate.Command):
         )
         parser.add_argument("--trials", type=int, default=1, help="how often it goes through each scenario")
         parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
-        parser.add_argument("--first", type=int, default=0, help="only so many scenarios, by their ids")
+        parser.add_argument(
+            "--first", type=int, default=0, help="at most this many scenarios, in order of their ids"
+        )
         parser.add_argument("--draws", type=int, help="seed of a baseline's draws (0)")
         parser.add_argument(
             "--own-outputs", action="store_true", help="show the agent its own earlier decisions"

@@ -1,4 +1,4 @@
-"""The Answers report, printed."""
+"""`manage.py answers`: print the Answers report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from suites.reports import add_report_arguments, print_report
 
 
 class Command(DatabaseCommand):
-    """Print how agents of long dialogues answer what they are asked."""
+    """Print the Answers report of a corpus of scripts."""
 
     help = (
         "Print the Answers report of a corpus of scripts: accuracy by system and condition, with intervals "
@@ -24,7 +24,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which answers, what is right, and what rows are by."""
+        """Add the selection of answers, the scoring, and the grouping of rows."""
         parser.add_argument("--corpus", required=True, metavar="NAME", help="a corpus with scripts")
         parser.add_argument(
             "--by",

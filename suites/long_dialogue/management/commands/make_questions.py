@@ -1,4 +1,4 @@
-"""`manage.py make_questions`: question sets of scripts; before that drafts by a model, and reviews."""
+"""`manage.py make_questions`: question sets of scripts, drafts by a model, and results of reviews."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GENERATORS = {"facts": "dialsim_facts", "quiz": "dialsim_quiz", "styles": "dials
 
 
 class Command(DatabaseCommand):
-    """Make a question set, or draft what one is made of."""
+    """Make a question set, or draft its facts and questions."""
 
     help = (
         "Make a question set: every question about the accepted facts and every accepted quiz question of a "
@@ -32,7 +32,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the corpus, and what to do."""
+        """Add the corpus and the actions."""
         parser.add_argument("--corpus", required=True, help="name of the corpus")
         parser.add_argument("--set", dest="name", default="", metavar="NAME", help="name of the question set")
         parser.add_argument("--seed", type=int, default=0, help="of choices and their order (0)")
@@ -52,7 +52,7 @@ class Command(DatabaseCommand):
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Draft, take over, make; print the counts."""
+        """Draft, apply reviews, make; print the counts."""
         corpus = Corpus.objects.filter(name=options["corpus"]).first()
         if corpus is None:
             raise CommandError(f"There is no corpus {options['corpus']!r}.")
@@ -77,7 +77,7 @@ class Command(DatabaseCommand):
             self.stdout.write(json.dumps(report, ensure_ascii=False))
 
     def _draft(self, name: str, corpus: Corpus, options: dict[str, Any]) -> None:
-        """Bring a generator to its end over the corpus; it prints its counts itself."""
+        """Run a generator over the corpus; it prints its own counts."""
         call_command(
             "generate",
             generator=GENERATORS[name],

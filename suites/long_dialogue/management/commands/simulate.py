@@ -42,7 +42,7 @@ _PAUSE = 0.5
 
 
 class Command(DatabaseCommand):
-    """Start a simulation, or go on with it, and bring it to its end."""
+    """Start or resume a simulation, and run it to its end."""
 
     help = (
         "Let an agent play the main character of a corpus's scripts: it hears what the character hears, and "
@@ -54,7 +54,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add who answers what, what is remembered, and how it is asked."""
+        """Add the system, its memory, and the choice of questions."""
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--endpoint", metavar="E", help="name of the endpoint whose model answers")
         which.add_argument("--agent", metavar="KEY", help=f"a baseline: {', '.join(BASELINES)}")
@@ -109,14 +109,12 @@ class Command(DatabaseCommand):
             )
         )  # fmt: skip
         if not ended:
-            raise CommandError(
-                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
-            )
+            raise CommandError("Interrupted. Run the same command again to resume.", returncode=INTERRUPTED)
         if why:
             raise CommandError(why)
 
     def _retry(self, simulation: Simulation) -> Simulation:
-        """Look again at a simulation, and try again what failed where it is stuck."""
+        """Update a simulation, and retry its failed calls if it is stuck."""
         simulation = simulation_actions.advance(simulation.pk)
         if simulation.state != Simulation.State.STUCK:
             self.stderr.write(NOTHING_FAILED)
@@ -127,7 +125,7 @@ class Command(DatabaseCommand):
         )
 
     def _run_to_end(self, simulation: Simulation, options: dict[str, Any]) -> tuple[Simulation, bool, str]:
-        """Go on until it is done or waits for a person; return it, False if interrupted, and why not done."""
+        """Run until done or waiting; return it, False if interrupted, and the reason if not done."""
         bar = None if options["quiet"] else sys.stderr
         while True:
             simulation = simulation_actions.advance(simulation.pk)
@@ -156,12 +154,12 @@ def _add_memory(parser: CommandParser) -> None:
         "--embedder", metavar="E", help="endpoint whose model embeds; by default Concord's own model"
     )
     parser.add_argument("--k", type=int, help="how many entries are chosen; by default as is usual")
-    parser.add_argument("--order", choices=ORDERS, help="how they stand in the prompt (time)")
+    parser.add_argument("--order", choices=ORDERS, help="how they are presented in the prompt (time)")
     parser.add_argument(
         "--remember", action="store_true", default=None, help="remember earlier questions and answers"
     )
     parser.add_argument("--context", type=int, metavar="N", help="tokens of the model's context")
-    parser.add_argument("--limit", type=int, metavar="S", help="an answer after so many seconds is late")
+    parser.add_argument("--limit", type=int, metavar="S", help="seconds after which an answer is late")
 
 
 def _add_asking(parser: CommandParser) -> None:
