@@ -1,4 +1,4 @@
-"""The HTTP API of long dialogues, under /api/v1/."""
+"""API routes of long dialogues, under /api/v1/."""
 
 from django.urls import URLPattern, path
 

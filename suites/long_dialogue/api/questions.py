@@ -15,18 +15,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.formats.fields import ID_LIMIT
 from annotation.models import Corpus, QuestionSet, Use
 from annotation.models.records import Record
 from annotation.script_records import FACT, QUESTION, STATUSES
 from config import api
 from config.files import row_id
 from config.request_json import storable
+from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Job
+from suites.long_dialogue.access import record_kind
 from suites.long_dialogue.api.scripts import NUMBER, REFUSES_FIELD
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
 from suites.long_dialogue.editing.question_editing import DECIDED, TEXT_LIMIT
 from suites.long_dialogue.editing.question_figures import figures_of
-from suites.long_dialogue.editing.question_sets import LONGEST_NAME, MOST_SEED
+from suites.long_dialogue.editing.question_sets import LONGEST_NAME, SEED
 from suites.long_dialogue.scripts.quiz import POLICIES
 
 Plain = serializers.Serializer[Any]
@@ -55,11 +58,11 @@ class RecordRow(Plain):
 class FactRequest(Plain):
     """A fact by hand. `session` is an id or a number, `turns` are numbers from 1."""
 
-    dialogue = serializers.CharField(max_length=300, help_text="the script's id in its file")
-    head = serializers.CharField(max_length=300)
-    relation = serializers.CharField(max_length=300)
-    tail = serializers.CharField(max_length=300)
-    session = serializers.CharField(max_length=300)
+    dialogue = serializers.CharField(max_length=ID_LIMIT, help_text="the script's id in its file")
+    head = serializers.CharField(max_length=ID_LIMIT)
+    relation = serializers.CharField(max_length=ID_LIMIT)
+    tail = serializers.CharField(max_length=ID_LIMIT)
+    session = serializers.CharField(max_length=ID_LIMIT)
     turns = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**31 - 1), required=False, max_length=1000
     )
@@ -69,11 +72,11 @@ class FactRequest(Plain):
 class QuizRequest(Plain):
     """A quiz question by hand. `evidence` are ids or numbers of sessions."""
 
-    dialogue = serializers.CharField(max_length=300, help_text="the script's id in its file")
+    dialogue = serializers.CharField(max_length=ID_LIMIT, help_text="the script's id in its file")
     text = serializers.CharField(max_length=TEXT_LIMIT)
     answer = serializers.CharField(max_length=TEXT_LIMIT)
     choices = serializers.ListField(child=serializers.CharField(max_length=TEXT_LIMIT), max_length=10)
-    evidence = serializers.ListField(child=serializers.CharField(max_length=300), max_length=1000)
+    evidence = serializers.ListField(child=serializers.CharField(max_length=ID_LIMIT), max_length=1000)
     evidence_all = serializers.BooleanField(default=False)
     accepted = serializers.BooleanField(default=False, help_text="at once, without review")
 
@@ -145,7 +148,7 @@ class MakeRequest(Plain):
     """Options of a new question set."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
-    seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
+    seed = serializer_field(SEED, default=0, allow_null=False)
     policy = serializers.ChoiceField(choices=POLICIES, default="body")
     presence = serializers.BooleanField(default=True)
 
@@ -382,23 +385,17 @@ def change_record(request: Request, pk: int, record: int) -> Record:
     return access.record(pk, stored.pk)
 
 
-def _checked_kind(kind: str) -> str:
-    if kind not in (FACT, QUESTION):
-        raise Http404
-    return kind
-
-
 @api.get(Applied)
 def reviews(request: Request, pk: int, kind: str) -> dict[str, Any]:
     """Preview applying the reviews of facts (`fact`) or quiz questions (`question`); nothing is changed."""
-    return question_editing.preview_reviews(access.corpus(pk), _checked_kind(kind)).as_json()
+    return question_editing.preview_reviews(access.corpus(pk), record_kind(kind)).as_json()
 
 
 @api.post(gives=Applied)
 def apply_reviews(request: Request, pk: int, kind: str) -> dict[str, Any]:
     """Apply reviews: accept, reject, and correct by records that supersede the reviewed ones."""
     applied = question_editing.apply_reviews(
-        corpus=access.corpus(pk), kind=_checked_kind(kind), by=api.user(request)
+        corpus=access.corpus(pk), kind=record_kind(kind), by=api.user(request)
     )
     return applied.as_json()
 
@@ -406,7 +403,7 @@ def apply_reviews(request: Request, pk: int, kind: str) -> dict[str, Any]:
 @api.post(DecideRequest, Decided, responses=REFUSES_FIELD)
 def decide_records(request: Request, pk: int, kind: str) -> dict[str, int]:
     """Accept or reject records, or accept all drafts that nobody reviewed; the log has who did it."""
-    corpus, kind, by = access.corpus(pk), _checked_kind(kind), api.user(request)
+    corpus, kind, by = access.corpus(pk), record_kind(kind), api.user(request)
     data = api.data(request)
     if data["drafts"]:
         return {"changed": question_editing.accept_drafts(corpus=corpus, kind=kind, by=by)}

@@ -15,10 +15,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
 from annotation.models import Dialogue, Turn
 from annotation.records import SELF
 from annotation.script_records import FACT, QUESTION, NameMap
 from config import api
+from jobs.endpoints.parameter_inputs import serializer_field
 from suites.api import REFUSED_FIELD
 from suites.long_dialogue.editing import sessions as reading
 from suites.long_dialogue.editing.export import MEDIA, ExportSelection, answer
@@ -26,12 +28,14 @@ from suites.long_dialogue.editing.name_maps import (
     KINDS,
     LONGEST,
     MOST,
+    SEED,
     as_dict,
     make_names,
     maps_of,
     save_names,
 )
 from suites.long_dialogue.editing.sessions import (
+    DATE_LIMIT,
     NOTE_LIMIT,
     REASONS,
     Overview,
@@ -131,10 +135,10 @@ class ChangeSession(Plain):
     change is refused.
     """
 
-    date = serializers.CharField(max_length=20, required=False)
-    place = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    date = serializers.CharField(max_length=DATE_LIMIT, required=False)
+    place = serializers.CharField(max_length=NAME_LIMIT, required=False, allow_blank=True)
     present = serializers.ListField(
-        child=serializers.CharField(max_length=300), required=False, max_length=1000
+        child=serializers.CharField(max_length=ID_LIMIT), required=False, max_length=1000
     )
     kind = serializers.ChoiceField(choices=list(REASONS))
     reason = serializers.CharField(max_length=NOTE_LIMIT, required=False, default="", allow_blank=True)
@@ -344,7 +348,7 @@ class NamesRequest(Plain):
         max_length=MOST,
     )
     kept = _names()
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    seed = serializer_field(SEED, default=0, allow_null=False)
     cast = _names(1000)
     genders = serializers.DictField(child=serializers.CharField(max_length=20), required=False, default=dict)
     aliases = serializers.DictField(child=_names(100), required=False, default=dict)

@@ -11,18 +11,18 @@ from rest_framework.request import Request
 from annotation import access as corpora
 from config import api
 from config.lists import Filters, one_of, with_name
+from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Endpoint
 from judges.api.runs import cap_fields
 from judges.runs.lookup import endpoint_named
 from judges.runs.selection import settings_of
 from suites.continuation.api import ParametersSerializer
 from suites.continuation.productions.plans import LONGEST_NAME
-from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.long_dialogue import access
 from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.simulations import simulation_actions
 from suites.long_dialogue.simulations.simulation_actions import Estimate, as_json
-from suites.long_dialogue.simulations.steps import SAMPLING, Order
+from suites.long_dialogue.simulations.steps import SAMPLING, TRIALS, Order
 
 # What the API reads and writes about simulations.
 
@@ -93,7 +93,7 @@ class NewSimulationSerializer(Plain):
     endpoint = api.optional_text()
     agent = api.optional_text(max_length=40)
     settings = serializers.DictField(default=dict)
-    trials = serializers.IntegerField(default=3, min_value=1, max_value=MOST_TRIALS)
+    trials = serializer_field(TRIALS, default=3, allow_null=False)
     parameters = ParametersSerializer(required=False)
     name = api.optional_text(max_length=LONGEST_NAME)
     condition = serializers.DictField(default=dict)
