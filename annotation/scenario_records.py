@@ -1,6 +1,7 @@
 """Records of a scenario: points, probes, keys, secrets, common ground, and an agent's decisions at points.
 
-Plain immutable data that imports nothing of the project.
+Plain immutable data that imports nothing of the project. Terms and stages are those of the group-chat
+framework (A Fresh Group-Chat Eval Framework).
 """
 
 from __future__ import annotations

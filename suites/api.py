@@ -1,4 +1,4 @@
-"""What the API of every suite shares: reading what is sent, and saying why something was refused."""
+"""Shared by the APIs of all suites: serializers of report queries, tables and refusals; reading input."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default":
 
 
 def validated(serializer: type[Plain], data: Any) -> dict[str, Any]:
-    """Return what a request sends, checked; raise ValidationError with what is wrong about each field."""
+    """Return validated data; raise ValidationError with the errors of each field."""
     checked = serializer(data=data)
     checked.is_valid(raise_exception=True)
     return dict(checked.validated_data)
 
 
 def answered(view: Callable[..., Answer]) -> Callable[..., Answer | Response]:
-    """Decorator: a refusal of an import, a script, questions or a job becomes a 400 that says why."""
+    """Decorator: answer a refused import, script, set of questions or job with 400 and the reason."""
 
     @wraps(view)
     def guarded(*args: Any, **kwargs: Any) -> Answer | Response:
@@ -56,14 +56,14 @@ def _refused_field(refused: ScriptRefused | QuestionsRefused, code: str) -> dict
 
 
 def list_answer(request: Request, rows: Any, represent: Callable[[list[Any]], Any]) -> Response:
-    """Return a page of rows; `represent` makes plain data of those on it."""
+    """Return a page of rows, as JSON data by `represent`."""
     pager = Pages()
     page = pager.paginate_queryset(rows, request) or []
     return pager.get_paginated_response(represent(page))
 
 
 class FieldRefusal(Plain):
-    """Why nothing was changed, and the field at fault where it is one."""
+    """The reason why nothing was changed, with the invalid field, if there is one."""
 
     detail = serializers.CharField()
     code = serializers.CharField()
@@ -74,7 +74,7 @@ REFUSED_FIELD = OpenApiResponse(FieldRefusal, description="Nothing is changed: b
 
 
 class ReportQuerySerializer(Plain):
-    """Which part a report is of, and how its intervals are drawn."""
+    """The part that a report is about, and the resampling of its intervals."""
 
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
@@ -82,7 +82,7 @@ class ReportQuerySerializer(Plain):
 
 
 class ReportLineSerializer(Plain):
-    """A line of a table. A cell is a figure, a number that was counted, or words."""
+    """A row of a table. A cell is a figure, a count or a text."""
 
     name = serializers.CharField()
     baseline = serializers.BooleanField()
