@@ -330,4 +330,4 @@ class DrawRequest(serializers.Serializer[Any]):
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
     test_share = serializers.FloatField(default=0.5, min_value=0.0, max_value=1.0)
     name = serializers.CharField(default="main", max_length=80)
-    purpose = serializers.CharField(default="", max_length=500, allow_blank=True)
+    purpose = serializers.CharField(default="", max_length=splits.LONGEST_PURPOSE, allow_blank=True)

@@ -231,7 +231,7 @@ def own(request: Request, campaign: int) -> Own:
 Plain = serializers.Serializer[Any]
 
 
-class WatchQuerySerializer(Plain):
+class WatchQuerySerializer(api.QuerySerializer):
     """By what progress is told, and the key of the question whose raters are told."""
 
     by = serializers.ChoiceField(choices=list(BY), required=False, help_text="system unless told")
@@ -358,11 +358,11 @@ class WatchSerializer(Plain):
     activity = api.serializer_of(Act, "Act")(many=True)
 
 
-@api.get(WatchSerializer, query=[WatchQuerySerializer], permission=IsCampaignResearcher)
+@api.get(WatchSerializer, WatchQuerySerializer, permission=IsCampaignResearcher)
 def campaign_watch(request: Request, campaign: int) -> dict[str, Any]:
     """Tell how far a campaign is, how far its people agree so far, and what happened last."""
     about = access.campaign(campaign)
-    query = api.checked(WatchQuerySerializer(data=request.query_params.dict()))
+    query = api.data(request)
     by = query.get("by", "")
     if by and by not in choices(about):
         raise ValidationError({"by": [f"The campaign has no {by} to tell by."]})
