@@ -20,8 +20,9 @@ AnnotationError
 │   └── SubmissionRefused  a submission cannot be returned or voided
 ├── SplitRefused           a split cannot be drawn, redrawn or opened
 ├── FamilyRefused          an invalid model family of a system
-├── ScriptRefused          an invalid change of a session or the names of a long dialogue
-├── QuestionsRefused       an invalid change of facts, questions, relations or a question set
+├── LongDialogueRefused    of long dialogues, with the field that is invalid
+│   ├── ScriptRefused      an invalid change of a session or the names
+│   └── QuestionsRefused   an invalid change of facts, questions, relations or a question set
 ├── DeletionRefused        nothing was deleted
 ├── PeopleError            base of errors about accounts, links and tokens
 │   ├── NameRefused        a user name too similar to another, or with characters that are not allowed
@@ -76,20 +77,28 @@ class FamilyRefused(AnnotationError):
     field = "families"
 
 
-class ScriptRefused(AnnotationError):
-    """A long dialogue's sessions or names cannot be changed; `field` is the invalid part."""
+class LongDialogueRefused(AnnotationError):
+    """Something about a long dialogue cannot be changed; `field` is the invalid part."""
 
     def __init__(self, reason: str, *, field: str = "") -> None:
         super().__init__(reason)
         self.field = field
 
+    def details(self) -> dict[str, Any]:
+        """Return the invalid part."""
+        return {"field": self.field}
 
-class QuestionsRefused(AnnotationError):
-    """Facts, questions, relations or a question set cannot be changed; `field` is the invalid part."""
 
-    def __init__(self, reason: str, *, field: str = "") -> None:
-        super().__init__(reason)
-        self.field = field
+class ScriptRefused(LongDialogueRefused):
+    """A long dialogue's sessions or names cannot be changed."""
+
+    code = "script_refused"
+
+
+class QuestionsRefused(LongDialogueRefused):
+    """Facts, questions, relations or a question set cannot be changed."""
+
+    code = "questions_refused"
 
 
 class DeletionRefused(AnnotationError):
