@@ -14,14 +14,15 @@ Applications' refusals (`settings.API_REFUSALS`) become error responses automati
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from datetime import date, datetime
 from functools import cache
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.http import QueryDict
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 from drf_spectacular.types import OpenApiTypes
@@ -67,6 +68,17 @@ def checked(serializer: BaseSerializer[Any]) -> Data:
     return dict(serializer.validated_data)
 
 
+class QuerySerializer(serializers.Serializer[Any]):
+    """Query parameters; an empty one is validated like any other value, not ignored."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Validate the last value of each parameter, or all values of a list."""
+        if isinstance(data, QueryDict):
+            lists = {name for name, part in self.fields.items() if isinstance(part, serializers.ListField)}
+            data = {name: data.getlist(name) if name in lists else data[name] for name in data}
+        return super().to_internal_value(data)
+
+
 def query_text(request: Request, name: str) -> str:
     """Return a query parameter, '' if missing."""
     return str(request.query_params.get(name, "")).replace("\0", "")
@@ -95,7 +107,10 @@ PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 def serializer_of(
     described: type, name: str, doc: str = "", **fields: Any
 ) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of a dataclass or named tuple: one field per attribute, unless in `fields`."""
+    """Return the serializer of a dataclass or named tuple: one field per attribute, unless in `fields`.
+
+    Dataclasses in it become components with their own names.
+    """
     hints = {key: hint for key, hint in get_type_hints(described).items() if key not in fields}
     members = {key: _field_of(hint) for key, hint in hints.items()} | fields
     return type(
@@ -110,6 +125,10 @@ def _field_of(hint: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any
         return _field_of(hint, allow_null=True)
     if get_origin(hint) in (list, tuple):
         return serializers.ListField(child=_field_of(arguments[0]), **options)
+    if get_origin(hint) is Literal:
+        return serializers.ChoiceField(choices=arguments, **options)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return serializer_of(hint, hint.__name__)(**options)
     return PLAIN[hint](**options)
 
 

@@ -45,20 +45,10 @@ ON CONFLICT DO NOTHING RETURNING id
 Viewed = TypeVar("Viewed", bound=Callable[..., Any])
 
 
-def without_keys(reason: str) -> Callable[[Viewed], Viewed]:
-    """Decorate a view, above `api_view`: its route takes no key because of `reason`, stated in the schema."""
-
-    def decorate(view: Viewed) -> Viewed:
-        view.cls.without_keys = reason  # type: ignore[attr-defined]
-        return view
-
-    return decorate
-
-
 def told_once(view: Viewed) -> Viewed:
-    """Decorate a view, above `api_view`: its response holds a secret, stored neither here nor by browsers."""
-    marked = without_keys(SECRET)(view)
-    return never_cache(marked)
+    """Decorate a DRF view whose response holds a secret, stored neither here nor by browsers."""
+    view.cls.without_keys = SECRET  # type: ignore[attr-defined]
+    return never_cache(view)
 
 
 class Idempotency:

@@ -29,6 +29,7 @@ from config.models import Event
 # Part of a benchmark that a dialogue is in: any part not named training is outside it.
 
 TRAINING, EVALUATION = Dialogue.Part.TRAINING.value, Dialogue.Part.EVALUATION.value
+LONGEST_PURPOSE = 500
 TRAINING_CHOICES = [(TRAINING, TRAINING)]
 """The part that a selection may name, as in the API's document."""
 METADATA_KEY = "part"

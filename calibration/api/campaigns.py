@@ -232,7 +232,7 @@ def own(request: Request, campaign: int) -> Own:
 Plain = serializers.Serializer[Any]
 
 
-class WatchQuerySerializer(Plain):
+class WatchQuerySerializer(api.QuerySerializer):
     """The grouping of progress, and the key of the question whose raters are listed."""
 
     by = serializers.ChoiceField(choices=list(BY), required=False, help_text="system unless told")
@@ -359,11 +359,11 @@ class WatchSerializer(Plain):
     activity = api.serializer_of(Act, "Act")(many=True)
 
 
-@api.get(WatchSerializer, query=[WatchQuerySerializer], permission=IsCampaignResearcher)
+@api.get(WatchSerializer, WatchQuerySerializer, permission=IsCampaignResearcher)
 def campaign_watch(request: Request, campaign: int) -> dict[str, Any]:
     """Return a campaign's progress, agreement so far, and latest activity."""
     about = access.campaign(campaign)
-    query = api.checked(WatchQuerySerializer(data=request.query_params.dict()))
+    query = api.data(request)
     by = query.get("by", "")
     if by and by not in choices(about):
         raise ValidationError({"by": [f"The campaign has no {by} to tell by."]})

@@ -5,32 +5,24 @@ Researchers only, as by default.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
-from rest_framework.decorators import api_view
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.models import Campaign
-from calibration.api.serializers import (
-    LookedAtSerializer,
-    OpensTestSerializer,
-    ReportJobSerializer,
-    made_of,
-    read_request,
-)
+from calibration.api.serializers import PENDING, LookedAtSerializer, OpensTestSerializer, pending
 from calibration.comparisons import metric_causes, profiles
 from calibration.comparisons.count_files import COUNTS
 from calibration.comparisons.count_inputs import MOST_TURNS, SAMPLES
 from calibration.comparisons.preferences import PREFERENCES
 from calibration.comparisons.profile_cells import POINTS, SAME
-from calibration.comparisons.profiles import PROFILE, Profile
+from calibration.comparisons.profiles import PROFILE
 from calibration.comparisons.responses import (
     CountsSerializer,
     LineSerializer,
@@ -46,7 +38,8 @@ from calibration.comparisons.turn_vs_dialogue import TURN_VS_DIALOGUE
 from calibration.reports.kinds import ReportKind
 from calibration.statistics.judge_errors import CORRECTIONS
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS
-from config.lists import DEFAULT, MOST, Pages
+from config import api
+from config.lists import DEFAULT, MOST
 from jobs.models.job import Job
 
 # What routes of reports share.
@@ -65,41 +58,30 @@ class PageSerializer(Plain):
     previous = serializers.URLField(allow_null=True)
 
 
-def _compute(
-    request: Request, kind: ReportKind[Any, Any], subject: Any, params: dict[str, Any], purpose: str = ""
-) -> Any:
-    """Return the report of a request, or the job that computes it; on test for a POST.
+def _compute(request: Request, kind: ReportKind[Any, Any], subject: Any, params: api.Data) -> Any:
+    """Return the report of a request (by POST on test, with its purpose), or 202 with the job for it.
 
-    A refusal, a campaign of another corpus and a job that failed are told as what is wrong with the request.
+    A campaign of another corpus and a job that failed are errors of the request.
     """
-    campaign = params.pop("campaign", None)
+    campaign, purpose = params.pop("campaign", None), params.pop("purpose", "")
     if campaign is not None and campaign.corpus_id != subject.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {subject.name}."]})
-
-    report = made_of(
-        request,
-        lambda: kind.read(params, subject, campaign),
-        kind.compute,
-        kind.compute_on_test,
-        purpose,
-    )
-    if isinstance(report, Job) and not report.active:
+    by = api.user(request)
+    if request.method == "POST":
+        query = kind.read(params | {"part": "test"}, subject, campaign)
+        report = kind.compute_on_test(query=query, by=by, purpose=purpose)
+    else:
+        report = kind.compute(query=kind.read(params, subject, campaign), by=by)
+    if not isinstance(report, Job):
+        return report
+    if not report.active:
         raise ValidationError({"detail": [report.error or "The job was cancelled."]})
-    return report
+    return pending(report)
 
 
-def _respond(report: Any, content: Callable[[Any], Any]) -> Response:
-    """Return the content of a report, or the job that computes it."""
-    if isinstance(report, Job):
-        return Response(ReportJobSerializer(report).data, status=status.HTTP_202_ACCEPTED)
-    return Response(content(report))
-
-
-def _respond_page(request: Request, rows: Any, row: type[Plain], head: dict[str, Any]) -> Response:
-    """Return a page of rows, with what stands before them."""
-    pager = Pages()
-    page: Any = pager.paginate_queryset(rows, request)
-    answer = pager.get_paginated_response(row(page, many=True).data)
+def _page(request: Request, rows: Any, row: type[Plain], head: dict[str, Any]) -> Response:
+    """Answer with a page of rows, and what stands before them."""
+    answer = api.page_of(request, rows, lambda page: row(page, many=True).data)
     answer.data |= head
     return answer
 
@@ -123,23 +105,24 @@ class CountsTestSerializer(OpensTestSerializer, CountsQuerySerializer):
     """What is counted on test, and for what test is opened."""
 
 
-COUNTS_ANSWERS = {200: CountsSerializer, 202: ReportJobSerializer}
-
-
-@extend_schema(methods=["GET"], parameters=[CountsQuerySerializer], responses=COUNTS_ANSWERS)
-@extend_schema(methods=["POST"], request=CountsTestSerializer, responses=COUNTS_ANSWERS)
-@api_view(["GET", "POST"])
-def counts(request: Request, pk: int) -> Response:
-    """Return counts and scores by system and condition; POST logs a look at test and counts there.
+@api.get(CountsSerializer, CountsQuerySerializer, responses=PENDING)
+def counts(request: Request, pk: int) -> Any:
+    """Return counts and scores by system and condition.
 
     Of many labels they are as last computed: `computed_at` says when, `labels_since` whether labels have come
     since, and `calls_since` whether calls of judges or metrics have ended; newer ones are then computed.
-    Before there are any: 202 with their job; ask by GET again.
+    Before there are any: 202 with their job; ask again.
     """
-    corpus = access.corpus(pk)
-    params, purpose = read_request(request, CountsQuerySerializer, CountsTestSerializer)
-    report = _compute(request, COUNTS, corpus, params, purpose)
-    return _respond(report, lambda counted: CountsSerializer(counted).data)
+    return _compute(request, COUNTS, access.corpus(pk), api.data(request))
+
+
+@api.post(CountsTestSerializer, CountsSerializer, responses=PENDING)
+def counts_on_test(request: Request, pk: int) -> Any:
+    """Log a look at test with its purpose, and return counts and scores there.
+
+    Where many labels are counted: 202 with the job; ask by GET with part=test.
+    """
+    return _compute(request, COUNTS, access.corpus(pk), api.data(request))
 
 
 # Preferences between systems.
@@ -159,21 +142,22 @@ class PreferencesTestSerializer(OpensTestSerializer, PreferencesQuerySerializer)
     """What is read of test, and for what test is opened."""
 
 
-@extend_schema(methods=["GET"], parameters=[PreferencesQuerySerializer], responses=PreferencesSerializer)
-@extend_schema(methods=["POST"], request=PreferencesTestSerializer, responses=PreferencesSerializer)
-@api_view(["GET", "POST"])
-def preferences(request: Request, pk: int) -> Response:
-    """Return win rates, strengths, agreement, position bias; POST logs a look at test and reports there."""
-    corpus = access.corpus(pk)
-    params, purpose = read_request(request, PreferencesQuerySerializer, PreferencesTestSerializer)
-    report = _compute(request, PREFERENCES, corpus, params, purpose)
-    return _respond(report, lambda computed: PreferencesSerializer(computed).data)
+@api.get(PreferencesSerializer, PreferencesQuerySerializer)
+def preferences(request: Request, pk: int) -> Any:
+    """Return win rates, strengths, agreement and position bias."""
+    return _compute(request, PREFERENCES, access.corpus(pk), api.data(request))
+
+
+@api.post(PreferencesTestSerializer, PreferencesSerializer)
+def preferences_on_test(request: Request, pk: int) -> Any:
+    """Log a look at test with its purpose, and return preferences there."""
+    return _compute(request, PREFERENCES, access.corpus(pk), api.data(request))
 
 
 # Metric scores: of a corpus, and of one continuation.
 
 
-class ProfileQuerySerializer(Plain):
+class ProfileQuerySerializer(api.QuerySerializer):
     """At which points the systems are compared."""
 
     points = serializers.ChoiceField(
@@ -183,11 +167,8 @@ class ProfileQuerySerializer(Plain):
     )
 
 
-@extend_schema(
-    parameters=[ProfileQuerySerializer], responses={200: OpenApiTypes.OBJECT, 202: ReportJobSerializer}
-)
-@api_view(["GET"])
-def profile(request: Request, pk: int) -> Response:
+@api.get(takes=ProfileQuerySerializer, responses={200: OpenApiTypes.OBJECT, **PENDING})
+def profile(request: Request, pk: int) -> dict[str, Any] | Response:
     """Return what metrics say of each system: one record per system and metric.
 
     Systems are compared at the same points; `elsewhere` counts a system's values at other points.
@@ -196,33 +177,29 @@ def profile(request: Request, pk: int) -> Response:
     then computed. Before there is one: 202 with its job.
     """
     corpus = access.corpus(pk)
-    params, _ = read_request(request, ProfileQuerySerializer, ProfileQuerySerializer)
-
-    def content(profiled: Profile) -> dict[str, Any]:
-        return {
-            "corpus": corpus.name,
-            "points": profiled.points,
-            "computed_at": profiled.computed_at,
-            "labels_since": profiled.labels_since,
-            "calls_since": profiled.calls_since,
-            "cells": profiles.as_rows(profiled.panels),
-        }
-
-    return _respond(_compute(request, PROFILE, corpus, params), content)
+    report = _compute(request, PROFILE, corpus, api.data(request))
+    if isinstance(report, Response):
+        return report
+    return {
+        "corpus": corpus.name,
+        "points": report.points,
+        "computed_at": report.computed_at,
+        "labels_since": report.labels_since,
+        "calls_since": report.calls_since,
+        "cells": profiles.as_rows(report.panels),
+    }
 
 
-@extend_schema(responses=MetricValueSerializer(many=True))
-@api_view(["GET"])
-def continuation_profile(request: Request, pk: int) -> Response:
+@api.get(MetricValueSerializer, many=True)
+def continuation_profile(request: Request, pk: int) -> list[metric_causes.Value]:
     """Return every metric's values of one continuation, each with the turns that caused it."""
-    _, values = metric_causes.values(access.continuation(pk))
-    return Response(MetricValueSerializer(values, many=True).data)
+    return metric_causes.values(access.continuation(pk))[1]
 
 
 # Continuations side by side.
 
 
-class SideBySideQuerySerializer(Plain):
+class SideBySideQuerySerializer(api.QuerySerializer):
     """What is compared. What is left out is chosen: the context that most continuations share, and some of
     its continuations."""
 
@@ -246,26 +223,20 @@ class SideBySidePageSerializer(SideBySideSerializer, PageSerializer):
     results = SideBySideRowSerializer(many=True)
 
 
-@extend_schema(parameters=[SideBySideQuerySerializer, *PAGED], responses=SideBySidePageSerializer)
-@api_view(["GET"])
+@api.get(SideBySidePageSerializer, SideBySideQuerySerializer, query=[SideBySideQuerySerializer, *PAGED])
 def compared(request: Request, pk: int) -> Response:
     """List what each metric says of continuations of one context, beside each other."""
     dialogue = access.dialogue(pk)
-    query = request.query_params
-    several = {"continuation": query.getlist("continuation")} if "continuation" in query else {}
-    serializer = SideBySideQuerySerializer(data=query.dict() | several)
-    serializer.is_valid(raise_exception=True)
-    params = dict(serializer.validated_data)
+    params = api.data(request)
     params["continuations"] = tuple(params.pop("continuation", ()))
-    comparison = _compute(request, SIDE_BY_SIDE, dialogue, params)
-    head = SideBySideSerializer(comparison).data
-    return _respond_page(request, comparison.rows, SideBySideRowSerializer, head)
+    report = _compute(request, SIDE_BY_SIDE, dialogue, params)
+    return _page(request, report.rows, SideBySideRowSerializer, SideBySideSerializer(report).data)
 
 
 # Turn vs. dialogue ratings.
 
 
-class TurnVsDialogueQuerySerializer(Plain):
+class TurnVsDialogueQuerySerializer(api.QuerySerializer):
     """Whose labels, and of which two questions; left out, the two that fit best."""
 
     turns = serializers.CharField(required=False, max_length=300, help_text="scheme@version/key, about turns")
@@ -283,12 +254,12 @@ class TurnVsDialoguePageSerializer(TurnVsDialogueSerializer, PageSerializer):
     results = LineSerializer(many=True)
 
 
-@extend_schema(parameters=[TurnVsDialogueQuerySerializer, *PAGED], responses=TurnVsDialoguePageSerializer)
-@api_view(["GET"])
+@api.get(
+    TurnVsDialoguePageSerializer,
+    TurnVsDialogueQuerySerializer,
+    query=[TurnVsDialogueQuerySerializer, *PAGED],
+)
 def turns_and_whole(request: Request, pk: int) -> Response:
     """List continuations by people's mean of their turns and by their label of the whole."""
-    corpus = access.corpus(pk)
-    params, _ = read_request(request, TurnVsDialogueQuerySerializer, TurnVsDialogueQuerySerializer)
-    report = _compute(request, TURN_VS_DIALOGUE, corpus, params)
-    head = TurnVsDialogueSerializer(report).data
-    return _respond_page(request, report.lines, LineSerializer, head)
+    report = _compute(request, TURN_VS_DIALOGUE, access.corpus(pk), api.data(request))
+    return _page(request, report.lines, LineSerializer, TurnVsDialogueSerializer(report).data)

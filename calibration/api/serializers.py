@@ -6,24 +6,25 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from annotation.api.corpora_serializers import TrainingPart
 from annotation.api.people import Text
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
 from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
-from calibration.models import Export, Gold, Report, Study
-from calibration.reports.kinds import MOST_RESAMPLES
+from calibration.models import Export, Gold
+from calibration.reports.kinds import MOST_RESAMPLES, MOST_SEED
 from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS, STATUSES
-from calibration.studies.study_actions import is_stale, under_way
 from config import api
+from jobs.models.job import Job
 
 # The rules of gold as the API shows and takes them, built from the one table.
 
@@ -113,22 +114,27 @@ Figures = TypeVar("Figures")
 Serializer = type[serializers.Serializer[Any]]
 
 
-class LookedAtSerializer(serializers.Serializer[Any]):
+class LookedAtSerializer(api.QuerySerializer):
     """The labels that are read, and how intervals are drawn from them."""
 
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=MOST_SEED)
     campaign = serializers.PrimaryKeyRelatedField(
         required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
     )
 
 
-class OpensTestSerializer(serializers.Serializer[Any]):
+class PurposeSerializer(serializers.Serializer[Any]):
+    """For what test is opened."""
+
+    purpose = Text(max_length=LONGEST_PURPOSE)
+
+
+class OpensTestSerializer(PurposeSerializer):
     """That test is read, and for what it is opened."""
 
     part = serializers.ChoiceField(required=False, choices=["test"])
-    purpose = Text(max_length=500)
 
 
 def read_request(request: Request, query: Serializer, test: Serializer) -> tuple[dict[str, Any], str]:
@@ -176,22 +182,6 @@ class PlaceSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class StudySerializer(PlaceSerializer):
-    """A study; see the documentation of definitions for what one may hold."""
-
-    id = serializers.IntegerField(read_only=True)
-    name = serializers.CharField(max_length=120)
-    definition = serializers.JSONField(default=dict)
-    automatic = serializers.BooleanField(read_only=True)
-    created_at = serializers.DateTimeField(read_only=True)
-
-    def validate_definition(self, value: Any) -> dict[str, Any]:
-        """Refuse what is not an object."""
-        if not isinstance(value, dict):
-            raise serializers.ValidationError("A definition is an object.")
-        return value
-
-
 class ReportJobSerializer(serializers.Serializer[Any]):
     """A report in the making: the job that computes it."""
 
@@ -202,40 +192,20 @@ class ReportJobSerializer(serializers.Serializer[Any]):
     error = serializers.CharField()
 
 
-class ReportSerializer(serializers.ModelSerializer[Report]):
-    """A report: its result, when it was computed, and the hash of what it was computed from."""
-
-    labels_since = serializers.SerializerMethodField(
-        help_text="whether labels have come since it was computed, or no longer count"
-    )
-    computing = serializers.SerializerMethodField(help_text="the job that computes a newer one; else null")
-
-    class Meta:
-        model = Report
-        fields = ["id", "study", "part", "inputs_hash", "created_at", "labels_since", "computing", "result"]
-
-    def get_labels_since(self, report: Report) -> bool:
-        """Whether labels have come since."""
-        return is_stale(report)
-
-    @extend_schema_field(ReportJobSerializer(allow_null=True))
-    def get_computing(self, report: Report) -> dict[str, Any] | None:
-        """The job that computes a newer report."""
-        job = under_way(report.study, report.part)
-        return dict(ReportJobSerializer(job).data) if job else None
+PENDING: dict[int, Any] = {202: ReportJobSerializer}
+"""The answer of an operation whose report is not yet computed."""
 
 
-class PurposeSerializer(serializers.Serializer[Any]):
-    """For what test is opened."""
-
-    purpose = Text(max_length=500)
+def pending(job: Job) -> Response:
+    """Answer with the job that computes a report."""
+    return Response(ReportJobSerializer(job).data, status=202)
 
 
 class ExportPartSerializer(serializers.Serializer[Any]):
     """Which part of the corpus is taken out, and what for where that is test. Training only where named."""
 
     part = serializers.ChoiceField(choices=PARTS, default="")
-    purpose = Text(max_length=500, default="")
+    purpose = Text(max_length=LONGEST_PURPOSE, default="")
 
     def validate_purpose(self, purpose: str) -> str:
         """Refuse a purpose that nothing is opened for."""
@@ -271,28 +241,6 @@ class TranscriptExportSerializer(LabelExportSerializer):
         max_length=500,
     )
     rater = serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=500)
-
-
-class PartSerializer(serializers.Serializer[Any]):
-    """Which part of the split: dev or test. Left out: dev, or everything where there is no split."""
-
-    part = serializers.ChoiceField(choices=["dev", "test", "all"], required=False)
-
-
-class EveryoneSerializer(serializers.Serializer[Any]):
-    """Whether who is left out of gold counts in an automatic report, too."""
-
-    everyone = serializers.BooleanField(default=False)
-
-
-class RecomputeSerializer(serializers.Serializer[Any]):
-    """Which part is computed again."""
-
-    part = serializers.ChoiceField(
-        choices=["dev", "all"],
-        required=False,
-        error_messages={"invalid_choice": "dev or all; each look at test needs its purpose: use open-test."},
-    )
 
 
 class NewGoldSerializer(PlaceSerializer):
@@ -356,8 +304,3 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
         fields = [
             *("id", "what", "corpus", "campaign", "gold", "part", "format", "rows", "sha256", "created_at")
         ]
-
-
-def study_out(study: Study) -> dict[str, Any]:
-    """Return a study as the API shows it."""
-    return dict(StudySerializer(study).data)

@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.corpora import splits
-from annotation.corpora.splits import TRAINING
+from annotation.corpora.splits import LONGEST_PURPOSE, TRAINING
 from annotation.models import Continuation
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
@@ -202,7 +202,9 @@ def manifest(request: HttpRequest, pk: int) -> HttpResponse:
 def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None) -> ExportPart | None:
     """Return the part to download: dev or training by GET, the form's part by POST; None if refused."""
     user: Any = request.user
-    posted = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
+    posted = {
+        name: request.POST.get(name, "").replace("\0", "")[:LONGEST_PURPOSE] for name in ("part", "purpose")
+    }
     if request.GET.get("part") == TRAINING:
         posted["part"] = TRAINING
     try:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus, Dialogue
 from calibration.errors import CalibrationError
@@ -122,7 +123,7 @@ def test_view(page: ReportPage) -> Callable[..., HttpResponse]:
     def view(request: HttpRequest, pk: int) -> HttpResponse:
         assert page.kind.open_test is not None
         subject = page.subject(pk)
-        purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
+        purpose = request.POST.get("purpose", "").replace("\0", "")[:LONGEST_PURPOSE]
         address = request.GET.copy()
         address.pop("part", None)
         try:

@@ -22,9 +22,11 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import access as loading
 from annotation.access import campaign_researcher_only
 from annotation.corpora import queries
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.corpora.splits import unopened_raters as unopened
 from calibration import access
 from calibration.access import asked_report, part_of, study_researcher_only
+from calibration.api.studies import PlanQuerySerializer
 from calibration.errors import CalibrationError, OlderFormat
 from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
@@ -184,7 +186,7 @@ class TestForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
         label="What is this look for?",
         help_text="One or two sentences. They are printed on every report that shows test, with your name.",
-        max_length=500,
+        max_length=LONGEST_PURPOSE,
     )
 
 
@@ -275,7 +277,7 @@ def _user(request: HttpRequest) -> Any:
 
 # Plan of a study: how many more double-rated dialogues it needs. For users who may see the study.
 
-PLAN_PARAMETERS = ("goal", "question", "rater", "statistic", "width", "half_width", "power", "pay", "part")
+PLAN_PARAMETERS = [name for name in PlanQuerySerializer().get_fields() if name != "again"]
 
 
 @require_GET

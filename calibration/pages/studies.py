@@ -6,7 +6,7 @@ For researchers; for a campaign's study also those who manage the campaign.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from django import forms
@@ -24,7 +24,16 @@ from calibration import access
 from calibration.access import SCOPE_HELP, place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
 from calibration.models import Study
-from calibration.ratings.definitions import DEFAULT_STATISTICS, EPSILON, LEVELS, ScaleMap, parse
+from calibration.ratings.definitions import (
+    LEVEL_KEYS,
+    LEVELS,
+    MOST_RESAMPLES,
+    MOST_SEED,
+    PREFERENCE_KEYS,
+    Definition,
+    ScaleMap,
+    parse,
+)
 from calibration.ratings.levels import condition_keys
 from calibration.ratings.scope import Census, offered, scope_of
 from calibration.ratings.votes import comparing
@@ -44,7 +53,6 @@ LEVEL_NAMES = {
     "system": "systems: the mean over all turns, or all dialogues, of a system",
 }
 ATTRIBUTES = [("model", "model"), ("protocol", "protocol"), ("kind", "kind of rater")]
-LEVEL_FIELDS = ("unit", "system_score", "p", "heading", "best_per", "reference", "by")
 
 
 class LevelFields(forms.Form):
@@ -110,16 +118,6 @@ class LevelFields(forms.Form):
         required=False, choices=[("", "none"), *ATTRIBUTES], label="Underline the best for each"
     )
 
-    def offer(self, raters: Iterable[str], conditions: Iterable[str]) -> None:
-        """Set the raters and conditions to choose from."""
-        self._offer("reference", [(MEAN_OF_PEOPLE, "the mean of all people"), *((n, n) for n in raters)])
-        self._offer("by", [(key, key) for key in conditions])
-
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
-
     def clean(self) -> dict[str, Any]:
         """Refuse a policy on missing turns without named questions."""
         data: dict[str, Any] = super().clean() or {}
@@ -133,19 +131,16 @@ class LevelFields(forms.Form):
         data = self.cleaned_data
         if not data["levels"]:
             return {}
-        level_keys = {key: data[key] for key in LEVEL_FIELDS if data[key]}
+        level_keys = {key: data[key] for key in sorted(LEVEL_KEYS) if data[key]}
         if data["row_samples"]:
             level_keys["samples"] = data["row_samples"]
-        if data["shared_dialogues"]:
-            level_keys["shared_dialogues"] = True
         return {"level": data["levels"]} | level_keys
 
 
 # Form of a new study. Unchanged, it gives the automatic study under another name.
 
 TEXT = "text"
-CHOICES = ("ties", "both_bad", "anchor")
-"""Fields for the handling of votes on pairs and rankings."""
+DEFAULT = Definition()
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
 
 
@@ -197,13 +192,15 @@ class StudyForm(LevelFields):
         label="Repeated answers of one rater",
     )
     interval = forms.ChoiceField(choices=[("percentile", "percentile"), ("bca", "BCa")])
-    resamples = forms.IntegerField(min_value=0, max_value=20_000, initial=2000)
-    seed = forms.IntegerField(min_value=0, max_value=2**32 - 1, initial=0)
-    confidence = forms.FloatField(min_value=0.5, max_value=0.999, initial=0.95, label="Confidence level")
+    resamples = forms.IntegerField(min_value=0, max_value=MOST_RESAMPLES, initial=DEFAULT.plan.resamples)
+    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=DEFAULT.plan.seed)
+    confidence = forms.FloatField(
+        min_value=0.5, max_value=0.999, initial=DEFAULT.plan.level, label="Confidence level"
+    )
     epsilon = forms.FloatField(
         min_value=0,
         max_value=1,
-        initial=EPSILON,
+        initial=DEFAULT.epsilon,
         required=False,
         label="Margin ε of the alternative annotator test",
         help_text="What a judge may do worse by and still pass: 0.2 beside experts, 0.15 beside trained "
@@ -244,22 +241,24 @@ class StudyForm(LevelFields):
 
     def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer([rater.name for rater in counted.raters.values()], conditions)
+        raters = counted.raters.values()
+        people = [(MEAN_OF_PEOPLE, "the mean of all people")]
+        self._choices("reference", [*people, *((rater.name, rater.name) for rater in raters)])
+        self._choices("by", [(key, key) for key in conditions])
         comparable = [q for q in counted.questions.values() if q.level != TEXT]
         question_choices = [(q.ref, f"{q.title} ({q.scheme_title})") for q in comparable]
         scaled = {q.ref for q in comparable if q.level not in UNSCALED}
         self._choices("questions", question_choices)
         questions = [(ref, title) for ref, title in question_choices if ref in scaled]
         if not comparing(counted):
-            for name in CHOICES:
+            for name in PREFERENCE_KEYS:
                 del self.fields[name]
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
-        self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
-        judges = [(r.name, r.name) for r in counted.raters.values() if r.kind == "judge"]
-        self._choices("members", judges)
+        self._choices("raters", [(rater.name, f"{rater.name} ({rater.kind})") for rater in raters])
+        self._choices("members", [(rater.name, rater.name) for rater in raters if rater.kind == "judge"])
         self._choices("statistics", _families())
-        self.fields["statistics"].initial = list(DEFAULT_STATISTICS)
+        self.fields["statistics"].initial = list(DEFAULT.statistics)
 
     def _choices(self, name: str, choices: Sequence[tuple[str, Any]]) -> None:
         field = self.fields[name]
@@ -316,7 +315,7 @@ class StudyForm(LevelFields):
         if data["leave_out"]:
             definition["leave_out"] = True
         if "ties" in self.fields:
-            definition["preferences"] = {name: data[name] for name in CHOICES}
+            definition["preferences"] = {name: data[name] for name in PREFERENCE_KEYS}
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
         return definition | rest | self.levels_written()
 

@@ -10,6 +10,7 @@ from annotation.corpora.splits import TRAINING
 from calibration.errors import DefinitionError, MapError
 from calibration.statistics import Plan
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
+from calibration.statistics.core.resampling import Interval
 from calibration.statistics.level_correlations import Missing, SystemScore, Unit
 from calibration.statistics.level_correlations import PValueKind as P
 from calibration.statistics.level_scores import LEVELS, Level
@@ -22,13 +23,14 @@ from calibration.statistics.table import described
 # Handling of votes on pairs and rankings, as written in a study's definition.
 
 CHOICE_KEYS = {"ties": tuple(MODELS), "both_bad": tuple(BOTH_BAD_POLICIES)}
+PREFERENCE_KEYS = (*CHOICE_KEYS, "anchor")
 
 
 def parse_choices(raw: Any) -> Choices:
     """Return the choices in a definition's `preferences`; defaults for None. Raises DefinitionError."""
     if raw is None:
         return Choices()
-    if not isinstance(raw, Mapping) or (unknown := set(raw) - {*CHOICE_KEYS, "anchor"}):
+    if not isinstance(raw, Mapping) or (unknown := set(raw) - set(PREFERENCE_KEYS)):
         more = f", not {sorted(unknown)[0]!r}" if isinstance(raw, Mapping) else ""
         raise DefinitionError(f"preferences is an object with ties, both_bad and anchor{more}")
     selections = {name: raw.get(name) or allowed[0] for name, allowed in CHOICE_KEYS.items()}
@@ -350,6 +352,7 @@ KEYS = (
     | {"panels", "baselines", "leave_out", "preferences"}
 )
 EPSILON = 0.15
+MOST_RESAMPLES, MOST_SEED = 20_000, 2**32 - 1
 CHOICES = Choices()
 SamplesPolicy = Literal["mean", "first", "separate"]
 
@@ -502,7 +505,7 @@ def _samples(value: Any, above: Levels | None) -> SamplesPolicy | None:
         value = value[0]
     if value in (None, "", [], ()):
         return None
-    if value not in ("mean", "first", "separate"):
+    if value not in get_args(SamplesPolicy):
         raise DefinitionError(f"samples is mean, first or separate, not {value!r}")
     return cast(SamplesPolicy, value)
 
@@ -521,12 +524,13 @@ def _epsilon(value: Any) -> float:
 
 
 def _plan(raw: Mapping[str, Any]) -> Plan:
-    resamples, seed = raw.get("resamples", 2000), raw.get("seed", 0)
-    for name, value, most in (("resamples", resamples, 20_000), ("seed", seed, 2**32 - 1)):
+    default = Plan()
+    resamples, seed = raw.get("resamples", default.resamples), raw.get("seed", default.seed)
+    for name, value, most in (("resamples", resamples, MOST_RESAMPLES), ("seed", seed, MOST_SEED)):
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
             raise DefinitionError(f"{name} must be a whole number from 0 to {most:,}")
-    level, interval = _confidence(raw), raw.get("interval", "percentile")
-    if interval not in ("percentile", "bca"):
+    level, interval = _confidence(raw), raw.get("interval", default.interval)
+    if interval not in get_args(Interval):
         raise DefinitionError(f"interval is percentile or bca, not {interval!r}")
     return Plan(resamples=resamples, seed=seed, level=float(level), interval=interval)
 
@@ -534,7 +538,7 @@ def _plan(raw: Mapping[str, Any]) -> Plan:
 def _confidence(raw: Mapping[str, Any]) -> float:
     """Return the confidence level; older definitions call it `level`."""
     before = raw.get("level")
-    level = raw.get("confidence", before if isinstance(before, int | float) else 0.95)
+    level = raw.get("confidence", before if isinstance(before, int | float) else Plan().level)
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
         raise DefinitionError("confidence, the level of intervals, must lie from 0.5 up to, but not at, 1")
     return float(level)

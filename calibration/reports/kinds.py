@@ -17,6 +17,7 @@ from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Rater, Split, TestLook
 from calibration.errors import CalibrationError
 from calibration.figure_cache import CachedFigures
+from calibration.ratings import definitions
 from calibration.ratings.scope import PARTS, RaterInfo, Scope, scope_of, shown_part
 from calibration.renderings import Rendering
 from calibration.statistics import Plan
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 # Parameters: the same strings from a URL, a form, a command or the API.
 
-MOST_RESAMPLES, RESAMPLES, MOST_SEED = 20_000, 2000, 2**31
+MOST_RESAMPLES, RESAMPLES, MOST_SEED = definitions.MOST_RESAMPLES, Plan().resamples, 2**31
 Refusal = type[CalibrationError]
 
 

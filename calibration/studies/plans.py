@@ -151,7 +151,7 @@ def part_of(study: Study, requested: str) -> str:
     return "test"
 
 
-# Effort of a plan: ratings, hours and money, from the time that the pilot's raters spent.
+# PlanEffort of a plan: ratings, hours and money, from the time that the pilot's raters spent.
 
 FEWEST_TIMED = 3
 """Minimum number of people with known time for an interval of the time."""
@@ -172,10 +172,10 @@ SELECT a.user_id, sum(own.seconds)::float8, sum(rated.items)::float8
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class PlanTiming:
     """Seconds of attention per rating of an item: total seconds over all `ratings`, by `people`.
 
-    The interval resamples people; its ends are None if the times of fewer than FEWEST_TIMED people are known.
+    The interval resamples people; its ends are None if the times of fewer than three people are known.
     """
 
     seconds: float
@@ -186,7 +186,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class PlanCrowd:
     """Plan with a given number of raters an item, in dialogues. `reason` says why there is none."""
 
     raters: int
@@ -199,7 +199,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class PlanEffort:
     """Total effort for a number of dialogues with so many raters an item. Costs are in the pay's currency.
 
     An end is None if it lies beyond the numbers examined, or if nobody's time is known.
@@ -218,7 +218,7 @@ class Effort:
     reason: str = ""
 
 
-def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
+def timing(study: Study, questions: Sequence[int], plan: Plan) -> PlanTiming | None:
     """Return the time that people took to rate an item of a study; None if no page recorded it.
 
     Answers to the questions count, from the study's campaign or from all campaigns of its corpus. The time
@@ -237,7 +237,7 @@ def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
     return timed(rows, plan) if rows.size else None
 
 
-def timed(rows: np.ndarray, plan: Plan) -> Timing:
+def timed(rows: np.ndarray, plan: Plan) -> PlanTiming:
     """Return the timing from rows of (seconds, items), one per person."""
     seconds, items = rows.sum(axis=0)
     low = high = None
@@ -246,7 +246,7 @@ def timed(rows: np.ndarray, plan: Plan) -> Timing:
         sums = rows[resampled].sum(axis=1)
         ends = np.quantile(sums[:, 0] / sums[:, 1], [(1 - plan.level) / 2, (1 + plan.level) / 2])
         low, high = (float(end) for end in ends)
-    return Timing(float(seconds / items), low, high, int(items), len(rows))
+    return PlanTiming(float(seconds / items), low, high, int(items), len(rows))
 
 
 def effort(
@@ -254,10 +254,10 @@ def effort(
     raters: float,
     needed: tuple[int | None, int | None, int | None],
     items_a_dialogue: float,
-    timing: Timing | None,
+    timing: PlanTiming | None,
     pay: float | None,
     reason: str = "",
-) -> Effort:
+) -> PlanEffort:
     """Return the effort of a plan. `needed` holds its dialogues and their range; `pay` is per hour."""
     dialogues, fewest, most = needed
     each = items_a_dialogue * raters
@@ -271,7 +271,7 @@ def effort(
     seconds = timing.seconds if timing else None
     quick, slow = (timing.low or seconds, timing.high or seconds) if timing else (None, None)
     middle, low, high = hours(dialogues, seconds), hours(fewest, quick), hours(most, slow)
-    return Effort(
+    return PlanEffort(
         raters=raters,
         dialogues=dialogues,
         items=None if dialogues is None else round(dialogues * items_a_dialogue),
@@ -348,14 +348,14 @@ class PlanAnswer:
     rows: tuple[PlanRow, ...] = ()
     method: str = ""
     ratings_an_item: float | None = None
-    crowds: tuple[Crowd, ...] = ()
-    timing: Timing | None = None
+    crowds: tuple[PlanCrowd, ...] = ()
+    timing: PlanTiming | None = None
     pay: float | None = None
     computed_at: datetime | None = None
     labels_since: bool = False
 
     @property
-    def efforts(self) -> list[Effort]:
+    def efforts(self) -> list[PlanEffort]:
         """Effort with as many raters an item as in the pilot, then with other numbers."""
         if self.reason or not self.ratings_an_item or not self.n_pilot:
             return []
@@ -384,8 +384,8 @@ def answer_of(stored: Mapping[str, Any]) -> PlanAnswer:
     """Return the result stored by a job."""
     values = {key: value for key, value in stored.items() if key != "efforts"}
     rows = tuple(PlanRow(**row) for row in stored["rows"])
-    crowds = tuple(Crowd(**crowd) for crowd in stored.get("crowds", ()))
-    timing = stored.get("timing") and Timing(**stored["timing"])
+    crowds = tuple(PlanCrowd(**crowd) for crowd in stored.get("crowds", ()))
+    timing = stored.get("timing") and PlanTiming(**stored["timing"])
     values |= {"rows": rows, "raters": tuple(stored["raters"]), "crowds": crowds, "timing": timing}
     return PlanAnswer(**values)
 
@@ -600,7 +600,7 @@ def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: Repo
     return replace(answer, crowds=_crowds(answer, ratings, plan))
 
 
-def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ...]:
+def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[PlanCrowd, ...]:
     """Return the same plan for people among themselves with other numbers of raters an item."""
     assert answer.target is not None
     if answer.rater != PEOPLE or not STATISTICS[answer.statistic].exchangeable:
@@ -611,10 +611,10 @@ def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ..
             figure = planned(thinned(ratings, people, number, plan.seed), answer.statistic)
             width_plan = clusters_for_width(figure, answer.target, plan=plan)
         except ValueError as error:
-            crowd_plans.append(Crowd(number, reason=str(error)))
+            crowd_plans.append(PlanCrowd(number, reason=str(error)))
             continue
         needed = (width_plan.needed, width_plan.needed_low, width_plan.needed_high)
-        crowd_plans.append(Crowd(number, *needed, figure.n_clusters, figure.n_items))
+        crowd_plans.append(PlanCrowd(number, *needed, figure.n_clusters, figure.n_items))
     return tuple(crowd_plans)
 
 

@@ -12,7 +12,7 @@ from annotation.work import task_actions as labelling
 from calibration.models import Study
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.planning import crowds, ratings_an_item, thinned
-from calibration.studies.plans import Timing, effort, timed
+from calibration.studies.plans import PlanTiming, effort, timed
 from tests import factories
 
 SECONDS = {"ana": 20, "ben": 30, "cem": 40}
@@ -82,7 +82,7 @@ def test_hours_and_costs_follow_from_dialogues_items_raters_and_seconds() -> Non
         raters=2.0,
         needed=(100, 60, None),
         items_a_dialogue=4.5,
-        timing=Timing(40.0, 30.0, 50.0, 10, 3),
+        timing=PlanTiming(40.0, 30.0, 50.0, 10, 3),
         pay=12.0,
     )
     assert (found.items, found.ratings) == (450, 900)

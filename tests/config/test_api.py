@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Any, Literal
 
 import pytest
-from django.http import Http404
+from django.http import Http404, QueryDict
 from rest_framework import serializers
 
 from annotation.errors import CampaignRefused, EmailRefused, NameRefused
@@ -87,6 +88,47 @@ def test_an_answer_is_described_by_its_dataclass() -> None:
         "names": ["a", "b"],
         "state": "new",
     }
+
+
+@dataclass
+class Week:
+    """Figures of a week."""
+
+    kind: Literal["working", "holiday"]
+    best: Figure | None
+    figures: tuple[Figure, ...] = ()
+
+
+def test_dataclasses_and_words_in_an_answer_are_described_too() -> None:
+    described = api.serializer_of(Week, "Week")
+    fields: Any = described().fields
+    assert list(fields) == ["kind", "best", "figures"]
+    assert list(fields["kind"].choices) == ["working", "holiday"]
+    assert fields["best"].allow_null
+    assert type(fields["figures"].child).__name__ == "FigureSerializer"
+    figure = Figure(date(2026, 1, 31), 0.5, (), "new")
+    data = described(Week("holiday", None, (figure,))).data
+    assert data["best"] is None
+    assert [row["value"] for row in data["figures"]] == [0.5]
+
+
+class SearchSerializer(api.QuerySerializer):
+    """What is looked for."""
+
+    text = serializers.CharField(required=False)
+    names = serializers.ListField(child=serializers.CharField(), required=False)
+    part = serializers.ChoiceField(choices=["dev", "test"], required=False)
+
+
+def test_parameters_are_read_once_and_lists_whole() -> None:
+    query = QueryDict("text=a&text=b&names=x&names=y")
+    assert api.checked(SearchSerializer(data=query)) == {"text": "b", "names": ["x", "y"]}
+    assert api.checked(SearchSerializer(data=QueryDict(""))) == {}
+
+
+@pytest.mark.parametrize("empty", ["text=", "part=", "names="])
+def test_an_empty_parameter_is_refused_as_any_other_value(empty: str) -> None:
+    assert not SearchSerializer(data=QueryDict(empty)).is_valid()
 
 
 def test_operations_of_a_route_are_for_the_same_accounts() -> None:
