@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -21,7 +21,7 @@ from annotation.records import SELF
 from annotation.script_records import FACT, QUESTION, NameMap
 from config import api
 from jobs.endpoints.parameter_inputs import serializer_field
-from suites.api import REFUSED_FIELD
+from suites.api import Plain
 from suites.long_dialogue.editing import sessions as reading
 from suites.long_dialogue.editing.export import MEDIA, ExportSelection, answer
 from suites.long_dialogue.editing.name_maps import (
@@ -45,8 +45,16 @@ from suites.long_dialogue.editing.sessions import (
     warnings_of,
 )
 
-Plain = serializers.Serializer[Any]
-REFUSES_FIELD = {400: REFUSED_FIELD}
+
+class FieldRefusal(Plain):
+    """The reason why nothing was changed, with the invalid field, if there is one."""
+
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    field = serializers.CharField(required=False)
+
+
+REFUSES_FIELD = {400: OpenApiResponse(FieldRefusal, description="Nothing is changed: by field and reason.")}
 
 # Sessions and turns.
 

@@ -16,6 +16,7 @@ from jobs.models import Endpoint
 from judges.api.runs import cap_fields
 from judges.runs.lookup import endpoint_named
 from judges.runs.selection import settings_of
+from suites.api import Plain
 from suites.continuation.api import ParametersSerializer
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.long_dialogue import access
@@ -25,8 +26,6 @@ from suites.long_dialogue.simulations.simulation_actions import Estimate, as_jso
 from suites.long_dialogue.simulations.steps import SAMPLING, TRIALS, Order
 
 # What the API reads and writes about simulations.
-
-Plain = serializers.Serializer[Any]
 
 
 class SimulationStepSerializer(Plain):
