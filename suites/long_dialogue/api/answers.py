@@ -15,7 +15,7 @@ from calibration.api.exports import refused_as
 from calibration.api.serializers import OpensTestSerializer
 from config import api
 from suites.api import Plain, ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
-from suites.long_dialogue.answers.answers import NARROWED, AnswerView, judge_named, listing, view
+from suites.long_dialogue.answers.answers import NARROWED, AnswerView, Opinion, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
 from suites.long_dialogue.answers.rows import LAYOUTS, LEVELS, AnswerRow, read
@@ -129,14 +129,9 @@ class ListedAnswerSerializer(Plain):
         return row.why if self.get_right(row) is None else ""
 
 
-class AnswerLabelSerializer(Plain):
-    """A rater's label of an answer; where the label is missing, `value` is the reason."""
-
-    rater = serializers.CharField()
-    kind = serializers.CharField()
-    question = serializers.CharField()
-    value = serializers.CharField(allow_blank=True)
-    explanation = serializers.CharField(allow_blank=True)
+AnswerLabelSerializer = api.serializer_of(
+    Opinion, "AnswerLabel", "A rater's label of an answer; where the label is missing, `value` is the reason."
+)
 
 
 class AnswerSerializer(Plain):
