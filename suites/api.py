@@ -1,17 +1,15 @@
-"""Shared by the APIs of all suites: serializers of report queries, tables and looks at test."""
+"""Serializers of reports, shared by the APIs of all suites: their queries, tables and looks at test."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from calibration.reports.kinds import MOST_RESAMPLES, MOST_SEED
 from config import api
 
 Plain = serializers.Serializer[Any]
-OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
 
 
 class ReportQuerySerializer(api.QuerySerializer):

@@ -25,7 +25,7 @@ from jobs.api import JobAnswer, accepted
 from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Job
 from judges.runs.lookup import PARTS
-from suites.api import OFFSET, Plain, ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
+from suites.api import ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
 from suites.continuation.productions.dialogues import select_dialogues
 from suites.group_chat import baselines, editing
 from suites.group_chat.answer_keys import correct, current
@@ -49,8 +49,11 @@ from suites.group_chat.scenario_text import read_scenario
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.group_chat.scenarios.probes import OracleProblem, ProbeCount, overview
 
+Plain = serializers.Serializer[Any]
+
 # Scenarios: keys, lists, single scenarios turn by turn, checking and saving texts.
 
+OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
 REFUSED = OpenApiResponse(REFUSED_FILE, description="The scenario is refused: by line, field and reason.")
 
 

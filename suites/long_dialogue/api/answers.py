@@ -14,13 +14,14 @@ from annotation import access
 from calibration.api.exports import refused_as
 from calibration.api.serializers import OpensTestSerializer
 from config import api
-from suites.api import Plain, ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
+from suites.api import ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
 from suites.long_dialogue.answers.answers import NARROWED, AnswerView, Opinion, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
 from suites.long_dialogue.answers.rows import LAYOUTS, LEVELS, AnswerRow, read
 from suites.long_dialogue.scripts.answers import RULES
 
+Plain = serializers.Serializer[Any]
 JUDGE = "who decides what no rule does, or `people`"
 
 

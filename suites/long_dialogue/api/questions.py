@@ -24,7 +24,6 @@ from config.files import row_id
 from config.request_json import storable
 from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Job
-from suites.api import Plain
 from suites.long_dialogue.access import record_kind
 from suites.long_dialogue.api.scripts import NUMBER, REFUSES_FIELD
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
@@ -32,6 +31,8 @@ from suites.long_dialogue.editing.question_editing import DECIDED, TEXT_LIMIT
 from suites.long_dialogue.editing.question_figures import figures_of
 from suites.long_dialogue.editing.question_sets import LONGEST_NAME, SEED
 from suites.long_dialogue.scripts.quiz import POLICIES
+
+Plain = serializers.Serializer[Any]
 
 # Input and output of facts, questions, question sets and relations.
 

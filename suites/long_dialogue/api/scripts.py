@@ -21,7 +21,6 @@ from annotation.records import SELF
 from annotation.script_records import FACT, QUESTION, NameMap
 from config import api
 from jobs.endpoints.parameter_inputs import serializer_field
-from suites.api import Plain
 from suites.long_dialogue.editing import sessions as reading
 from suites.long_dialogue.editing.export import MEDIA, ExportSelection, answer
 from suites.long_dialogue.editing.name_maps import (
@@ -44,6 +43,8 @@ from suites.long_dialogue.editing.sessions import (
     versions_of,
     warnings_of,
 )
+
+Plain = serializers.Serializer[Any]
 
 
 class FieldRefusal(Plain):

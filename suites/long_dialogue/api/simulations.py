@@ -16,7 +16,6 @@ from jobs.models import Endpoint
 from judges.api.runs import cap_fields
 from judges.runs.lookup import endpoint_named
 from judges.runs.selection import settings_of
-from suites.api import Plain
 from suites.continuation.api import ParametersSerializer
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.long_dialogue import access
@@ -24,6 +23,8 @@ from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.simulations import simulation_actions
 from suites.long_dialogue.simulations.simulation_actions import Estimate, as_json
 from suites.long_dialogue.simulations.steps import SAMPLING, TRIALS, Order
+
+Plain = serializers.Serializer[Any]
 
 # What the API reads and writes about simulations.
 

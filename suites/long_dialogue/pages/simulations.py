@@ -17,13 +17,14 @@ from annotation.models import Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
 from annotation.script_records import ORIGINAL
 from config.permissions import researcher_only, user_of
-from jobs.endpoints.parameter_inputs import form_field, given_parameters
+from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
+from judges.pages.forms import CapsForm
 from judges.pages.runs import sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
-from suites.continuation.pages import WithCaps, setting_field
+from suites.continuation.pages import setting_field
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.long_dialogue import access
 from suites.long_dialogue.agent.agent import BASELINES
@@ -52,7 +53,7 @@ DRAWS = "draws"
 MODEL = "model"
 
 
-class SimulationForm(WithCaps):
+class SimulationForm(CapsForm, WithParameters):
     """Order of a simulation: system, question set, memory and format of the questions."""
 
     question_set = forms.ModelChoiceField(QuestionSet.objects.none(), label="Question set", empty_label=None)
