@@ -6,17 +6,18 @@ from typing import Any
 
 from rest_framework import serializers
 
-from calibration.reports.kinds import MOST_RESAMPLES
+from calibration.reports.kinds import MOST_RESAMPLES, MOST_SEED
+from config import api
 
 Plain = serializers.Serializer[Any]
 
 
-class ReportQuerySerializer(Plain):
+class ReportQuerySerializer(api.QuerySerializer):
     """The part that a report is about, and the resampling of its intervals."""
 
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=MOST_SEED)
 
 
 class ReportLineSerializer(Plain):

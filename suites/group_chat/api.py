@@ -436,12 +436,11 @@ class AgentDecisionSerializer(Plain):
     outcome = CascadeOutcomeSerializer(allow_null=True, source="result")
 
 
-@api.get(CascadeReportSerializer, query=[CascadeQuerySerializer])
+@api.get(CascadeReportSerializer, CascadeQuerySerializer)
 def cascade(request: Request, pk: int) -> dict[str, Any]:
     """Return the three scores of group-chat agents."""
     corpus = access.corpus(pk)
-    data = api.checked(CascadeQuerySerializer(data=request.query_params.dict()))
-    return content(compute(query=read(data, corpus), by=api.user(request)))
+    return content(compute(query=read(api.data(request), corpus), by=api.user(request)))
 
 
 @api.post(CascadeTestSerializer, CascadeReportSerializer)

@@ -12,10 +12,10 @@ from rest_framework.response import Response
 
 from annotation import access
 from calibration.api.exports import refused_as
-from calibration.api.serializers import OpensTestSerializer, made_of, read_request
+from calibration.api.serializers import OpensTestSerializer
 from config import api
 from suites.api import ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
-from suites.long_dialogue.answers.answers import NARROWED, AnswerView, judge_named, listing, view
+from suites.long_dialogue.answers.answers import NARROWED, AnswerView, Opinion, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
 from suites.long_dialogue.answers.rows import LAYOUTS, LEVELS, AnswerRow, read
@@ -130,14 +130,9 @@ class ListedAnswerSerializer(Plain):
         return row.why if self.get_right(row) is None else ""
 
 
-class AnswerLabelSerializer(Plain):
-    """A rater's label of an answer; where the label is missing, `value` is the reason."""
-
-    rater = serializers.CharField()
-    kind = serializers.CharField()
-    question = serializers.CharField()
-    value = serializers.CharField(allow_blank=True)
-    explanation = serializers.CharField(allow_blank=True)
+AnswerLabelSerializer = api.serializer_of(
+    Opinion, "AnswerLabel", "A rater's label of an answer; where the label is missing, `value` is the reason."
+)
 
 
 class AnswerSerializer(Plain):
@@ -160,22 +155,20 @@ class AnswerSerializer(Plain):
     labels = AnswerLabelSerializer(many=True, allow_null=True, source="opinions")
 
 
-def _report(request: Request, pk: int) -> dict[str, Any]:
-    corpus = access.corpus(pk)
-    data, purpose = read_request(request, AnswersQuerySerializer, AnswersTestSerializer)
-    return content(made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose))
-
-
 @api.get(AnswersReportSerializer, AnswersQuerySerializer)
 def answers(request: Request, pk: int) -> dict[str, Any]:
     """Return the Answers report of agents of long dialogues."""
-    return _report(request, pk)
+    corpus = access.corpus(pk)
+    return content(compute(query=read(api.data(request), corpus), by=api.user(request)))
 
 
 @api.post(AnswersTestSerializer, AnswersReportSerializer)
 def answers_on_test(request: Request, pk: int) -> dict[str, Any]:
     """Log a look at test and return the report of the test part."""
-    return _report(request, pk)
+    corpus = access.corpus(pk)
+    data = api.data(request) | {"part": "test"}
+    purpose = data.pop("purpose")
+    return content(compute_on_test(query=read(data, corpus), by=api.user(request), purpose=purpose))
 
 
 LIST_PARAMETERS = [

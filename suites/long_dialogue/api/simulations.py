@@ -24,9 +24,9 @@ from suites.long_dialogue.simulations import simulation_actions
 from suites.long_dialogue.simulations.simulation_actions import Estimate, as_json
 from suites.long_dialogue.simulations.steps import SAMPLING, TRIALS, Order
 
-# What the API reads and writes about simulations.
-
 Plain = serializers.Serializer[Any]
+
+# What the API reads and writes about simulations.
 
 
 class SimulationStepSerializer(Plain):

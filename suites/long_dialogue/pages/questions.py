@@ -122,9 +122,9 @@ def _kind(corpus: Corpus, kind: str) -> dict[str, Any]:
 
 @require_GET
 @researcher_only
-def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
+def question_set(request: HttpRequest, pk: int, set_pk: int) -> HttpResponse:
     """Researchers: the figures of a set, and its questions, filtered."""
-    stored_set = access.question_set(pk, one)
+    stored_set = access.question_set(pk, set_pk)
     figures = figures_of(stored_set)
     filters = search_values(request, FILTERS)
     page = Paginator(question_records.questions_of(stored_set, filters), PAGE_SIZE).get_page(
@@ -175,9 +175,9 @@ def _filter_choices(question_set: QuestionSet) -> list[tuple[str, str, list[tupl
 
 @require_GET
 @researcher_only
-def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpResponse:
+def question(request: HttpRequest, pk: int, set_pk: int, record: int) -> HttpResponse:
     """Researchers: a question of a set with all its uses: session, key, type, and reasons."""
-    question_set = access.question_set(pk, one)
+    question_set = access.question_set(pk, set_pk)
     question_record = access.record(pk, record)
     uses = question_records.uses_of(question_set, question_record)
     if question_record.kind != QUESTION or not uses.exists():
