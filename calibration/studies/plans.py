@@ -151,7 +151,7 @@ def part_of(study: Study, requested: str) -> str:
     return "test"
 
 
-# PlanEffort of a plan: ratings, hours and money, from the time that the pilot's raters spent.
+# Effort of a plan: ratings, hours and money, from the time that the pilot's raters spent.
 
 FEWEST_TIMED = 3
 """Minimum number of people with known time for an interval of the time."""
