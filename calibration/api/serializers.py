@@ -117,7 +117,7 @@ Serializer = type[serializers.Serializer[Any]]
 class LookedAtSerializer(api.QuerySerializer):
     """The labels that are read, and how intervals are drawn from them."""
 
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
+    part = serializers.ChoiceField(required=False, choices=PARTS)
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=MOST_SEED)
     campaign = serializers.PrimaryKeyRelatedField(
