@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from unicodedata import east_asian_width
 
 from annotation.text.table_cells import guarded
+from calibration.statistics.core.engine import Result
 
 # Declaration of a download format; the tables of formats of reports and counts consist of these.
 
@@ -38,6 +40,23 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
     for row in rows:
         writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()
+
+
+def records_csv(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> str:
+    """Return records as CSV under these columns; a missing value is an empty cell."""
+    return csv_text([columns, *([record.get(column) for column in columns] for record in records)])
+
+
+def json_text(content: Mapping[str, Any], indent: int = 2) -> str:
+    """Return plain data as JSON."""
+    return json.dumps(content, ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
+
+
+def interval_text(result: Result, write: Callable[[float], str], absent: str) -> str:
+    """Return `0.19 to 0.31` with ends formatted by `write`, or `absent` without an interval."""
+    if result.low is None or result.high is None:
+        return absent
+    return f"{write(result.low)} to {write(result.high)}"
 
 
 class Markdown(str):
@@ -114,6 +133,48 @@ def fitted(tabular: Sequence[str], note: str = "") -> list[str]:
     ]
 
 
+def latex_comment(text: str) -> str:
+    """Return a text as a one-line LaTeX comment."""
+    return f"% {' '.join(text.split())}"
+
+
+def latex_line(cells: Iterable[str]) -> str:
+    """Join cells of LaTeX to one line of a table."""
+    return rf"{' & '.join(cells)} \\"
+
+
+MOST_LEVEL = 4
+"""Maximum number of columns with level headings; beyond it headings are rotated, so that columns stay
+narrow.
+"""
+
+
+def latex_headings(names: Sequence[str]) -> list[str]:
+    """Return LaTeX headings of columns of figures, rotated if there are many."""
+    return [rf"\rotatebox{{60}}{{{name}}}" if len(names) > MOST_LEVEL else name for name in names]
+
+
+def latex_table(alignment: str, head: Iterable[str], body: Iterable[str], note: str = "") -> list[str]:
+    """Return a booktabs table of LaTeX cells and lines, with a note below."""
+    return fitted(
+        [
+            rf"\begin{{tabular}}{{{alignment}}}",
+            r"\toprule",
+            latex_line(head),
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ],
+        note,
+    )
+
+
+def latex_small(text: str) -> str:
+    """Format a text for the line below a figure."""
+    return rf"{{\scriptsize {escaped(text)}}}" if text else ""
+
+
 # Tables for a terminal: aligned columns, without control characters.
 
 GAP = "  "
@@ -139,3 +200,28 @@ def _width(text: str) -> int:
 def printable(text: str) -> str:
     """Replace characters that a terminal would interpret by spaces."""
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+# Download formats of a report that has tables and a chart.
+
+Report = TypeVar("Report")
+
+
+def report_renderings(
+    write_csv: Callable[[Report], str],
+    write_markdown: Callable[[Report], str],
+    write_latex: Callable[[Report], str],
+    write_json: Callable[[Report], str],
+    svg: Callable[[Report], str],
+    png: Callable[[Report], bytes],
+) -> dict[str, Rendering[Report, Any]]:
+    """Return the download formats of a report, by key."""
+    forms: tuple[Rendering[Report, Any], ...] = (
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
+        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
+        Rendering("json", "JSON", "json", "application/json", write_json),
+        Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", svg),
+        Rendering("png", "Chart as PNG", "png", "image/png", png),
+    )
+    return {form.key: form for form in forms}

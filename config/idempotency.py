@@ -45,20 +45,10 @@ ON CONFLICT DO NOTHING RETURNING id
 Viewed = TypeVar("Viewed", bound=Callable[..., Any])
 
 
-def without_keys(reason: str) -> Callable[[Viewed], Viewed]:
-    """Decorator above `api_view`: a route that takes no key, because of `reason`; the schema says so."""
-
-    def decorate(view: Viewed) -> Viewed:
-        view.cls.without_keys = reason  # type: ignore[attr-defined]
-        return view
-
-    return decorate
-
-
 def told_once(view: Viewed) -> Viewed:
-    """Decorator above `api_view`: its answer holds a secret, kept neither here nor by a browser."""
-    marked = without_keys(SECRET)(view)
-    return never_cache(marked)
+    """Decorator of a view of DRF: its answer holds a secret, kept neither here nor by a browser."""
+    view.cls.without_keys = SECRET  # type: ignore[attr-defined]
+    return never_cache(view)
 
 
 class Idempotency:

@@ -1,6 +1,6 @@
-"""One loader for each object, used by pages and API alike: what an address names, or 404.
+"""Loaders of objects for URLs, shared by pages and API: each returns the object or raises Http404.
 
-Which role an address is for says its view, by decorator or permission class.
+Views check roles themselves, by decorator or permission class.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ LARGEST = 2**31 - 1
 
 
 def prompt(name: str) -> Prompt:
-    """Return somebody's prompt. Researchers see every prompt."""
+    """Return a prompt by name. Researchers see all users' prompts."""
     if "\x00" in name:
         raise Http404
     return get_object_or_404(Prompt.objects.select_related("created_by", "scheme_version__scheme"), name=name)
 
 
 def version(name: str, number: int | None = None) -> Version:
-    """Return a version of a prompt, without a number its newest."""
+    """Return a version of a prompt, by default its newest."""
     if number is not None and number > LARGEST:
         raise Http404
     try:

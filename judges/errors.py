@@ -1,7 +1,7 @@
-"""Mistakes of those who set up judges and runs.
+"""Errors in the set-up of judges and runs.
 
 JobError           see jobs.errors
-  JudgeError       one line that says what is wrong and what to do
+  JudgeError       one line with the fault and its remedy
 """
 
 from __future__ import annotations
@@ -10,4 +10,4 @@ from jobs.errors import JobError
 
 
 class JudgeError(JobError):
-    """A run or an endpoint that cannot be, with one clear line for whoever asked for it."""
+    """Invalid settings of a run, judge or prompt; the message is one clear line for the user."""

@@ -1,4 +1,4 @@
-"""The tables of judges and metrics."""
+"""Database models of judges and metrics."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from django.db.models import Q
 
 from annotation.models import Rater
 
-# The tables of judges and metrics, one file per subject.
+# Models of judges and metrics, by subject.
 
-# Benches, on which drafts of judges are tried on dev items, and what the drafts answered there.
+# Benches, on which drafts of judges are tried on dev items, and the drafts' answers.
 
 
 class Bench(models.Model):
-    """Where drafts of one protocol are tried: on items of the dev part of a corpus's split.
+    """Test bench for drafts of one protocol, on items of the dev part of a corpus's split.
 
-    A protocol that takes any scheme has the one of `scheme_version` here, asked as `variant` asks it; other
-    protocols have neither. Its targets are drawn from `seed`, those that people answered first, and only
-    ever grow, so that all drafts meet the same items; dialogues' own turns are among them where
-    `include_self` says so, or there is nothing else. `questions` maps what the protocol answers to question
-    ids, fixed at the start.
+    `scheme_version` and `variant` are set only for a protocol that takes any scheme. Targets are drawn from
+    `seed`, those that people answered first, and are only ever added, so that all drafts get the same items;
+    they include dialogues' own turns if `include_self` is set or there is nothing else. `questions` maps the
+    protocol's questions to question ids, fixed at the start.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -49,7 +48,7 @@ class Bench(models.Model):
 
 
 class BenchTarget(models.Model):
-    """What a call of a draft is about: an item, or (`item` None) a continuation. Never of test (trigger)."""
+    """Subject of a draft's call: an item, or (`item` None) a continuation. Never of test (trigger)."""
 
     bench = models.ForeignKey(Bench, on_delete=models.CASCADE, related_name="targets")
     position = models.PositiveIntegerField()
@@ -70,13 +69,13 @@ class BenchTarget(models.Model):
 
 
 class Draft(models.Model):
-    """A judge that is being written: text, variant, endpoint and settings, tried on a bench's first targets.
+    """A judge under development: text, variant, endpoint and settings, tried on a bench's first targets.
 
-    `rater` stands in its calls alone: it never has a label (trigger) and is in no list of raters. `options`
-    are what `judges.runs.plans.Judge` takes beside them. Kept as a version, `kept` is the reference of that
-    and `kept_rater` the judge that took over its calls and answers. A draft that serves a check says which
-    (`check`), of which draft (`of`) and what was changed (`change`). One thrown away stays, so that it is
-    counted among those that were tried.
+    `rater` is used in its calls only: it never has a label (trigger) and is in no list of raters. `options`
+    are further arguments of `judges.runs.plans.Judge`. Once the draft is kept, `kept` is the reference of its
+    version and `kept_rater` the judge that took over its calls and answers. A draft that serves a check has
+    the check's key (`check_key`), the checked draft (`of`) and the change made (`change`). Discarded drafts
+    stay stored, so that they are counted among the tried ones.
     """
 
     bench = models.ForeignKey(Bench, on_delete=models.CASCADE, related_name="drafts")
@@ -118,17 +117,17 @@ class Draft(models.Model):
 
     @property
     def name(self) -> str:
-        """How it is called: the version that it was kept as, else its number."""
+        """Display name: the version that it was kept as, else its number."""
         return self.kept or f"draft {self.number}"
 
     @property
     def asker(self) -> Rater:
-        """Whose calls its runs make: the judge's, once it was kept."""
+        """Rater of its runs' calls: the judge, once the draft is kept."""
         return self.kept_rater or self.rater
 
 
 class DraftAnswer(models.Model):
-    """What a draft answered: like a label, but never one. Kept drafts have none: theirs became labels."""
+    """Answer of a draft: like a label, but never one. Kept drafts have none, since theirs became labels."""
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="answers")
     call = models.ForeignKey("jobs.Call", on_delete=models.CASCADE, related_name="drafted")
@@ -158,15 +157,15 @@ class DraftAnswer(models.Model):
 
     @property
     def value(self) -> float | str | None:
-        """The answer: a number, a text, or None where it is missing."""
+        """The answer: a number, a text, or None if it is missing."""
         return self.number if self.number is not None else self.text
 
 
 class Trial(models.Model):
-    """That a judge's answers were put beside people's on the dev part of a split, once per judge.
+    """Record that a judge was compared with people on the dev part of a split, once per judge.
 
-    Corrections for many comparisons count these: also of drafts that were thrown away. Never changed and
-    never deleted but with its corpus (trigger).
+    Corrections for multiple comparisons count trials, including those of discarded drafts. Never changed, and
+    only deleted with its corpus (trigger).
     """
 
     split = models.ForeignKey("annotation.Split", on_delete=models.CASCADE, related_name="trials")
@@ -185,13 +184,13 @@ class Trial(models.Model):
         return self.name
 
 
-# Which label came from which call.
+# Links from labels to calls.
 
 # Embeddings of texts, computed once.
 
 
 class Embedding(models.Model):
-    """The vector of one distinct text under one model: float32, little-endian, as bytes."""
+    """Vector of a distinct text under a model: float32, little-endian, as bytes."""
 
     model = models.CharField(max_length=200)
     text_hash = models.CharField(max_length=64)
@@ -205,7 +204,7 @@ class Embedding(models.Model):
 
 
 class CallLabel(models.Model):
-    """Which call a label came from; a label comes from one call at most."""
+    """Link from a label to the call that produced it; a label has at most one call."""
 
     call = models.ForeignKey("jobs.Call", on_delete=models.CASCADE, related_name="made")
     label = models.OneToOneField("annotation.Label", on_delete=models.CASCADE, related_name="made_by")
@@ -214,15 +213,15 @@ class CallLabel(models.Model):
         return f"label {self.label_id} from call {self.call_id}"
 
 
-# Prompts as data: texts, and the named prompts whose versions they are.
+# Prompts: texts, and named prompts with versions of these texts.
 
 
 class PromptText(models.Model):
-    """A text of a prompt, found by the digest of its content. Never changed, by a trigger.
+    """Text of a prompt, identified by the digest of its content. Never changed (trigger).
 
-    A judge's spec holds the digest, so what a judge was asked can always be read again: a text that a
-    rater's spec names cannot be deleted either. `examples` are worked examples and `picking` says how they
-    were picked (`judges.protocols.examples`).
+    A judge's spec holds the digest, so a judge's prompt can always be read again: a text referenced by a
+    rater's spec cannot be deleted either. `examples` are worked examples and `picking` their selection rule
+    (`judges.protocols.examples`).
     """
 
     digest = models.CharField(max_length=64, unique=True)
@@ -238,8 +237,8 @@ class PromptText(models.Model):
 
 
 class Prompt(models.Model):
-    """A researcher's prompt for a variant of a protocol; over a scheme of its own where the protocol takes
-    any scheme. Its versions hold the texts. `archived` takes it off the lists of what can be run."""
+    """A researcher's prompt for a variant of a protocol, and for a scheme if the protocol takes any. Its
+    versions hold the texts. `archived` hides it from the lists of runnable prompts."""
 
     name = models.CharField(max_length=100, unique=True)
     protocol = models.CharField(max_length=60)
@@ -262,12 +261,12 @@ class Prompt(models.Model):
 
 
 class PromptVersion(models.Model):
-    """A version of a prompt: its text, where it came from, and why.
+    """A version of a prompt: its text, its origin, and a note with the reason.
 
-    `parent` is a reference such as `cpdscore_simple_without_reference@1` or `my prompt@2`, '' where it was
-    written from nothing. `detail` holds what a proposal came from (the disagreements, the gain reported); a
-    proposal is used by no judge before a person has adopted it. A version is never changed, and one whose
-    text a rater uses is never deleted (triggers).
+    `parent` is a reference such as `cpdscore_simple_without_reference@1` or `my prompt@2`, '' if it was
+    written from scratch. `detail` holds the basis of a proposal (the disagreements, the gain reported); no
+    judge uses a proposal before a person has adopted it. A version is never changed, and never deleted while
+    a rater uses its text (triggers).
     """
 
     class Origin(models.TextChoices):

@@ -1,80 +1,18 @@
-"""What the API of every suite shares: reading what is sent, and saying why something was refused."""
+"""Serializers of reports, shared by the APIs of all suites: their queries, tables and looks at test."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
-from django.http import HttpResponseBase
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
-from rest_framework import serializers, status
-from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework import serializers
 
-from annotation.errors import QuestionsRefused, ScriptRefused
-from annotation.formats.source import ImportProblem
 from calibration.reports.kinds import MOST_RESAMPLES
-from config.lists import Pages
-from jobs.errors import JobError
 
 Plain = serializers.Serializer[Any]
-Answer = TypeVar("Answer", bound=HttpResponseBase)
-OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
-
-
-def validated(serializer: type[Plain], data: Any) -> dict[str, Any]:
-    """Return what a request sends, checked; raise ValidationError with what is wrong about each field."""
-    checked = serializer(data=data)
-    checked.is_valid(raise_exception=True)
-    return dict(checked.validated_data)
-
-
-def answered(view: Callable[..., Answer]) -> Callable[..., Answer | Response]:
-    """Decorator: a refusal of an import, a script, questions or a job becomes a 400 that says why."""
-
-    @wraps(view)
-    def guarded(*args: Any, **kwargs: Any) -> Answer | Response:
-        try:
-            return view(*args, **kwargs)
-        except JobError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        except ImportProblem as problem:
-            refusal = {"detail": str(problem), "code": "import_refused", **problem.details()}
-        except ScriptRefused as refused:
-            refusal = _refused_field(refused, "script_refused")
-        except QuestionsRefused as refused:
-            refusal = _refused_field(refused, "questions_refused")
-        return Response(refusal, status=status.HTTP_400_BAD_REQUEST)
-
-    return guarded
-
-
-def _refused_field(refused: ScriptRefused | QuestionsRefused, code: str) -> dict[str, Any]:
-    return {"detail": str(refused), "code": code, "field": refused.field}
-
-
-def list_answer(request: Request, rows: Any, represent: Callable[[list[Any]], Any]) -> Response:
-    """Return a page of rows; `represent` makes plain data of those on it."""
-    pager = Pages()
-    page = pager.paginate_queryset(rows, request) or []
-    return pager.get_paginated_response(represent(page))
-
-
-class FieldRefusal(Plain):
-    """Why nothing was changed, and the field at fault where it is one."""
-
-    detail = serializers.CharField()
-    code = serializers.CharField()
-    field = serializers.CharField(required=False)
-
-
-REFUSED_FIELD = OpenApiResponse(FieldRefusal, description="Nothing is changed: by field and reason.")
 
 
 class ReportQuerySerializer(Plain):
-    """Which part a report is of, and how its intervals are drawn."""
+    """The part that a report is about, and the resampling of its intervals."""
 
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
@@ -82,7 +20,7 @@ class ReportQuerySerializer(Plain):
 
 
 class ReportLineSerializer(Plain):
-    """A line of a table. A cell is a figure, a number that was counted, or words."""
+    """A row of a table. A cell is a figure, a count or a text."""
 
     name = serializers.CharField()
     baseline = serializers.BooleanField()

@@ -1,4 +1,4 @@
-"""What the pages of every suite share."""
+"""Shared by the pages of all suites: values of forms and searches, and refusals as errors of a form."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from annotation.errors import QuestionsRefused, ScriptRefused
 
 
 def form_values(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return what a form has sent, to be sent again once its cost was seen."""
+    """Return the values of a form, to be sent again once the user has reviewed the cost."""
     lists = [(name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"]
     return [(name, str(value)) for name, values in lists for value in values]
 
 
 def search_values(request: HttpRequest, names: Sequence[str]) -> dict[str, str]:
-    """Return what a list is narrowed by, each a short text that can be stored."""
+    """Return the filters of a list, each at most 200 characters, without NUL."""
     return {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in names}
 
 
 def search_query(values: dict[str, str]) -> str:
-    """Return the same as the beginning of an address's query."""
+    """Return these filters as the beginning of a query string."""
     return urlencode({name: value for name, value in values.items() if value}) + "&"
 
 
 def add_refusal(form: forms.Form, refused: QuestionsRefused | ScriptRefused, field: str = "") -> None:
-    """Show why something was refused at the field at fault, where the form has it."""
+    """Add a refusal as an error of the invalid field, or of the whole form where it has no such field."""
     field = field or refused.field
     form.add_error(field if field in form.fields else None, str(refused))

@@ -5,8 +5,6 @@ A report is tables of figures, counts and words; the page, the answer of the API
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -20,11 +18,22 @@ from django.shortcuts import redirect
 
 from annotation.models import Corpus, Rater, TestLook
 from annotation.text.display import number
-from annotation.text.table_cells import guarded
-from calibration.comparisons.tables import latex_comment, latex_line, latex_small, latex_table
 from calibration.errors import CalibrationError
 from calibration.management.options import list_existing, refuse_purpose, write_output
-from calibration.renderings import NEEDS, Rendering, aligned, escaped, markdown, markdown_table, printable
+from calibration.renderings import (
+    NEEDS,
+    Rendering,
+    aligned,
+    escaped,
+    latex_comment,
+    latex_line,
+    latex_small,
+    latex_table,
+    markdown,
+    markdown_table,
+    printable,
+    records_csv,
+)
 from calibration.reports import charts, kinds
 from calibration.reports.kinds import CorpusQuery, fix_part, part_of
 from calibration.statistics import Result
@@ -262,15 +271,16 @@ def _latex_lines(table: Table, line: Line, value: Callable[[Cell, bool], str]) -
 
 def write_csv(tables: Sequence[Table], head: Sequence[str]) -> str:
     """Return one line a cell, unrounded; of what a cell has, the columns of the head."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, head, lineterminator="\n", restval="", extrasaction="ignore")
-    writer.writeheader()
-    for table in tables:
-        for line in table.lines:
-            place = {"table": table.key, "row": guarded(line.name), "baseline": int(line.is_baseline)}
-            for column, cell in zip(table.heads, line.cells, strict=True):
-                writer.writerow(place | {"column": guarded(column)} | _csv_cell(cell))
-    return out.getvalue()
+    return records_csv(
+        head,
+        (
+            {"table": table.key, "row": line.name, "baseline": int(line.is_baseline), "column": column}
+            | _csv_cell(cell)
+            for table in tables
+            for line in table.lines
+            for column, cell in zip(table.heads, line.cells, strict=True)
+        ),
+    )
 
 
 def _csv_cell(cell: Cell) -> dict[str, Any]:
@@ -284,12 +294,12 @@ def _csv_cell(cell: Cell) -> dict[str, Any]:
             "n_clusters": result.n_clusters,
             "n_missing": result.n_missing,
             "flags": " ".join(result.flags),
-            "reason": guarded(result.reason),
+            "reason": result.reason,
         }
     elif isinstance(cell, int):
         own["value"] = cell
     elif isinstance(cell, str):
-        own["text"] = guarded(cell)
+        own["text"] = cell
     return own
 
 

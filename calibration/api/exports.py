@@ -58,8 +58,8 @@ TRANSCRIPT_FILE = files(media for *_, media in FORMS.values())
 def download(
     takes: type[serializers.Serializer[Any]],
     *,
-    query: Sequence[OpenApiParameter],
-    path: OpenApiParameter,
+    query: Sequence[Any],
+    path: OpenApiParameter | None = None,
     file: Mapping[Any, Any] = FILE,
     permission: api.Permission = IsResearcherSomewhere,
 ) -> Callable[[api.Handler], tuple[api.Operation, api.Operation]]:
@@ -73,9 +73,11 @@ def download(
         "permission": permission,
         "without_keys": AS_FILE,
     }
+    in_path = [path] if path else []
 
     def decorate(handler: api.Handler) -> tuple[api.Operation, api.Operation]:
-        return api.get(query=[*query, path], **shared)(handler), api.post(query=[path], **shared)(handler)
+        read = api.get(query=[*query, *in_path], **shared)(handler)
+        return read, api.post(query=in_path, **shared)(handler)
 
     return decorate
 

@@ -14,17 +14,22 @@ from annotation.text.display import number
 from calibration.comparisons.count_inputs import read
 from calibration.comparisons.counts import Counts, CountsRow, counts_or_job, facts, open_test, value_text
 from calibration.comparisons.responses import CountsSerializer, json_writer
-from calibration.comparisons.tables import (
-    csv_text,
+from calibration.renderings import (
+    NEEDS,
+    aligned,
+    escaped,
     interval_text,
     latex_comment,
     latex_headings,
     latex_line,
     latex_small,
     latex_table,
+    markdown,
+    markdown_table,
+    printable,
+    records_csv,
     report_renderings,
 )
-from calibration.renderings import NEEDS, aligned, escaped, markdown, markdown_table, printable
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from calibration.reports.kinds import ReportKind
@@ -341,7 +346,7 @@ HEAD = (
 
 def write_csv(counts: Counts) -> str:
     """Return the CSV, with a column `by:KEY` for each key and text guarded against spreadsheet formulas."""
-    return csv_text([*(f"by:{key}" for key in counts.query.by), *HEAD], _csv_lines(counts))
+    return records_csv([*(f"by:{key}" for key in counts.query.by), *HEAD], _csv_lines(counts))
 
 
 def _csv_lines(counts: Counts) -> Iterator[dict[str, Any]]:

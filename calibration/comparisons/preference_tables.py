@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.text.display import MISSING, number, percent
-from calibration.comparisons.tables import interval_text
+from calibration.renderings import interval_text
 from calibration.statistics.core.engine import FLAGS, Result
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS, Meeting, Standing
 from calibration.statistics.preferences import SWAPS, Agreed, Choices, PositionBias, Preferences, Voters

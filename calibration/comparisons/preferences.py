@@ -25,17 +25,20 @@ from calibration.comparisons.preference_tables import (
     with_interval,
 )
 from calibration.comparisons.responses import PreferencesSerializer, json_writer
-from calibration.comparisons.tables import (
-    csv_text,
-    latex_comment,
-    latex_line,
-    latex_table,
-    report_renderings,
-)
 from calibration.errors import PreferencesRefused
 from calibration.ratings import votes as reading
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, census
-from calibration.renderings import NEEDS, Markdown, escaped, markdown_table
+from calibration.renderings import (
+    NEEDS,
+    Markdown,
+    escaped,
+    latex_comment,
+    latex_line,
+    latex_table,
+    markdown_table,
+    records_csv,
+    report_renderings,
+)
 from calibration.reports import charts as drawing
 from calibration.reports.charts import Chart, Point
 from calibration.reports.kinds import (
@@ -270,7 +273,7 @@ COLUMNS = (
 
 def write_csv(report: Report) -> str:
     """Return the CSV; text that a spreadsheet would evaluate gets a leading apostrophe."""
-    return csv_text(
+    return records_csv(
         COLUMNS,
         (
             {"question": question.key} | place | result.as_dict() | {"flags": ";".join(result.flags)}

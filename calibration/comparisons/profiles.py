@@ -42,17 +42,19 @@ from calibration.comparisons.profile_cells import (
     reasons_of,
     sources_used,
 )
-from calibration.comparisons.tables import (
-    csv_text,
+from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
+from calibration.ratings.calls import calls_of, fake_systems
+from calibration.ratings.scope import of_corpus
+from calibration.renderings import (
+    NEEDS,
+    Rendering,
+    escaped,
     latex_comment,
     latex_headings,
     latex_line,
     latex_table,
+    records_csv,
 )
-from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
-from calibration.ratings.calls import calls_of, fake_systems
-from calibration.ratings.scope import of_corpus
-from calibration.renderings import NEEDS, Rendering, escaped
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from calibration.reports.kinds import Dated, ReportKind, adapter
@@ -362,7 +364,7 @@ def as_csv(panels: Sequence[Panel]) -> str:
     """Return one line per system and metric; text is guarded against spreadsheet formulas."""
     rows = as_rows(panels)
     names = ["items", "aspect", "metric", "system", "fake_model", "given", "points", "n", "mean", "sd"]
-    return csv_text(list(rows[0]) if rows else names, rows)
+    return records_csv(list(rows[0]) if rows else names, rows)
 
 
 def as_latex(panels: Sequence[Panel]) -> str:

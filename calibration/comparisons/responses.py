@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from calibration.comparisons.counts import Counts, facts
-from calibration.comparisons.tables import json_text
+from calibration.renderings import json_text
 from calibration.statistics.core.engine import STATUSES, Result
 from calibration.statistics.counts import Cell, Difference
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS

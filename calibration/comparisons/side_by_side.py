@@ -22,9 +22,8 @@ from calibration.comparisons.metric_causes import Line, Telling, metric_labels
 from calibration.comparisons.profiles import Column as MetricColumn
 from calibration.comparisons.profiles import by_aspect, heading
 from calibration.comparisons.responses import SideBySideRowSerializer, SideBySideSerializer
-from calibration.comparisons.tables import csv_text, json_text
 from calibration.errors import CompareRefused
-from calibration.renderings import Rendering
+from calibration.renderings import Rendering, json_text, records_csv
 from calibration.reports.kinds import ReportKind
 from config.files import row_id
 from judges.metrics import METRICS, Aspect
@@ -539,7 +538,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
 
 def as_csv(comparison: Comparison) -> str:
     """Return one line per metric and continuation; text is guarded against spreadsheet formulas."""
-    return csv_text(
+    return records_csv(
         FIELDS,
         (
             _csv_line(comparison, row, column, cell)

@@ -11,10 +11,9 @@ from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.text.display import percent
 from calibration.comparisons.responses import InversionsSerializer, LineSerializer, TurnVsDialogueSerializer
-from calibration.comparisons.tables import csv_text, json_text
 from calibration.errors import LevelsRefused
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
-from calibration.renderings import Rendering
+from calibration.renderings import Rendering, json_text, records_csv
 from calibration.reports.kinds import ReportKind
 from calibration.reports.wording import counted, crowd_of
 from calibration.statistics.core.ratings import codes
@@ -268,12 +267,14 @@ def _inversions(count: float) -> str:
 
 def lines_csv(result: TurnVsDialogue) -> str:
     """Return one line per continuation, largest rank changes first."""
-    return csv_text([*LineSerializer().fields], LineSerializer(result.lines, many=True).data)
+    return records_csv([*LineSerializer().fields], LineSerializer(result.lines, many=True).data)
 
 
 def dialogues_csv(result: TurnVsDialogue) -> str:
     """Return one line per dialogue with its inversions."""
-    return csv_text([*InversionsSerializer().fields], InversionsSerializer(result.dialogues, many=True).data)
+    return records_csv(
+        [*InversionsSerializer().fields], InversionsSerializer(result.dialogues, many=True).data
+    )
 
 
 def as_json(result: TurnVsDialogue) -> str:

@@ -1,4 +1,4 @@
-"""The metrics, one file a family, in one table.
+"""Table of all metrics; each family has its own file.
 
 instrument = instrument_for("m_sns_avg@paper:window=10")
 for instrument, turn, score in score_continuation([instrument], dialogue, continuation, Tools()):
@@ -81,12 +81,12 @@ METRICS: Table[Metric] = Table(
 
 
 def aspects() -> list[Aspect]:
-    """Return the aspects that metrics have, in the order of the table: that of the papers."""
+    """Return the aspects of all metrics, in the order of the table, which is that of the papers."""
     return list(dict.fromkeys(metric.aspect for metric in METRICS.values()))
 
 
 def instrument_for(key: str, shared: Mapping[str, str] | None = None) -> Instrument:
-    """Return the instrument that a key such as `hmp@reference:epsilon=0.01` names; raise KeyRefused."""
+    """Return the instrument for a key such as `hmp@reference:epsilon=0.01`; raise KeyRefused if invalid."""
     return parse_key(key, METRICS, shared)
 
 

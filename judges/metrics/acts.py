@@ -1,4 +1,4 @@
-"""Dialogue acts: DAF, the taggers of acts, and what predicts the next act."""
+"""Dialogue acts: DAF, act taggers, and models that predict the next act."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from judges.metrics.kit.models import Encoder, folder_hash, load_causal, load_cl
 from judges.metrics.kit.tools import Scene, Tools
 from judges.metrics.turn_taking import NO_CONTEXT
 
-# Dialogue-act taggers: rules over marks and words of several languages, or a sequence classifier.
+# Dialogue-act taggers: rules over punctuation and words of several languages, or a sequence classifier.
 
 RULES = "rules"
 MOST_CACHED = 100_000
@@ -50,11 +50,11 @@ ACTS = (
     "backchannel",
     "statement",
 )
-"""The acts that the rules tell apart."""
+"""Acts that the rules distinguish."""
 
 
 def _openings(*phrases: str) -> tuple[str, ...]:
-    """Return phrases, written with commas between them, as words with a space after each."""
+    """Split comma-separated phrases and return each as words with a space after every word."""
     word_lists = (words(phrase) for line in phrases for phrase in line.split(","))
     return tuple(" ".join(word_list) + " " for word_list in word_lists)
 
@@ -93,7 +93,7 @@ BACKCHANNELS = frozenset(words("ok okay mm mhm mm-hmm hmm uh-huh oh ah wow lol å
 
 
 def rule_act(text: str) -> str:
-    """Return the act of a message by its own marks and first words; `statement` where no rule applies."""
+    """Return the act of a message from its punctuation and first words; `statement` if no rule applies."""
     if any(mark in text for mark in QUESTION_MARKS):
         return "question"
     tokens = words(text)
@@ -107,10 +107,10 @@ def rule_act(text: str) -> str:
 
 
 def reference_act(text: str, before: Sequence[str]) -> str:
-    """Return the act by the published code's toy rules.
+    """Return the act according to the published code's toy rules.
 
     A question mark anywhere in the message or the two messages before it makes a question; Chinese greetings
-    and thanks are told apart; all else is OTHER.
+    and thanks are recognised; all else is OTHER.
     """
     joined = "".join([*before[-2:], text])
     if "?" in joined or "ï¼Ÿ" in joined:
@@ -124,12 +124,12 @@ REFERENCE_ACTS = 4
 
 
 def known_acts(name: str, tools: Tools) -> tuple[str, ...]:
-    """Return the acts that a tagger tells apart."""
+    """Return the acts that a tagger distinguishes."""
     return ACTS if name == RULES else tools.models.get("act classifier", name, Classifier).acts
 
 
 def tagger(name: str, tools: Tools) -> tuple[Callable[[str], str], int]:
-    """Return what tags a message, and how many acts it knows: `rules`, or a classifier by name or folder."""
+    """Return a tagging function and its number of acts; `name`: `rules`, or a classifier's name or folder."""
     if name == RULES:
         return rule_act, len(ACTS)
     classifier = tools.models.get("act classifier", name, Classifier)
@@ -137,7 +137,7 @@ def tagger(name: str, tools: Tools) -> tuple[Callable[[str], str], int]:
 
 
 class Classifier:
-    """A sequence classifier of transformers as tagger; the tags of `MOST_CACHED` distinct texts are kept."""
+    """A transformers sequence classifier as tagger; caches the tags of `MOST_CACHED` distinct texts."""
 
     def __init__(self, name: str) -> None:
         self._encoder: Encoder = load_classifier(name)
@@ -156,10 +156,11 @@ class Classifier:
         return self._labels_by_text[text]
 
 
-# A hidden Markov model over symbols: its likelihood, its next symbol, and fitting by EM.
+# A hidden Markov model over symbols: likelihood, prediction of the next symbol, and fitting by EM.
 #
-# Compact, because no library for it is among Concord's: Baum and Welch's algorithm with scaled probabilities,
-# over many sequences at once. Arrays: start (S,), transitions (S, S), emissions (S, V); S states, V symbols.
+# Implemented here because no library that Concord uses has it: the Baum-Welch algorithm with scaled
+# probabilities, over many sequences at once. Arrays: start (S,), transitions (S, S), emissions (S, V); S
+# states, V symbols.
 
 Array = NDArray[np.float64]
 Block = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -169,23 +170,23 @@ STARTS = 4
 FIRST_ROUNDS = 15
 ROUNDS = 200
 ENOUGH = 1e-7
-"""EM ends where a round adds less than this share of the log-likelihood."""
+"""EM ends when a round improves the log-likelihood by less than this share."""
 BLOCK = 256
-"""Sequences that are in memory together."""
+"""Number of sequences in memory at once."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """Probabilities of the first state, of the next state, and of a symbol in a state."""
+    """Probabilities of the initial state, of state transitions, and of symbols given a state."""
 
     start: Array
     transitions: Array
     emissions: Array
 
     def forward(self, symbols: Sequence[int]) -> Array:
-        """Return the forward probabilities after the last symbol, up to a factor that states share.
+        """Return the forward probabilities after the last symbol, up to a factor common to all states.
 
-        All 0 where the model holds the sequence for impossible. There is at least one symbol.
+        All 0 if the sequence is impossible under the model. Needs at least one symbol.
         """
         alpha = self.start * self.emissions[:, symbols[0]]
         for symbol in symbols[1:]:
@@ -196,9 +197,9 @@ class Model:
         return alpha
 
     def next_symbol(self, symbols: Sequence[int]) -> Array | None:
-        """Return p(symbol | the symbols before it), shape (V,); None where those are impossible.
+        """Return p(symbol | the symbols before it), shape (V,); None if those are impossible.
 
-        sum_j [sum_i alpha_i a_ij] b_j(d) / sum_i alpha_i; without symbols the first one's probabilities.
+        sum_j [sum_i alpha_i a_ij] b_j(d) / sum_i alpha_i; without symbols, the distribution of the first.
         """
         if not len(symbols):
             return np.asarray(self.start @ self.emissions)
@@ -207,14 +208,14 @@ class Model:
         return None if total <= 0 else np.asarray((alpha / total) @ self.transitions @ self.emissions)
 
     def log_likelihood(self, sequences: Sequence[Sequence[int]]) -> float:
-        """Return the natural log of the probability of all sequences; minus infinity where one is
+        """Return the natural log of the probability of all sequences; minus infinity if one is
         impossible."""
         with np.errstate(divide="ignore"):
             return math.fsum(np.log(_forward(self, *block)[1]).sum() for block in _blocks(sequences))
 
     @property
     def size(self) -> int:
-        """How many probabilities are free to choose."""
+        """Number of free parameters."""
         states, symbols = self.emissions.shape
         return (states - 1) + states * (states - 1) + states * (symbols - 1)
 
@@ -222,7 +223,7 @@ class Model:
 def fit(sequences: Sequence[Sequence[int]], symbols: int, seed: int = 0) -> Model:
     """Return the model of 2 to 6 states with the least BIC, each fitted by EM from several seeded starts.
 
-    BIC = size ln(number of symbols seen) - 2 log-likelihood. There is at least one sequence with a symbol.
+    BIC = size ln(number of symbols seen) - 2 log-likelihood. Needs at least one sequence with a symbol.
     """
     non_empty = [sequence for sequence in sequences if len(sequence)]
     seen = sum(map(len, non_empty))
@@ -237,7 +238,7 @@ def fit(sequences: Sequence[Sequence[int]], symbols: int, seed: int = 0) -> Mode
 
 
 def fit_with(sequences: Sequence[Sequence[int]], symbols: int, states: int, seed: int = 0) -> Model:
-    """Return the model with so many states to which EM leads from the most promising of several starts."""
+    """Return the model with `states` states that EM reaches from the most promising of several starts."""
     blocks = _blocks(sequences)
     draw = np.random.default_rng([seed, states])
     begun = [_climbed(_random_model(draw, states, symbols), blocks, FIRST_ROUNDS) for _ in range(STARTS)]
@@ -253,7 +254,7 @@ def _random_model(draw: np.random.Generator, states: int, symbols: int) -> Model
 
 
 def _climbed(model: Model, blocks: Sequence[Block], rounds: int) -> tuple[float, Model]:
-    """Return the log-likelihood and the model to which so many rounds of EM lead at most."""
+    """Return the log-likelihood and the model after at most `rounds` rounds of EM."""
     likelihood, counts = _expected(model, blocks)
     for _ in range(rounds):
         better = _maximised(model, counts)
@@ -265,7 +266,7 @@ def _climbed(model: Model, blocks: Sequence[Block], rounds: int) -> tuple[float,
 
 
 def _expected(model: Model, blocks: Sequence[Block]) -> tuple[float, ExpectedCounts]:
-    """Return the log-likelihood, and how often each start, transition and emission is to be expected."""
+    """Return the log-likelihood and the expected counts of starts, transitions and emissions."""
     states, kinds = model.emissions.shape
     start, pairs, emitted = np.zeros(states), np.zeros((states, states)), np.zeros((kinds, states))
     likelihood = 0.0
@@ -290,7 +291,7 @@ def _maximised(model: Model, counts: ExpectedCounts) -> Model:
 def _forward(
     model: Model, symbols: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Return scaled forward probabilities (N, T, S), scales (N, T; 1 after an end) and the mask (N, T)."""
+    """Return scaled forward probabilities (N, T, S), scales (N, T; 1 after the end) and the mask (N, T)."""
     n, longest = symbols.shape
     mask = np.arange(longest) < lengths[:, None]
     alpha = np.zeros((n, longest, len(model.start)))
@@ -316,7 +317,7 @@ def _backward(model: Model, symbols: NDArray[np.int64], scale: Array, mask: NDAr
 
 
 def _blocks(sequences: Sequence[Sequence[int]]) -> list[Block]:
-    """Return sequences of like length together: symbols (N, T), 0 after an end, and lengths (N,)."""
+    """Group sequences of similar length: symbols (N, T), 0 after the end, and lengths (N,)."""
     ordered = sorted((sequence for sequence in sequences if len(sequence)), key=len)
     return [_padded(ordered[at : at + BLOCK]) for at in range(0, len(ordered), BLOCK)]
 
@@ -330,23 +331,23 @@ def _padded(sequences: Sequence[Sequence[int]]) -> Block:
 
 
 def _rows(counts: Array, before: Array) -> Array:
-    """Return counts as shares of their rows; a row without any stays as it was."""
+    """Normalise counts by row; rows without counts are taken from `before`."""
     totals = counts.sum(axis=1, keepdims=True)
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), before)
 
 
-# What predicts the next act from the acts before it: a hidden Markov model, or a causal sequence model.
+# Prediction of the next act from the acts before it: a hidden Markov model or a causal sequence model.
 
 MOST = 100_000
-"""Acts that a hidden Markov model is fitted on at most; of more, every second sequence, every third, ..."""
+"""Maximum number of acts to fit a hidden Markov model on; above it, every second, third, ... sequence."""
 FITTED_ON_ITSELF = "fitted_on_itself"
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned from dialogues, and which these were.
+    """A model learned from dialogues, and the identities of these dialogues.
 
-    `places` gives each act its symbol in `model`; a causal model comes with neither.
+    `places` maps each act to its symbol in `model`; both are absent for a causal model.
     """
 
     seen: frozenset[str]
@@ -354,12 +355,12 @@ class Learned:
     places: dict[str, int] | None = None
 
     def flags(self, scene: Scene) -> tuple[str, ...]:
-        """Return the flag that a scene's value has where it is about a dialogue that was learned from."""
+        """Return the flag for values of a scene whose dialogue the model was learned from."""
         turns = scene.dialogue.turns or scene.continuation.turns
         return (FITTED_ON_ITSELF,) if digest(turns) in self.seen else ()
 
     def probability(self, act: str, before: Sequence[str]) -> float | None:
-        """Return p(act | the acts before it) by the hidden Markov model, None where these are impossible."""
+        """Return p(act | the acts before it) under the hidden Markov model, None if those are impossible."""
         assert self.model is not None
         assert self.places is not None
         if any(earlier_act not in self.places for earlier_act in before):
@@ -371,7 +372,8 @@ class Learned:
 
 
 def sequences(dialogue: Dialogue) -> list[tuple[Turn, ...]]:
-    """Return the turns to learn acts from: the dialogue's own, else those of each continuation."""
+    """Return the sequences of turns to learn acts from: the dialogue's own, else those of its
+    continuations."""
     return (
         [dialogue.turns]
         if dialogue.turns
@@ -380,7 +382,7 @@ def sequences(dialogue: Dialogue) -> list[tuple[Turn, ...]]:
 
 
 def digest(turns: Iterable[Turn]) -> str:
-    """Return what tells one sequence of turns from another, by speakers and texts."""
+    """Return a hash that identifies a sequence of turns by speakers and texts."""
     hasher = hashlib.sha256()
     for turn in turns:
         hasher.update(f"{turn.speaker}\0{turn.text}\0".encode())
@@ -388,7 +390,7 @@ def digest(turns: Iterable[Turn]) -> str:
 
 
 def hidden(dialogues: Iterable[Dialogue], tag: Callable[[str], str]) -> Learned:
-    """Return a hidden Markov model of the acts of dialogues; raise MetricError where there are none."""
+    """Fit a hidden Markov model on the acts of dialogues; raise MetricError if there are no acts."""
     seen, act_sequences = set(), []
     for dialogue in dialogues:
         for turns in sequences(dialogue):
@@ -404,23 +406,24 @@ def hidden(dialogues: Iterable[Dialogue], tag: Callable[[str], str]) -> Learned:
 
 
 def only_seen(dialogues: Iterable[Dialogue]) -> Learned:
-    """Return which dialogues a model made elsewhere has learned from."""
+    """Record the dialogues that an externally trained model has learned from."""
     return Learned(frozenset(digest(turns) for dialogue in dialogues for turns in sequences(dialogue)))
 
 
 class Causal:
-    """A causal sequence model over act tokens, from a folder."""
+    """A causal sequence model over act tokens, loaded from a folder."""
 
     def __init__(self, name: str) -> None:
-        folder_hash(name)  # raises where there is no folder
+        folder_hash(name)  # raises if there is no folder
         self._encoder = load_causal(name)
         self._name = name
 
     def probability(self, act: str, before: Sequence[str], vocabulary: Sequence[str]) -> float:
         """Return p(act | the acts before it), renormalised over the known acts.
 
-        Each act is one token. Acts are preceded by the tokenizer's mark for a beginning, where it has one,
-        and cut at their beginning to what the model reads. Raises MetricError for an act without a token.
+        Each act is one token. The sequence starts with the tokenizer's beginning-of-sequence token, if it has
+        one, and keeps only the last acts that the model can read. Raises MetricError for an act without a
+        token.
         """
         import torch
 
@@ -440,7 +443,7 @@ class Causal:
         return int(token_id)
 
 
-# DAF: whether the act of a message is a likely one after the acts before it.
+# DAF: how likely the act of a message is after the acts before it.
 
 History = tuple[str, ...]
 TransitionCounts = Counter[tuple[History, str]]
@@ -450,10 +453,10 @@ NGRAM, HMM, TRANSFORMER = "ngram", "hmm", "transformer"
 
 @dataclass
 class ActModel:
-    """How often each act followed each history over all dialogues, and the acts of each dialogue.
+    """Counts of acts after each history over all dialogues, and the acts of each dialogue.
 
-    A dialogue's own counts are made from its acts when they are asked for: kept for all of a large corpus
-    they would fill the memory.
+    A dialogue's own counts are computed from its acts on demand: keeping them for a large corpus would
+    exhaust memory.
     """
 
     order: int
@@ -470,9 +473,9 @@ class ActModel:
     def probability(
         self, act: str, before: list[str], dialogue: str, alpha: float, size: int
     ) -> float | None:
-        """Return p(act | the longest history that other dialogues have), None where they have nothing.
+        """Return p(act | the longest history seen in other dialogues), None if they have no acts.
 
-        Add-alpha over `size` acts, with the dialogue's own counts left out.
+        Add-alpha smoothing over `size` acts, with the dialogue's own counts left out.
         """
         own = self._own(dialogue)
         for length in range(min(self.order, len(before)), -1, -1):
@@ -504,13 +507,13 @@ class ActModel:
 def daf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Dialogue-act transition fit: p(act of the message | acts of the context): MPCEval eq. 17.
 
-    `tagger` tags each message by itself (`rules`, or a sequence classifier of transformers). `ngram`: an
-    n-gram model of acts, the dialogue itself left out: back-off to the longest history, add-alpha. `hmm`:
+    `tagger` tags each message on its own (`rules`, or a transformers sequence classifier). `ngram`: an n-gram
+    model of acts fitted without the dialogue itself: back-off to the longest history seen, add-alpha. `hmm`:
     a hidden Markov model, sum_j [sum_i alpha_i a_ij] b_j(act) / sum_i alpha_i with the forward probabilities
-    alpha of the acts before. `transformer`: a causal model over act tokens, renormalised over the acts. These
-    two learn from other dialogues (`learn_from`); a value about a dialogue that they learned from is flagged
-    `fitted_on_itself`. Range 0 to 1. `reference` has the published code's four toy acts, learns from
-    histories alone, and gives 1 / 4 where nothing was seen.
+    alpha of the acts before. `transformer`: a causal model over act tokens, renormalised over the acts. The
+    latter two learn from other dialogues (`learn_from`); values of dialogues that they learned from are
+    flagged `fitted_on_itself`. Range 0 to 1. `reference` uses the published code's four toy acts, learns from
+    histories alone, and gives 1 / 4 for unseen histories.
     """
     assert turn is not None
     if settings.is_reference:
@@ -534,7 +537,7 @@ def daf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
 
 
 def _by_sequence(act: str, before: list[str], scene: Scene, settings: Settings, tools: Tools) -> Score:
-    """Return the value by a model of whole sequences, flagged where it has learned from this dialogue."""
+    """Score by a model of whole sequences; flag the value if the model has learned from this dialogue."""
     learned: Learned | None = tools.fitted
     if settings.variant == HMM:
         assert learned is not None
@@ -582,7 +585,7 @@ def _fit(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> Act
 
 
 def _learns(settings: Settings) -> bool:
-    """A transformer is made elsewhere; what it learned from is looked at only where it is named."""
+    """Whether fitting is needed: a transformer is trained elsewhere, so only with `learn_from` set."""
     return settings.variant != TRANSFORMER or bool(settings.text(LEARN_FROM))
 
 

@@ -1,4 +1,4 @@
-"""Agendas: how far a conversation covers its items, whether a message moves it on, and task success."""
+"""Agendas: coverage of agenda items, progress by single messages, and task success."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from judges.metrics.kit.metric import (
 from judges.metrics.kit.tools import Matrix, Scene, Tools, cosine, likeness, rows_at
 from judges.metrics.turn_taking import NO_CONTEXT
 
-# What agenda metrics share: turns about an item, how well they cover it, and the agenda's order.
+# Shared by agenda metrics: the turns about an item, their coverage of the item, and the agenda's order.
 
 # Spread of a set of messages: the mean edge of their minimum spanning tree under cosine distance.
 
@@ -43,7 +43,7 @@ ROWS = 256
 
 @dataclass(frozen=True)
 class Tree:
-    """A minimum spanning tree: its total length, and its longest edge as two indexes with its length."""
+    """A minimum spanning tree: its total length, and its longest edge (two indexes and the length)."""
 
     length: float
     longest: tuple[int, int, float]
@@ -52,8 +52,8 @@ class Tree:
 def prim(distances: Distances, members: NDArray[np.intp], unit: Matrix | None = None) -> Tree:
     """Return the minimum spanning tree over some rows of a distance matrix, by Prim's algorithm.
 
-    Zero is a length like any other. Takes n^2 steps and n numbers of memory beside the matrix. Where that is
-    in single precision, `unit` gives the edges' lengths in double.
+    Zero is a valid edge length. Takes n^2 steps and n numbers of memory besides the matrix. For a matrix in
+    single precision, `unit` gives the edge lengths in double precision.
     """
     if len(members) < 2:
         return Tree(0.0, (0, 0, 0.0))
@@ -88,9 +88,9 @@ def _lengths(unit: Matrix, ends: NDArray[np.intp]) -> Distances:
 
 
 def cosine_distances(unit: Matrix) -> Distances:
-    """Return 1 - cosine of unit rows, at least 0, with an exact zero diagonal.
+    """Return 1 - cosine of unit rows, at least 0, with a diagonal of exact zeros.
 
-    Above `EXACT` rows it is in single precision: good enough to tell edges apart, and half as large.
+    Above `EXACT` rows in single precision: precise enough to choose edges, at half the size.
     """
     count = len(unit)
     distances: Distances = np.empty((count, count), np.float64 if count <= EXACT else np.float32)
@@ -112,7 +112,7 @@ PARAMETERS = {
 
 @dataclass(frozen=True)
 class Theme:
-    """Where the turns about an agenda item stand, and the sums of cosines over pairs of the first of them."""
+    """Positions of the turns about an agenda item, and the sums of cosines over pairs of the first n."""
 
     at: list[int]
     pairs: list[float]
@@ -120,7 +120,7 @@ class Theme:
 
 @dataclass(frozen=True)
 class Coverage:
-    """An agenda against some turns, which stand at `positions`; `items` has a unit row per key."""
+    """Coverage of an agenda by the turns at `positions`; `items` has a unit row per key."""
 
     scene: Scene
     agenda: Agenda
@@ -133,7 +133,7 @@ class Coverage:
 
     @property
     def similar(self) -> Matrix:
-        """The cosines of the turns, a row each, to the items, in agenda order."""
+        """Cosines of the turns (rows) to the items (columns), in agenda order."""
         return rows_at(self.every, self.positions)
 
     def about(self, key: str) -> list[int]:
@@ -141,7 +141,7 @@ class Coverage:
         return list(self.scene.among(self._theme(key).at, self.positions))
 
     def covered(self, key: str) -> float | None:
-        """Return InfoCov, None with fewer than two turns about the item.
+        """Return InfoCov of an item, None with fewer than two turns about it.
 
         (1 - e^(-n/gamma)) times the mean of 1 - cosine over pairs of the n turns: MPCEval eq. 9.
         """
@@ -160,7 +160,7 @@ class Coverage:
         return covered is not None and covered > self.settings.number("coverage")
 
     def current(self) -> str | None:
-        """Return the item that most turns are about (the first among equals), None where no turn is."""
+        """Return the item with the most turns about it (the first in a tie), None without such turns."""
         counts = [len(self.scene.among(self._theme(key).at, self.positions)) for key in self.keys]
         return self.keys[counts.index(max(counts))] if any(counts) else None
 
@@ -176,7 +176,7 @@ class Coverage:
 
 
 def cover(scene: Scene, positions: list[int], settings: Settings, tools: Tools) -> Coverage | None:
-    """Return the dialogue's agenda against turns with text, None where it has no agenda item with text."""
+    """Return the coverage of the dialogue's agenda by turns with text, None if no agenda item has text."""
     agenda = scene.dialogue.agenda
     keys = [key for key, text in agenda.items.items() if text.strip()] if agenda else []
     if agenda is None or not keys:
@@ -190,7 +190,7 @@ def cover(scene: Scene, positions: list[int], settings: Settings, tools: Tools) 
 
 
 def pair_sums(unit: Matrix, positions: Sequence[int]) -> list[float]:
-    """Return the sum of cosines over the pairs of the first turn, the first two, and so on."""
+    """Return the sums of cosines over all pairs among the first turn, the first two turns, and so on."""
     together = np.zeros(unit.shape[1])
     total, sums = 0.0, list[float]()
     for position in positions:
@@ -201,7 +201,7 @@ def pair_sums(unit: Matrix, positions: Sequence[int]) -> list[float]:
 
 
 def next_item(agenda: Agenda, start: str, saturated: Callable[[str], bool]) -> str | None:
-    """Return the first unsaturated item that a depth-first search from `start` finds, None without one.
+    """Return the first unsaturated item in a depth-first search from `start`, None if there is none.
 
     MPCEval algorithm 1: successors before predecessors, in the order of the agenda's edges.
     """
@@ -223,8 +223,8 @@ def next_item(agenda: Agenda, start: str, saturated: Callable[[str], bool]) -> s
 def linearised(agenda: Agenda) -> list[str]:
     """Return the agenda's items in the order of a depth-first walk from its start.
 
-    MPCEval algorithm 2. Where no start is named, the first item is it; items that the walk does not reach
-    follow in the agenda's order, each with what it leads to.
+    MPCEval algorithm 2. Without a declared start, the first item is the start; items that the walk does not
+    reach follow in the agenda's order, each with the items reachable from it.
     """
     start = agenda.start if agenda.start is not None else next(iter(agenda.items), None)
     ordered: dict[str, None] = {}
@@ -239,13 +239,13 @@ def linearised(agenda: Agenda) -> list[str]:
 
 
 def texts(scene: Scene, settings: Settings) -> Iterable[str]:
-    """Yield what agenda metrics embed: the turns and the items."""
+    """Yield the texts that agenda metrics embed: turns and items."""
     if scene.dialogue.agenda:
         yield from filter(str.strip, scene.dialogue.agenda.items.values())
         yield from (turn.text for turn in scene.turns if turn.text.strip())
 
 
-# ACR, PE and CS: whether a conversation covers its agenda, at what cost, and in what order.
+# ACR, PE and CS: how far a conversation covers its agenda, in how many turns, and in what order.
 
 STATIC = "turns at fixed points are not one conversation"
 EMPTY = "the conversation has no turn with text"
@@ -254,7 +254,7 @@ EMPTY = "the conversation has no turn with text"
 def acr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Agenda completion rate: the share of agenda items that the conversation saturates.
 
-    MPCEval eq. 27 with 26: an item is saturated where InfoCov is above `coverage`. Range 0 to 1.
+    MPCEval eq. 27 with 26: an item is saturated if InfoCov is above `coverage`. Range 0 to 1.
     """
     coverage = covered(scene, settings, tools)
     if isinstance(coverage, Score):
@@ -264,10 +264,10 @@ def acr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
 
 
 def pe(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Progression efficiency: the mean number of turns about each saturated item; lower is more efficient.
+    """Progression efficiency: the mean number of turns per saturated item; lower is more efficient.
 
     Sum over saturated items of their relevant turns / (number of them + epsilon): MPCEval eq. 28. In turns,
-    at least 0. Undefined where no item is saturated: 0 would look like perfect efficiency.
+    at least 0. Undefined if no item is saturated, since 0 would look like perfect efficiency.
     """
     coverage = covered(scene, settings, tools)
     if isinstance(coverage, Score):
@@ -279,11 +279,12 @@ def pe(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
 
 
 def cs(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Conversational structure: the share of moves between agenda items that keep to the agenda's order.
+    """Conversational structure: the share of moves between agenda items that follow the agenda's order.
 
-    1 - mean of [|pos(z_j+1) - pos(z_j)| > hops]: MPCEval eq. 29-31. Blocks of `block` turns, `step` apart, go
-    to the item with the greatest summed cosine; repeats in a row count once; positions are those of the
-    linearised agenda (algorithm 2). Range 0 to 1. Undefined where the conversation stays with one item.
+    1 - mean of [|pos(z_j+1) - pos(z_j)| > hops]: MPCEval eq. 29-31. Blocks of `block` turns, `step` apart,
+    are assigned to the item with the greatest summed cosine; consecutive repeats count once; positions are
+    those of the linearised agenda (algorithm 2). Range 0 to 1. Undefined if the conversation stays with one
+    item.
     """
     coverage = covered(scene, settings, tools)
     if isinstance(coverage, Score):
@@ -299,7 +300,7 @@ def cs(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
 
 
 def covered(scene: Scene, settings: Settings, tools: Tools) -> Coverage | Score:
-    """Return the agenda against the whole conversation, or why that cannot be."""
+    """Return the coverage of the agenda by the whole conversation, or a score with the reason for none."""
     if not scene.is_conversation():
         return unscored(STATIC)
     positions = scene.conversation(history=settings.flag("history"))
@@ -355,16 +356,16 @@ AGENDA_COMPLETION = tuple(
 )
 
 
-# InfoCov, InfoGain and AP: whether a message moves the agenda on.
+# InfoCov, InfoGain and AP: how much a message advances the agenda.
 
 NOTHING_RELEVANT = "no turn of the context is about an agenda item"
 
 
 def info_cov(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Information coverage of the agenda item that the context is mostly about.
+    """Information coverage of the agenda item with the most turns in the context.
 
     (1 - e^(-n/gamma)) times the mean of 1 - cosine over pairs of its n relevant turns: MPCEval eq. 9. Range 0
-    to 2. Undefined with fewer than two relevant turns. It tells about the context, not about the message.
+    to 2. Undefined with fewer than two relevant turns. Describes the context, not the message.
     """
     result = _current(scene, turn, settings, tools)
     if isinstance(result, Score):
@@ -377,7 +378,7 @@ def info_cov(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -
 
 
 def info_gain(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Information that the message adds to the current agenda item: its mean distance to the item's turns.
+    """Information gain of the message on the current agenda item: its mean distance to the item's turns.
 
     1/n times the sum of 1 - cos(e(u), e(c)) over the n relevant turns: MPCEval eq. 10. Range 0 to 2.
     """
@@ -391,9 +392,9 @@ def info_gain(scene: Scene, turn: int | None, settings: Settings, tools: Tools) 
 def ap(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Agenda-guided progression: relevance to the active item times information gain on it.
 
-    cos(e(u), e(a)) InfoGain(u, a): MPCEval eq. 11. The active item is the current one, or, where that is
-    saturated, the next that is not (algorithm 1). Range -2 to 2. Undefined where no turn is about the active
-    item, or where every item in reach is saturated.
+    cos(e(u), e(a)) InfoGain(u, a): MPCEval eq. 11. The active item is the current item or, if that is
+    saturated, the next unsaturated one (algorithm 1). Range -2 to 2. Undefined if no turn is about the active
+    item, or if every reachable item is saturated.
     """
     result = _current(scene, turn, settings, tools)
     if isinstance(result, Score):
@@ -414,7 +415,8 @@ def ap(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
 def _current(
     scene: Scene, turn: int | None, settings: Settings, tools: Tools
 ) -> tuple[Coverage, str] | Score:
-    """Return the agenda against the context and the item most turns are about, or why there is none."""
+    """Return the coverage of the agenda by the context, and the item with the most turns, or a score with
+    the reason why there is none."""
     assert turn is not None
     if not scene.target(turn).text.strip():
         return unscored("the message has no text")
@@ -467,7 +469,7 @@ AGENDA_PROGRESS = tuple(
 )
 
 
-# Task success: whether what a conversation was to produce is there. Criteria are declared, never code.
+# Task success: whether the artifact of a conversation meets its criteria, which are declarations, never code.
 
 ARTIFACT = "artifact"
 LAST_TURN = "last_turn"
@@ -477,14 +479,15 @@ _FENCED = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
 
 
 def task_success(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Task success: 1 if every success criterion holds, else 0; without any, 1 if the last item is covered.
+    """Task success: 1 if every success criterion holds, else 0; without criteria, 1 if the last item is
+    covered.
 
     Product of the criteria on the artifact (MPCEval eq. 25), or saturation of the agenda's terminal item (eq.
     26). A criterion is {"kind": "json"}, {"kind": "fields", "fields": [...]}, {"kind": "matches", "pattern":
     ...}, {"kind": "contains", "text": ...} or {"kind": "not_empty"}, about `of`: "artifact" (the
     continuation's condition `artifact`, or the dialogue's metadata for its own turns), "last_turn" or "block"
-    (the last fenced block). Undefined where the artifact is absent, or neither criteria nor a terminal item
-    are declared.
+    (the last fenced block). Undefined if the artifact is absent, or neither criteria nor a terminal item are
+    declared.
     """
     plan = scene.dialogue.agenda
     if plan is None:
@@ -513,7 +516,7 @@ def _validated(scene: Scene, criteria: tuple[Mapping[str, Any], ...]) -> Score:
 
 
 def _artifact(scene: Scene, of: str) -> str | None:
-    """Return what a criterion is about as text, None where it is absent."""
+    """Return the artifact of a criterion as text, None if it is absent."""
     if of == ARTIFACT:
         own = scene.continuation.condition or ({} if scene.offset else scene.dialogue.metadata)
         artifact = own.get(ARTIFACT)
@@ -532,7 +535,7 @@ def _artifact(scene: Scene, of: str) -> str | None:
 
 
 def holds(criterion: Mapping[str, Any], artifact: str) -> bool:
-    """Whether an artifact meets a criterion; raise MetricError for a criterion that makes no sense."""
+    """Whether an artifact meets a criterion; raises MetricError for an invalid criterion."""
     kind = criterion.get("kind")
     if kind == "json":
         return _json(artifact) is not None
@@ -551,7 +554,7 @@ def holds(criterion: Mapping[str, Any], artifact: str) -> bool:
 
 
 def _json(artifact: str) -> Any:
-    """Return the JSON value, None where it is not JSON (a bare null is not a result either)."""
+    """Parse JSON; None if invalid (a bare null does not count as a result either)."""
     try:
         return json.loads(artifact)
     except (ValueError, RecursionError):

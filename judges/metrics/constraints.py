@@ -1,4 +1,4 @@
-"""`constraints`: whether a generated conversation keeps to what was asked of it."""
+"""`constraints`: whether a generated conversation meets the constraints requested of it."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ Violations = list[str]
 
 
 class _Malformed(ValueError):
-    """A constraint that cannot be read; the message says which."""
+    """A constraint cannot be read; the message names it."""
 
 
 def constraints(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Share of the constraints asked for that a generated conversation keeps, with an answer to each.
+    """Share of the requested constraints that a generated conversation meets, with an answer for each.
 
-    Constraints are those of the continuation's condition (`turns`, `min_turns`, `max_turns`, `min_each`,
-    `max_in_a_row`, `addressees`), or the parameters of these names where they are set. Turns are counted from
-    1 among those that the system wrote. Range 0 to 1. Each is also a question of its own (1 kept, 0
-    violated), missing where it was not asked for.
+    Constraints come from the continuation's condition (`turns`, `min_turns`, `max_turns`, `min_each`,
+    `max_in_a_row`, `addressees`), or from the parameters of these names if set. Only turns written by the
+    system count, numbered from 1. Range 0 to 1. Each constraint is also a question of its own (1 kept, 0
+    violated), missing if it was not requested.
     """
     if not scene.is_conversation():
         return unscored(STATIC)
@@ -91,7 +91,7 @@ def _number(condition: Mapping[str, Any], name: str) -> int:
 
 
 def _answer(key: str, turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Score:
-    """Return 1 or 0 with the number and the places of violations, or why there is no answer."""
+    """Return 1, or 0 with the number and places of violations, or the reason why there is no answer."""
     if not _is_asked(key, requirements):
         return unscored(NOT_ASKED[key])
     if key in ("listed_speakers", "everyone_speaks") and not listed_ids:
@@ -113,13 +113,13 @@ def _is_asked(key: str, requirements: Requirements) -> bool:
 
 
 def _unlisted(turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Violations:
-    """Turns by somebody who is not listed."""
+    """Return the turns by speakers who are not listed."""
     speakers = set(listed_ids)
     return [f"turn {at} ({turn.speaker})" for at, turn in enumerate(turns, 1) if turn.speaker not in speakers]
 
 
 def _wrong_count(turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Violations:
-    """A number of turns outside the limits, or, where there are none, other than the one wanted."""
+    """Report a number of turns outside the limits, or, without limits, other than the requested number."""
     n, least, most = len(turns), requirements.get("min_turns", 0), requirements.get("max_turns", 0)
     if n < least:
         return [f"{n} turns, fewer than {least}"]
@@ -129,7 +129,7 @@ def _wrong_count(turns: Sequence[Turn], requirements: Requirements, listed_ids: 
 
 
 def _silent(turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Violations:
-    """Listed speakers with too few turns."""
+    """Return the listed speakers with too few turns."""
     counts = {speaker: sum(turn.speaker == speaker for turn in turns) for speaker in listed_ids}
     return [f"{speaker}: {n}" for speaker, n in counts.items() if n < requirements["min_each"]]
 
@@ -137,7 +137,7 @@ def _silent(turns: Sequence[Turn], requirements: Requirements, listed_ids: Seque
 def _too_many_in_a_row(
     turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]
 ) -> Violations:
-    """Runs of one speaker that are too long."""
+    """Return the runs of turns by one speaker that are too long."""
     violations, at = [], 1
     for _, run in groupby(turns, key=lambda turn: turn.speaker):
         length = len(list(run))
@@ -149,7 +149,7 @@ def _too_many_in_a_row(
 
 
 def _unaddressed(turns: Sequence[Turn], requirements: Requirements, listed_ids: Sequence[str]) -> Violations:
-    """Turns that name nobody whom they are addressed to."""
+    """Return the turns without an addressee."""
     return [f"turn {at}" for at, turn in enumerate(turns, 1) if not any(map(str.strip, turn.addressees))]
 
 

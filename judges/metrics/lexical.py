@@ -1,4 +1,4 @@
-"""LNR, LNR-E and LNR-E-w: how much of a message's vocabulary is new."""
+"""LNR, LNR-E and LNR-E-w: the share of a message's vocabulary that is new."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ from judges.metrics.kit.models import Embedder
 from judges.metrics.kit.tools import Matrix, Scene, Tools, normalised
 from judges.metrics.turn_taking import NO_CONTEXT
 
-# Vectors of words: from a file of static vectors, or from the embedding model as a stand-in.
+# Word vectors: from a file of static vectors, else from the embedding model as a stand-in.
 
-# Which lexical units have a near one before them: cosines in single precision, doubtful ones in double.
+# Search for an earlier near unit of each lexical unit: in single precision, with doubtful cosines in double.
 
 Indexes = NDArray[np.intp]
 Single = NDArray[np.float32]
 
 DOUBT = 1e-4
-"""Single precision is wrong by less."""
+"""Upper bound on the error of single precision."""
 WIDTH = 4096
 ROWS = 512
 NEVER = np.iinfo(np.intp).max
 
 
 class Neighbours:
-    """Units in the order of their first turn, and for each of them the first unit that is near.
+    """Units in the order of their first turn, with the first near unit of each.
 
-    `vectors` gives the unit vectors of some units; near is a cosine of at least `threshold`. Units are
-    `asked` for in this order, and a block of them is compared at once, with what comes before each.
+    `vectors` returns the unit vectors of some units; near means a cosine of at least `threshold`. Units are
+    looked up in the order of `queries`; a block of them at a time is compared with the units before each.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Neighbours:
         self._first = np.full(len(queries), -1, dtype=np.intp)
 
     def before(self, unit: int, end: int) -> bool:
-        """Whether one of the first `end` units, of which the unit is none, is near."""
+        """Whether one of the first `end` units is near a unit that is not among them."""
         place = self._place[unit]
         if self._first[place] < 0:
             begin = place // ROWS * ROWS
@@ -77,13 +77,13 @@ class Neighbours:
         return bool(self._first[place] < end)
 
     def among(self, units: Indexes, columns: Indexes) -> NDArray[np.bool_]:
-        """Return which of some units are near one of others."""
+        """Return a mask of the units that are near one of the units in `columns`."""
         cosines = self._rows[units] @ self._rows[columns].T
         hits = (self._hit(unit, row, columns) for unit, row in zip(units, cosines, strict=True))
         return np.array([hit != NEVER for hit in hits], dtype=bool)
 
     def _compare(self, block: Indexes) -> Indexes:
-        """Return for each unit the first unit before it that is near, NEVER where none is."""
+        """Return the first near unit before each unit, NEVER if there is none."""
         first = np.full(len(block), NEVER, dtype=np.intp)
         for begin in range(0, int(block.max()), WIDTH):
             waiting = np.flatnonzero((first == NEVER) & (block > begin))
@@ -96,7 +96,7 @@ class Neighbours:
         return first
 
     def _hit(self, unit: np.intp, row: Single, columns: Indexes) -> np.intp:
-        """Return the first of some columns that is near a unit, NEVER where none is."""
+        """Return the first of `columns` that is near a unit, NEVER if there is none."""
         for column in np.flatnonzero(row >= self._threshold - DOUBT):
             sure = row[column] >= self._threshold + DOUBT
             if sure or self._cosine(unit, columns[column]) >= self._threshold:
@@ -109,7 +109,7 @@ class Neighbours:
 
 
 def _single(units: Sequence[str], vectors: Callable[[list[str]], Matrix]) -> Single:
-    """Return the units' vectors in single precision; double precision is held for some at a time."""
+    """Return the units' vectors in single precision, holding only a few at a time in double precision."""
     parts = [
         vectors(list(units[begin : begin + WIDTH])).astype(np.float32)
         for begin in range(0, len(units), WIDTH)
@@ -117,22 +117,22 @@ def _single(units: Sequence[str], vectors: Callable[[list[str]], Matrix]) -> Sin
     return np.concatenate(parts)
 
 
-# Whether a metric can read a text at all: tokens that its model does not know, words without letters.
+# Flags for texts that a metric can hardly read: tokens unknown to its model, words without letters.
 #
-# Above a bound the value stands, with a flag that says so: an unknown token is the same vector whatever was
-# written, so two texts of unknown tokens look alike however different they are.
+# Above a threshold the value is kept but flagged: all unknown tokens have the same vector, so two texts of
+# unknown tokens look alike however different they are.
 
 MOST_UNKNOWN = 0.2
-"""Share of a conversation's tokens that a model may not know. Plain English has none, with emoji some 2%."""
+"""Maximum share of unknown tokens in a conversation. Plain English has none, with emoji some 2%."""
 MOST_WITHOUT_LETTERS = 0.5
-"""Share of a conversation's words (`annotation.text.words`) that may be digits or pictures alone."""
+"""Maximum share of a conversation's words (`annotation.text.words`) made of digits or pictures alone."""
 
 
 def flag(instrument: Instrument, scene: Scene, embed: Embedder) -> str:
-    """Return what makes a scene's values of a metric doubtful, as a phrase; '' where nothing does.
+    """Return the reason to doubt a metric's values for a scene, as a phrase; '' if there is none.
 
-    Counts the texts that the metric embeds, or the words that it compares. A model whose tokenizer knows
-    every text (of bytes, say) or is not there is not flagged.
+    Checks the texts that the metric embeds, or the words that it compares. Models whose tokenizer knows every
+    text (such as byte tokenizers) or is missing are not flagged.
     """
     needs = instrument.metric.needs
     if "embeddings" in needs:
@@ -164,7 +164,7 @@ def _bare(text: str) -> tuple[int, int]:
 
 
 class WordVectors:
-    """Static word vectors in word2vec's text form (fastText's .vec): one word and its numbers a line."""
+    """Static word vectors in word2vec's text format (fastText's .vec): one word and its numbers per line."""
 
     def __init__(self, path: str) -> None:
         rows: dict[str, Matrix] = {}
@@ -179,7 +179,7 @@ class WordVectors:
         self.nothing = np.zeros(len(next(iter(rows.values()))))
 
     def __call__(self, units: Sequence[str]) -> Matrix:
-        """Return one row per unit; a unit of several words has their mean, an unknown one zeros."""
+        """Return one row per unit: the mean of its words' vectors; zeros for an unknown unit."""
         return np.array([self._row(unit) for unit in units])
 
     def _row(self, unit: str) -> Matrix:
@@ -188,14 +188,14 @@ class WordVectors:
 
 
 def unit_vectors(units: Sequence[str], settings: Settings, tools: Tools) -> Matrix:
-    """Return unit vectors of units, from the file that `vectors` names or else from the embedding model."""
+    """Return the unit vectors of units, from the file `vectors` if set, else from the embedding model."""
     if not settings.text("vectors"):
         return tools.unit_texts(list(units))
     return normalised(word_vectors(settings, tools)(units))
 
 
 def word_vectors(settings: Settings, tools: Tools) -> WordVectors:
-    """Return the word vectors of the file that `vectors` names; raise ModelMissing where it is absent."""
+    """Return the word vectors of the file `vectors`; raise ModelMissing if it is absent."""
     name = settings.text("vectors")
     if not Path(name).is_file():
         raise ModelMissing(f"there is no file of word vectors {name!r}: download one in word2vec's text form")
@@ -204,7 +204,7 @@ def word_vectors(settings: Settings, tools: Tools) -> WordVectors:
 
 # Lexical units of a text: content words, named entities and bigrams of content words.
 
-# Closed-class words of a few languages: what carries grammar rather than content.
+# Closed-class words of a few languages, which carry grammar rather than content.
 
 ENGLISH = """
 a an the this that these those some any each every either neither no none all both such same
@@ -270,7 +270,7 @@ CONTENT_TAGS = ("NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM")
 
 
 def extractor(settings: Settings, tools: Tools) -> Extract:
-    """Return what a variant extracts units with; raise ModelMissing where `paper` names no pipeline."""
+    """Return a variant's function for extracting units; raise ModelMissing if `paper` has no pipeline."""
     if settings.variant != PAPER:
         return word_units
     name = settings.text("pipeline")
@@ -284,12 +284,12 @@ def extractor(settings: Settings, tools: Tools) -> Extract:
 
 @lru_cache(maxsize=65536)
 def word_units(text: str) -> frozenset[str]:
-    """Return the stand-in's units: words as written, without stop words, and bigrams of neighbours."""
+    """Return the stand-in's units: words as written, without stop words, and bigrams of adjacent words."""
     return with_bigrams([word for word in words(text) if word not in STOP_WORDS])
 
 
 def with_bigrams(content: list[str]) -> frozenset[str]:
-    """Return content words and the bigrams of those that follow each other."""
+    """Return content words and the bigrams of adjacent ones."""
     return frozenset(content) | {f"{first} {second}" for first, second in pairwise(content)}
 
 
@@ -305,14 +305,14 @@ def without_particles(text: str) -> frozenset[str]:
 
 
 def with_vectors(units: frozenset[str], settings: Settings, tools: Tools) -> frozenset[str]:
-    """Return those units that the file of word vectors has; all of them where no file is named."""
+    """Return the units found in the file of word vectors; all of them if no file is set."""
     if not settings.text("vectors"):
         return units
     return frozenset(unit for unit in units if unit in word_vectors(settings, tools).rows)
 
 
 def _pipeline(name: str) -> Extract:
-    """Load a spaCy pipeline and return what extracts units with it."""
+    """Load a spaCy pipeline and return a function that extracts units with it."""
     try:
         import spacy
     except ImportError:
@@ -334,13 +334,13 @@ def from_document(document: Any) -> frozenset[str]:
     return with_bigrams(content) | {entity.text.casefold() for entity in document.ents}
 
 
-# The lexical units of a scene, indexed once so that every turn's context is looked up, not rebuilt.
+# The lexical units of a scene, indexed once so that each turn's context is looked up instead of rebuilt.
 
 
 class Lexicon:
     """Units by turn, turns by unit, and all units in the order of their first turn.
 
-    `messages` extracts units of messages that are not units of contexts; they come last.
+    `messages` extracts units for messages only; units that no context has come last.
     """
 
     def __init__(self, scene: Scene, extract: Extract, messages: Extract | None = None) -> None:
@@ -362,20 +362,20 @@ class Lexicon:
         self._scene = scene
 
     def frequency(self, unit: str, context: Sequence[int]) -> int:
-        """Return in how many turns of a context a unit occurs."""
+        """Return the number of turns of a context in which a unit occurs."""
         places = self.places.get(unit, ())
         if span := self._scene.span(context):
             return bisect_left(places, span[1]) - bisect_left(places, span[0])
         return len(set(places) & set(context))
 
     def documents(self, context: Sequence[int]) -> int:
-        """Return how many turns of a context have units."""
+        """Return the number of turns of a context that have units."""
         if span := self._scene.span(context):
             return self.filled[span[1]] - self.filled[span[0]]
         return sum(bool(self.turns[p]) for p in context)
 
     def near(self, units: list[str], context: Sequence[int], settings: Settings, tools: Tools) -> set[str]:
-        """Return those units, none of them in the context, that have a near one there."""
+        """Return the units that have a near unit in the context; no unit may be in the context itself."""
         threshold = settings.number("threshold")
         near = self._scene.once(
             ("neighbours", id(self), settings.text("vectors"), tools.embed.name, threshold),
@@ -391,7 +391,7 @@ class Lexicon:
         return {unit for unit, hit in zip(units, hits, strict=True) if hit}
 
     def _neighbours(self, threshold: float, settings: Settings, tools: Tools) -> Neighbours:
-        """Compare what the continuation says, in its order, as that is what will be asked for."""
+        """Index neighbours in the order of the continuation's units, the order of later look-ups."""
         own_units = frozenset[str]().union(*self.turns[self._scene.offset :], *self.message_units)
         queries = np.array(sorted(self.order[unit] for unit in own_units), dtype=np.intp)
         return Neighbours(
@@ -412,16 +412,16 @@ class Case:
     context: list[int]
 
     def new(self) -> list[str]:
-        """Return the message's units that the context does not have."""
+        """Return the message's units that are not in the context."""
         return [unit for unit in self.message if not self.lexicon.frequency(unit, self.context)]
 
 
 def lnr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Lexical novelty rate: the share of the message's units that the context does not have.
+    """Lexical novelty rate: the share of the message's units that are not in the context.
 
     |E(u) minus E(C_-k)| / |E(u)|: MPCEval eq. 12. Range 0 (all repeated) to 1 (all new), about 0.5 balanced.
-    Units are content words, entities and bigrams of content words: `paper` takes lemmas and entities from
-    the spaCy pipeline that `pipeline` names; `words`, the stand-in without one, takes words as written.
+    Units are content words, entities and bigrams of content words: `paper` takes lemmas and entities from the
+    spaCy pipeline `pipeline`; `words`, the stand-in without a pipeline, takes words as written.
     """
     case = _case(scene, turn, settings, tools)
     if isinstance(case, Score):
@@ -431,7 +431,7 @@ def lnr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
 
 
 def lnr_e(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Embedding-aware lexical novelty rate: units without a near one in the context count as new.
+    """Embedding-aware lexical novelty rate: the share of units without a near unit in the context.
 
     A unit is new if its best cosine to the context's units is below `threshold`: MPCEval eq. 13. Range 0 to
     1.
@@ -460,7 +460,7 @@ def lnr_e_w(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
 
 
 def _case(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Case | Score:
-    """Return the units to compare, or why there are none."""
+    """Return the units to compare, or a score with the reason why there are none."""
     assert turn is not None
     context = scene.context(turn, settings.integer("window"))
     if settings.is_reference:
@@ -477,7 +477,7 @@ def _case(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> C
 
 
 def _lexicon(scene: Scene, settings: Settings, tools: Tools) -> Lexicon:
-    """Return the scene's units: of contexts alone in `reference`, which treats them and messages unlike."""
+    """Return the scene's units; in `reference` those of contexts and, extracted differently, of messages."""
     if not settings.is_reference:
         extract = extractor(settings, tools)
         name = ("lexicon", settings.variant, settings.text("pipeline"))
@@ -502,7 +502,7 @@ def _new(case: Case, settings: Settings, tools: Tools) -> set[str]:
 
 
 def _weights(case: Case, settings: Settings, tools: Tools) -> dict[str, float]:
-    """Return the IDF of the message's units, in the pair or in the corpus."""
+    """Return the IDF of the message's units, computed in the pair or in the corpus."""
     if settings.text("idf") == CORPUS:
         documents, counts = tools.fitted
         return {unit: _idf(documents, counts.get(unit, 0)) for unit in case.message}
@@ -515,7 +515,7 @@ def _idf(documents: int, frequency: int) -> float:
 
 
 def _fit_idf(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> tuple[int, dict[str, int]]:
-    """Return the number of turns of a corpus that have units, and in how many each unit occurs."""
+    """Return the number of a corpus's turns that have units, and each unit's number of turns."""
     extract = plain if settings.is_reference else extractor(settings, tools)
     documents, counts = 0, dict[str, int]()
     for dialogue in dialogues:
@@ -528,7 +528,7 @@ def _fit_idf(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) ->
 
 
 def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
-    """Yield the words that may be embedded, where the embedding model gives the word vectors."""
+    """Yield the words that may be embedded if the embedding model supplies the word vectors."""
     if settings.text("vectors") or settings.variant == PAPER:
         return
     extract = plain if settings.is_reference else word_units

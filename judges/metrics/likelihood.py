@@ -1,4 +1,4 @@
-"""LL: how expected a message is to a causal language model."""
+"""LL, FED and UniEval: quality of a message according to language models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from judges.metrics.kit.tools import Scene, Tools
 from judges.metrics.speakers import NO_PROFILE
 from judges.metrics.turn_taking import NO_CONTEXT
 
-# FED: how likely a dialogue model finds it that a person answers a response with praise or with blame.
+# FED: likelihood, under a dialogue model, of follow-ups that praise or criticise a response.
 
 TURN_END = "<|endoftext|>"
 ENGAGED = (
@@ -51,9 +51,9 @@ OFF_TOPIC = (
 def fed_engaging(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """FED Engaging: mean loss of bored follow-ups minus mean loss of engaged ones.
 
-    The loss is the mean negative log-likelihood, in nats a token, of the dialogue with the follow-up after
-    it, under DialoGPT, as in the published code; the follow-ups are the published ones. No fixed range;
-    higher is more engaging. Texts stay as they are (ComperDial table 14).
+    The loss is the mean negative log-likelihood, in nats per token, of the dialogue followed by the
+    follow-up, under DialoGPT, as in the published code; the follow-ups are the published ones. No fixed
+    range; higher is more engaging. Texts are not normalised (ComperDial table 14).
     """
     return _fed(scene, turn, settings, tools, praise=ENGAGED, blame=BORED)
 
@@ -89,7 +89,8 @@ def _mean_loss(model: Encoder, dialogue: str, follow_ups: Sequence[str]) -> floa
 
 
 def loss(model: Encoder, text: str) -> float:
-    """Return the mean negative log-likelihood of a text's tokens after the first, cut at its beginning."""
+    """Return the mean negative log-likelihood of a text's tokens after the first; long texts lose their
+    beginning."""
     import torch
 
     ids = model.tokenizer(text, add_special_tokens=False).input_ids[-model.limit :]
@@ -130,7 +131,7 @@ QUESTIONS = {
     "groundedness": ("Is this response consistent with knowledge in the fact?", ("fact",)),
     "understandability": ("Is this an understandable response in the dialogue?", ()),
 }
-"""The questions that the published model was trained on, and what each is asked about."""
+"""Questions that the published model was trained on, with the inputs of each."""
 
 _SENTENCE = re.compile(r"[^.!?。！？؟]+(?:[.!?。！？؟]+|$)")
 
@@ -138,10 +139,10 @@ _SENTENCE = re.compile(r"[^.!?。！？؟]+(?:[.!?。！？؟]+|$)")
 def unieval(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """UniEval: p(Yes) / (p(Yes) + p(No)) for five questions about the response, and their mean.
 
-    Engagingness is the sum over the response's sentences; it and groundedness take the speaker's profile as
-    the fact. `aspect` chooses one: ComperDial takes `overall` (table 14). At least 0; all but engagingness,
-    and so overall, are at most 1 for one sentence. Undefined without a profile, for the aspects that need
-    one.
+    Engagingness is the sum over the response's sentences; it and groundedness use the speaker's profile as
+    the fact. `aspect` selects the value: ComperDial takes `overall` (table 14). At least 0; at most 1, except
+    that engagingness, and so overall, can exceed 1 with several sentences. Undefined without a profile, for
+    the aspects that need one.
     """
     assert turn is not None
     response = scene.target(turn).text.strip()
@@ -168,7 +169,7 @@ def _aspect(model: Encoder, aspect: str, response: str, inputs: dict[str, str]) 
 
 
 def question(aspect: str, response: str, inputs: dict[str, str]) -> str:
-    """Return what the model reads: the question, the response, and what it is asked about."""
+    """Return the model's input: the question, the response, and the inputs of the question."""
     wording, about = QUESTIONS[aspect]
     parts = [f"question: {wording}", f"response: {response}", *(f"{name}: {inputs[name]}" for name in about)]
     return " </s> ".join(parts)
@@ -218,15 +219,15 @@ YES_NO = (
 MODEL = "Qwen/Qwen3-8B"
 LIMIT = 4096
 STEEPNESS = 25.0
-"""Of the scaled form 1 - exp(-25 LL), which the tables of MPCEval fit."""
+"""Factor of the scaled form 1 - exp(-25 LL), which matches the tables of MPCEval."""
 
 
 def ll(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Likelihood of the message after its context: exp of the mean log-probability of its tokens.
 
     exp(1/L sum log p(u_j | u_<j, C_-k)): MPCEval eq. 18; `scaled=1` gives 1 - exp(-25 LL) instead. The
-    context is written as `speaker: text` lines and `Next:`, cut at its beginning to the last 4096 tokens.
-    Range 0 to 1. `reference` gives 0 where there is no message.
+    context is written as `speaker: text` lines and `Next:`, truncated to the last 4096 tokens. Range 0 to 1.
+    `reference` gives 0 without a message.
     """
     assert turn is not None
     text = scene.target(turn).text.strip()
@@ -244,13 +245,13 @@ def ll(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
 
 
 def prompt(scene: Scene, context: list[int]) -> str:
-    """Return the context as the model reads it; who speaks next is not told."""
+    """Return the context as the model reads it, without the next speaker."""
     lines = (f"{_name(scene, scene.turns[p].speaker)}: {scene.turns[p].text}" for p in context)
     return "\n".join([*lines, "Next:"])
 
 
 def mean_log_probability(model: Encoder, before: str, text: str) -> float | None:
-    """Return the mean natural-log probability of a text's tokens after another text, None without a token."""
+    """Return the mean natural-log probability of a text's tokens after another text, None without tokens."""
     import torch
 
     start = model.tokenizer(before).input_ids

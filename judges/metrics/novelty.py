@@ -1,4 +1,4 @@
-"""M-SNS: how far a predicted message is, in meaning, from the turns before it."""
+"""M-SNS, PD and HMP: semantic novelty of a message, and semantic movement of a conversation."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from judges.metrics.kit.metric import (
 )
 from judges.metrics.kit.tools import Blocks, Matrix, Scene, Tools, between, first_greatest, likeness, rows_at
 
-# PD and HMP: how far a conversation moves in meaning, and how steadily.
+# PD and HMP: how far and how steadily a conversation moves semantically.
 
 SHORT = "the conversation has fewer than two turns"
 
 
 def pd(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Progression distance: the distance of the last turn's meaning from the first's, for the length.
+    """Progression distance: the distance between the embeddings of the first and last turn, by length.
 
     ||e(u_T) - e(u_1)|| / T in `paper`, / log10(T + 1) in `reference`: MPCEval eq. 32 and its code, which
-    alone gives the published figures. At least 0; more is more movement, which may be drift. Undefined with
-    fewer than two turns.
+    alone reproduces the published figures. At least 0; more is more movement, which may be drift. Undefined
+    with fewer than two turns.
     """
     rows, positions = _rows(scene, settings, tools)
     if isinstance(rows, Score):
@@ -49,9 +49,9 @@ def pd(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
 def hmp(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Harmonic mean progression: the harmonic mean of the distances from each turn to the next.
 
-    (T - 1) / sum of 1 / (||e(u_t+1) - e(u_t)|| + epsilon): MPCEval eq. 33. At least 0; one small step pulls
-    it down, and a repeated turn to about (T - 1) epsilon, so epsilon decides: 0.01 in the published code,
-    0.000001 in its README. Undefined with fewer than two turns.
+    (T - 1) / sum of 1 / (||e(u_t+1) - e(u_t)|| + epsilon): MPCEval eq. 33. At least 0; one small step lowers
+    the value, and a repeated turn lowers it to about (T - 1) epsilon, so epsilon matters: 0.01 in the
+    published code, 0.000001 in its README. Undefined with fewer than two turns.
     """
     rows, positions = _rows(scene, settings, tools)
     if isinstance(rows, Score):
@@ -63,7 +63,8 @@ def hmp(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
 
 
 def _rows(scene: Scene, settings: Settings, tools: Tools) -> tuple[Matrix | Score, list[int]]:
-    """Return the embeddings of a conversation's turns as the model gives them, or why there are none."""
+    """Return the raw embeddings of a conversation's turns with their positions, or a score with the reason
+    why there are none."""
     if not scene.is_conversation():
         return unscored(STATIC), []
     positions = scene.conversation(history=settings.flag("history"))
@@ -113,9 +114,9 @@ Distances = NDArray[np.float64]
 def m_sns_avg(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Mean distance of the message to the turns of its context.
 
-    avg over c in C_-k of 1 - cos(e(u), e(c)): MPCEval eq. 15. Range 0 (repeats everything) to 2; values
-    around 0.5 are what the paper takes as balanced. `reference` removes punctuation first and gives 0 where
-    there is no context or no message.
+    avg over c in C_-k of 1 - cos(e(u), e(c)): MPCEval eq. 15. Range 0 (repeats everything) to 2; the paper
+    takes values around 0.5 as balanced. `reference` removes punctuation first and gives 0 without context or
+    message.
     """
     distances, _ = _distances(scene, turn, settings, tools)
     if isinstance(distances, Score):
@@ -138,7 +139,8 @@ def m_sns_min(scene: Scene, turn: int | None, settings: Settings, tools: Tools) 
 def _distances(
     scene: Scene, turn: int | None, settings: Settings, tools: Tools
 ) -> tuple[Distances | Score, list[int]]:
-    """Return the distances to each turn of the context and where those stand, or why there are none."""
+    """Return the distances to the turns of the context with their positions, or a score with the reason why
+    there are none."""
     assert turn is not None
     if settings.is_reference:
         return _reference_distances(scene, turn, settings, tools)
@@ -164,7 +166,7 @@ def _reference_distances(
 
 
 def _cleaned(scene: Scene) -> tuple[list[str], list[int]]:
-    """Return every turn's text without punctuation, and where something is left of it."""
+    """Return every turn's text without punctuation, and the positions of those that are not empty."""
     texts = [without_punctuation(turn.text) for turn in scene.turns]
     return texts, [position for position, text in enumerate(texts) if text]
 

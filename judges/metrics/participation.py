@@ -1,4 +1,4 @@
-"""NSE: how evenly the speakers of a conversation take part."""
+"""NSE and SC-Gini: evenness of the speakers' turns, and concentration of their semantic contributions."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from judges.metrics.kit.metric import (
 from judges.metrics.kit.models import torch_on_one_thread
 from judges.metrics.kit.tools import Matrix, Scene, Tools
 
-# SC-Gini as MPCEval's published code computes it: local novelty and global spread, combined.
+# SC-Gini as in MPCEval's published code, which combines local novelty and global spread.
 
 Similarities = NDArray[np.float32]
 Members = NDArray[np.intp]
 
 
 BATCH = 64
-"""The published code's batch. Which repeated messages come out at a distance of 0 hangs on it."""
+"""Batch size of the published code. It determines which repeated messages get a distance of exactly 0."""
 
 
 def combined(speakers: list[str], texts: list[str], settings: Settings, tools: Tools) -> Score:
     """Return the Gini of weight * local share + (1 - weight) * global share of each speaker.
 
-    `speakers` and `texts` have an entry per turn. Shares are of the sum over speakers; where one sum is 0 the
-    other counts alone, where both are, the score is 0.
+    `speakers` and `texts` have an entry per turn. Shares are relative to the sum over speakers; if one sum is
+    0, only the other counts; if both are 0, the score is 0.
     """
     people = sorted(set(speakers))
     if len(people) < 2:
@@ -62,9 +62,9 @@ def combined(speakers: list[str], texts: list[str], settings: Settings, tools: T
 
 
 def similarities(texts: list[str], tools: Tools) -> Similarities:
-    """Return cosines as the published code does: float32 products of vectors from padded batches of 64.
+    """Return cosines as in the published code: float32 products of vectors from padded batches of 64.
 
-    A message and its repetition then have a cosine of 1 or of 1 give or take some 6e-8, as rounding has it.
+    A message and its repetition then have a cosine of exactly 1, or of 1 give or take some 6e-8 by rounding.
     """
     import torch
 
@@ -74,11 +74,11 @@ def similarities(texts: list[str], tools: Tools) -> Similarities:
 
 
 def spread(similar: Similarities, members: Members | None = None) -> float:
-    """Return the mean edge of the spanning tree of 1 - similarity, where an edge of length 0 is not an edge.
+    """Return the mean edge of the spanning tree of 1 - similarity, ignoring edges of length 0.
 
-    A repeated message costs an edge to something else, unless rounding made its distance some 6e-8. Of the
-    two cosines of a pair, which rounding may tell apart, the one with an edge counts, or the shorter. With
-    messages that no edge reaches there are several trees (Prim's algorithm, a row at a time).
+    A repeated message needs an edge to a different message, unless rounding made its distance some 6e-8. Of
+    the two cosines of a pair, which may differ by rounding, the one with an edge counts, or the shorter. If
+    some messages are unreachable there are several trees (Prim's algorithm, a row at a time).
     """
     indexes = np.arange(len(similar)) if members is None else members
     nearest = np.full(len(indexes), np.inf, similar.dtype)
@@ -92,22 +92,22 @@ def spread(similar: Similarities, members: Members | None = None) -> float:
         at = int(reach.argmin())
         if np.isfinite(reach[at]):
             edges.append(float(reach[at]))
-        else:  # no edge leads on: the next tree begins anywhere
+        else:  # no edge left: start the next tree anywhere
             at = int(outside.argmax())
     return float(np.mean(edges)) if edges else 0.0
 
 
 def _edges(similar: Similarities, indexes: Members, at: int) -> Similarities:
-    """Return the distances of one message to all, infinite where they are 0."""
+    """Return the distances of one message to all messages, infinite instead of 0."""
     apart = np.maximum(1.0 - np.stack([similar[indexes[at], indexes], similar[indexes, indexes[at]]]), 0.0)
     return np.asarray(np.where(apart > 0, apart, np.inf).min(axis=0))
 
 
 def _novelty(similar: Similarities, settings: Settings) -> Matrix:
-    """Return each turn's local novelty: 1 - the mean similarity of its near turns, or of its nearest one.
+    """Return each turn's local novelty: 1 - the mean similarity of its near turns, or of its nearest turn.
 
-    Near are those of its `neighbours` nearest turns whose similarity reaches the percentile of all turns'
-    nearest similarities.
+    Near turns are those among its `neighbours` nearest turns whose similarity reaches the percentile of all
+    turns' nearest similarities.
     """
     count = min(settings.integer("neighbours"), len(similar) - 1)
     nearest = np.stack([_greatest(row, at, count) for at, row in enumerate(similar)])
@@ -119,7 +119,7 @@ def _novelty(similar: Similarities, settings: Settings) -> Matrix:
 
 
 def _greatest(row: Similarities, own: int, count: int) -> Matrix:
-    """Return a turn's `count` greatest similarities to other turns, the greatest first."""
+    """Return a turn's `count` greatest similarities to other turns, in descending order."""
     others = np.delete(row, own).astype(np.float64)
     return -np.sort(np.partition(-others, count - 1)[:count])
 
@@ -133,7 +133,7 @@ def _mixed(local: Matrix, change: Matrix, weight: float) -> Matrix:
 
 
 def reference_gini(values: Matrix) -> float:
-    """Return the Gini coefficient, 0 where all values are 0."""
+    """Return the Gini coefficient, 0 if all values are 0."""
     total = values.sum()
     if total <= 0:
         return 0.0
@@ -146,9 +146,9 @@ NOBODY = "no turn has both text and a speaker"
 def nse(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Normalised speaker entropy: -sum p log2 p / log2 S, p a speaker's share of turns, S those who speak.
 
-    MPCEval eq. 24. Range 0 (one speaker has nearly all turns) to 1 (all have as many). Evenness is not better
-    in itself: a talk with questions is no worse than a round. Undefined with one speaker (0/0), where
-    `reference` gives 0.
+    MPCEval eq. 24. Range 0 (one speaker has nearly all turns) to 1 (all have equally many). Evenness is not
+    better in itself: a talk with questions is no worse than a round-table. Undefined with one speaker (0/0);
+    `reference` gives 0 there.
     """
     if not scene.is_conversation():
         return unscored(STATIC)
@@ -167,7 +167,7 @@ def spoken(scene: Scene, settings: Settings) -> list[int]:
 
 
 def entropy(turns: Counter[str]) -> float:
-    """Return the entropy of a distribution given as counts, in bits."""
+    """Return the entropy, in bits, of a distribution given as counts."""
     total = turns.total()
     return math.fsum(-count / total * math.log2(count / total) for count in sorted(turns.values()))
 
@@ -191,21 +191,21 @@ FAMILY = (
 )
 
 
-# SC-Gini: whether what a conversation spreads over comes from few speakers or from all.
+# SC-Gini: whether few speakers or all contribute to a conversation's semantic spread.
 
 NOISE = 1e-12
-"""A change of spread below this is rounding, not a contribution."""
+"""Smaller changes of spread are rounding errors, not contributions."""
 
 
 def sc_gini(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Semantic concentration: the Gini coefficient of the speakers' contributions to the spread.
 
     R is the mean edge of the minimum spanning tree of the messages under 1 - cosine, Gamma_s = max(0, R(all)
-    - R(all without s)): MPCEval C.1.1. Range 0 (all contribute alike) to 1 - 1/S (one speaker does). Messages
-    with the same text are edges of length zero; one message alone has R = 0. Undefined with one speaker, or
-    where no speaker widens the spread. `reference` is the published code's combined score, which mixes Gamma
-    with a sum of local novelties, embeds as that code does, takes an edge of length zero for none, and gives
-    0 where it is undefined.
+    - R(all without s)): MPCEval C.1.1. Range 0 (all contribute equally) to 1 - 1/S (one speaker does).
+    Messages with the same text have edges of length zero; a single message has R = 0. Undefined with one
+    speaker, or if no speaker widens the spread. `reference` is the published code's combined score, which
+    mixes Gamma with a sum of local novelties, embeds in the same way as that code, ignores edges of length
+    zero, and gives 0 where the value is undefined.
     """
     if not scene.is_conversation():
         return unscored(STATIC)
@@ -226,7 +226,7 @@ def sc_gini(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
 
 @dataclass(frozen=True)
 class Messages:
-    """Where the messages stand, which distinct text each has, and the distances of the distinct texts."""
+    """Positions of the messages, the distinct text of each, and the distances between distinct texts."""
 
     positions: list[int]
     texts: NDArray[np.intp]
@@ -257,7 +257,7 @@ def _messages(scene: Scene, positions: list[int], tools: Tools) -> Messages:
 
 
 def _gain(total_spread: float, messages: Messages, scene: Scene, positions: list[int], speaker: str) -> float:
-    """Return by how much a speaker's turns widen the spread, at least 0."""
+    """Return the increase of the spread due to a speaker's turns, at least 0."""
     others = [index for index, p in enumerate(positions) if scene.turns[p].speaker != speaker]
     gain = total_spread - messages.spread(others)[0]
     return gain if gain > NOISE else 0.0
@@ -272,7 +272,7 @@ def gini(values: list[float]) -> float:
 
 
 def _texts(scene: Scene, settings: Settings) -> Iterable[str]:
-    """Yield what is embedded ahead: nothing for `reference`, whose vectors hang on their company."""
+    """Yield the texts to embed in advance: none for `reference`, whose vectors depend on their batch."""
     return () if settings.is_reference else (turn.text for turn in scene.turns if turn.text.strip())
 
 

@@ -1,4 +1,4 @@
-"""Against a reference: BLEU, Word F1, ROUGE, METEOR, BERTScore, BLEURT and BARTScore."""
+"""Metrics against a reference: BLEU, Word F1, ROUGE, METEOR, BERTScore, BLEURT and BARTScore."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from judges.metrics.kit.metric import (
 from judges.metrics.kit.models import Encoder, load_classifier, load_encoder, load_seq2seq
 from judges.metrics.kit.tools import Scene, Tools
 
-# What metrics against a reference share: the pair of texts, and ComperDial's normalisation of both.
+# Shared by metrics against a reference: the pair of texts, and ComperDial's normalisation of both.
 
 AGAINST = {"against": Parameter("", "continuation whose turn at the same place is the reference")}
 _PUNCTUATION = re.compile(r"""[!"#$%&()*+,\-./:;<=>?@\[\]\\^`{|}~_']""")
@@ -48,7 +48,7 @@ class Pair:
 
 
 def pair(scene: Scene, turn: int | None, settings: Settings) -> Pair | Score:
-    """Return the texts to compare, normalised, or why there is nothing to compare.
+    """Return the normalised texts to compare, or a score with the reason why there is nothing to compare.
 
     The reference of a static turn is the dialogue's own turn at its point; `against` names another.
     """
@@ -66,7 +66,7 @@ def pair(scene: Scene, turn: int | None, settings: Settings) -> Pair | Score:
 
 
 def reference_of(scene: Scene, turn: int, settings: Settings) -> Turn | Score:
-    """Return what a turn is compared with, or why it is compared with nothing: never with itself."""
+    """Return a turn's reference, never the turn itself, or a score with the reason why there is none."""
     against = settings.text("against")
     reference = scene.reference(turn, against)
     if reference is None:
@@ -75,19 +75,19 @@ def reference_of(scene: Scene, turn: int, settings: Settings) -> Turn | Score:
 
 
 def normalised(text: str) -> str:
-    """Return a text in lower case, without ASCII punctuation, English articles and surplus spaces."""
+    """Lower-case a text and remove ASCII punctuation, English articles and surplus spaces."""
     return " ".join(_ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.lower())).split())
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """Return the words of a normalised text: split at spaces, and within scripts that have none."""
+    """Return the words of a normalised text, split at spaces, and also within scripts without spaces."""
     token_list: list[str] = []
     for part in normalised(text).split():
         token_list.extend(words(part) if any(map(is_unspaced, part)) else [part])
     return tuple(token_list)
 
 
-# BLEU, Word F1 and ROUGE: how many words and word sequences a response shares with its reference.
+# BLEU, Word F1 and ROUGE: words and word sequences that a response shares with its reference.
 
 EPSILON = 1e-12
 MEASURES = ("f1", "precision", "recall")
@@ -117,8 +117,8 @@ def bleu(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sc
 def word_f1(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Word F1 of the response against the reference, both normalised; words count as often as they occur.
 
-    2PR / (P + R), P and R the shared words' share of the response's and the reference's words; 0 where none
-    is shared: ComperDial table 14. Range 0 to 1.
+    2PR / (P + R), P and R the shared words' share of the response's and the reference's words; 0 without
+    shared words: ComperDial table 14. Range 0 to 1.
     """
     texts = pair(scene, turn, settings)
     if isinstance(texts, Score):
@@ -133,7 +133,8 @@ def word_f1(scene: Scene, turn: int | None, settings: Settings, tools: Tools) ->
 def rouge_1(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """ROUGE-1 of the response against the reference, both normalised: overlap of words, no stemming.
 
-    F1, precision or recall, as `measure` says: ComperDial table 14, by the package rouge-score. Range 0 to 1.
+    `measure` selects F1, precision or recall: ComperDial table 14, with the package rouge-score. Range 0 to
+    1.
     """
     return _rouge("rouge1", scene, turn, settings)
 
@@ -161,10 +162,10 @@ def _rouge(kind: str, scene: Scene, turn: int | None, settings: Settings) -> Sco
 
 
 class _Spaces:
-    """Splits at spaces: the texts are tokens already."""
+    """Tokenizer that splits at spaces, for texts that are already tokenized."""
 
     def tokenize(self, text: str) -> list[str]:
-        """Return the tokens between spaces."""
+        """Split a text at spaces."""
         return text.split()
 
 
@@ -200,7 +201,7 @@ OVERLAP = (
 )
 
 
-# METEOR: alignment of a response's words with its reference's, by form, stem and, with WordNet, synonym.
+# METEOR: alignment of the words of a response and its reference by form, stem and, with WordNet, synonym.
 
 EXACT_PLUS_STEM = "exact_plus_stem"
 
@@ -209,7 +210,7 @@ def meteor(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> 
     """METEOR of the response against the reference, both normalised.
 
     F (1 - 0.5 (chunks / matches)^3), F = 10PR / (R + 9P): nltk's single_meteor_score, after ComperDial table
-    14. `paper` matches forms, Porter stems and WordNet synonyms; `exact_plus_stem` does without synonyms and
+    14. `paper` matches forms, Porter stems and WordNet synonyms; `exact_plus_stem` omits synonyms and
     so is not METEOR as published. Range 0 to 1.
     """
     from nltk.translate.meteor_score import single_meteor_score
@@ -260,7 +261,7 @@ METEOR = (
 )
 
 
-# BERTScore and BLEURT: how near a response is to its reference in the eyes of a language model.
+# BERTScore and BLEURT: similarity of a response to its reference according to a language model.
 
 
 def bert_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -268,8 +269,8 @@ def bert_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
 
     2PR / (P + R): P is the mean over the response's tokens of the best cosine to a token of the reference, R
     the reverse, from one layer of the encoder; no IDF, no rescaling; the special tokens are matched but not
-    counted. ComperDial table 14. Range -1 to 1. Undefined where P and R differ in sign: their harmonic mean
-    has no bounds.
+    counted. ComperDial table 14. Range -1 to 1. Undefined if P and R differ in sign, since their harmonic
+    mean is then unbounded.
     """
     texts = pair(scene, turn, settings)
     if isinstance(texts, Score):
@@ -287,7 +288,7 @@ def bert_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
 
 
 def f1(precision: float, recall: float) -> float | None:
-    """Return the harmonic mean, 0 where both are 0; None where one is negative: it would have no bounds."""
+    """Return the harmonic mean; 0 if both are 0, None if one is negative (the mean would be unbounded)."""
     if precision * recall < 0:
         return None
     total = precision + recall
@@ -295,7 +296,7 @@ def f1(precision: float, recall: float) -> float | None:
 
 
 def _tokens(encoder: Encoder, text: str, layer: int) -> Any:
-    """Return the unit vectors of a text's tokens, special ones at both ends, from one layer."""
+    """Return the unit vectors of a text's tokens, with special tokens at both ends, from one layer."""
     states = encoder.run(text, output_hidden_states=True).hidden_states
     if layer >= len(states):
         raise MetricError(f"bert_score: the model has {len(states) - 1} layers, not a layer {layer}")
@@ -306,8 +307,8 @@ def _tokens(encoder: Encoder, text: str, layer: int) -> Any:
 def bleurt(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """BLEURT of the response against the reference, both normalised: the output of a trained regressor.
 
-    The model reads reference and response as a pair and gives one number: ComperDial table 14. No fixed
-    range; the published models give about 0 for unlike and 1 for equal texts.
+    The model reads reference and response as a pair and returns a number: ComperDial table 14. No fixed
+    range; the published models give about 0 for unrelated and 1 for equal texts.
     """
     texts = pair(scene, turn, settings)
     if isinstance(texts, Score):
@@ -361,7 +362,7 @@ LEARNED_OVERLAP = (
 )
 
 
-# BARTScore: how expected one text is after another to a sequence-to-sequence model.
+# BARTScore: likelihood of a text given another, under a sequence-to-sequence model.
 
 MODEL = "facebook/bart-large-cnn"
 FAITHFULNESS, PRECISION, RECALL, F1 = "faithfulness", "precision", "recall", "f1"
@@ -372,10 +373,10 @@ def bart_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
     """Mean log-likelihood of a text's tokens after another text, under a sequence-to-sequence model.
 
     1/n sum log p(token_j | tokens before, source), with the natural logarithm. `faithfulness`: of the
-    response after the history (its turns' texts, one a line); `precision`: of the response after the
-    reference; `recall`: of the reference after the response; `f1`: the mean of these two. Texts are read as
-    they stand, sources cut at their beginning, targets at their end, to what the model reads. At most 0, no
-    lower bound.
+    response after the history (its turns' texts, one per line); `precision`: of the response after the
+    reference; `recall`: of the reference after the response; `f1`: the mean of precision and recall. Texts
+    are not normalised; beyond the model's limit, sources lose their beginning and targets their end. At most
+    0, no lower bound.
     """
     assert turn is not None
     response = scene.target(turn).text.strip()
@@ -412,10 +413,9 @@ def _reference(scene: Scene, turn: int, settings: Settings) -> str | Score:
 
 
 def mean_log_probability(model: Encoder, source: str, target: str) -> float | None:
-    """Return the mean natural-log probability of a target's tokens after a source, None without a token.
+    """Return the mean natural-log probability of a target's tokens after a source, None without tokens.
 
-    The tokens are those that the model's own tokenizer makes of a target, special ones included, as the model
-    was trained on.
+    The tokens are those of the model's own tokenizer, including special tokens, as in the model's training.
     """
     import torch
 
@@ -430,7 +430,7 @@ def mean_log_probability(model: Encoder, source: str, target: str) -> float | No
 
 
 def _cut(model: Encoder, tokens: list[int]) -> list[int]:
-    """Return a source's tokens, the earliest left out where they are too many; a start mark stays."""
+    """Truncate a source's tokens by dropping the earliest ones; a start token stays."""
     over = len(tokens) - model.limit
     if over <= 0:
         return tokens

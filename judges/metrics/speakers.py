@@ -1,4 +1,4 @@
-"""Speakers: whether they keep to their own themes and earlier turns (LSCC-ES, LS-ES, GSCC-DC)."""
+"""Speakers: consistency with their own themes and earlier turns (LSCC-ES, LS-ES, GSCC-DC)."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from judges.metrics.kit.tools import (
 from judges.metrics.participation import NOBODY, spoken
 from judges.metrics.turn_taking import NO_SPEAKER
 
-# A speaker's background, mixed with what the speaker said: the augmented forms of three families.
+# A speaker's background mixed with the speaker's turns: the augmented forms of three families.
 
 NO_PROFILE = "the speaker has no profile"
 
 
 def augmented(scene: Scene, turn: int, window: int, tools: Tools) -> Matrix | None:
-    """Return aug_s = alpha v_s + (1 - alpha) b_s of a turn's speaker, None where the speaker has no profile.
+    """Return aug_s = alpha v_s + (1 - alpha) b_s of a turn's speaker, None if the speaker has no profile.
 
     MPCEval eq. 6-7: v_s is the mean embedding of the speaker's turns in the context, b_s the embedding of
     role and profile as one text, alpha = min(1, own turns / window); without a window, / turns of the
@@ -70,7 +70,7 @@ def augmented(scene: Scene, turn: int, window: int, tools: Tools) -> Matrix | No
 
 
 def likeness_with_background(scene: Scene, turn: int, window: int, tools: Tools) -> Matrix:
-    """Return the cosines of every position to a turn's augmented speaker; zeros where there is no profile."""
+    """Return the cosines of every position to a turn's augmented speaker; zeros without a profile."""
     name = ("background likeness", tools.embed.name, window)
     return scene.once(name, lambda: _likeness(scene, window, tools)).row(turn)
 
@@ -87,7 +87,7 @@ def _likeness(scene: Scene, window: int, tools: Tools) -> Blocks:
 
 
 def _mean_of_background(scene: Scene, speaker: str, own: Sequence[int], tools: Tools) -> Matrix:
-    """Return the mean embedding of a speaker's turns, from running sums where they are the first ones."""
+    """Return the mean embedding of a speaker's turns, from running sums if they are the speaker's first."""
     every = scene.said_by(speaker)
     if every[len(own) - 1] != own[-1]:
         mean: Matrix = tools.vectors(scene)[list(own)].mean(axis=0)
@@ -99,12 +99,12 @@ def _mean_of_background(scene: Scene, speaker: str, own: Sequence[int], tools: T
 
 
 def texts(scene: Scene, settings: Settings) -> Iterable[str]:
-    """Yield what the augmented forms embed: the turns and the profiles of those who speak."""
+    """Yield the texts that the augmented forms embed: turns and speakers' profiles."""
     yield from (turn.text for turn in scene.turns if turn.text.strip())
     yield from filter(None, map(scene.profile, dict.fromkeys(turn.speaker for turn in scene.turns)))
 
 
-# LSCC-ES: whether a predicted message sounds like the speaker's own earlier turns.
+# LSCC-ES: similarity of a predicted message to the speaker's own earlier turns.
 
 Similarities = NDArray[np.float64]
 
@@ -113,7 +113,7 @@ def lscc_es_avg(scene: Scene, turn: int | None, settings: Settings, tools: Tools
     """Mean similarity of the message to the speaker's own turns in the context.
 
     avg over c in C_s of cos(e(u), e(c)): MPCEval eq. 20. Range -1 to 1, higher is more like the speaker.
-    Undefined where the speaker has no turn in the context. `reference` rounds to 4 decimals.
+    Undefined if the speaker has no turn in the context. `reference` rounds to 4 decimals.
     """
     similarities, _ = _similarities(scene, turn, settings, tools)
     return similarities if isinstance(similarities, Score) else _rounded(settings, float(similarities.mean()))
@@ -157,7 +157,8 @@ def lscc_es_aug(scene: Scene, turn: int | None, settings: Settings, tools: Tools
 def _similarities(
     scene: Scene, turn: int | None, settings: Settings, tools: Tools
 ) -> tuple[Similarities | Score, list[int]]:
-    """Return the similarities to the speaker's own turns and where those stand, or why there are none."""
+    """Return the similarities to the speaker's own turns with their positions, or a score with the reason
+    why there are none."""
     assert turn is not None
     target = scene.target(turn)
     if not target.text.strip():
@@ -209,15 +210,14 @@ OWN_TURNS = tuple(
 )
 
 
-# LS-ES: whether what the others say is near to what the predicted speaker said before.
+# LS-ES: similarity of the others' turns to the predicted speaker's earlier turns.
 
 
 def ls_es_avg(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Mean over the others' turns of the best similarity to one of the speaker's turns.
 
     avg over c not by s of max over c' by s of cos(e(c), e(c')), in the context: MPCEval eq. 4. Range -1 to 1.
-    Undefined where the speaker or the others have no turn, where `reference` gives 0; it rounds to 4
-    decimals.
+    Undefined if the speaker or the others have no turn; `reference` gives 0 there, and rounds to 4 decimals.
     """
     best = _best(scene, turn, settings, tools)
     return best if isinstance(best, Score) else _rounded(settings, float(best[0].mean()))
@@ -235,7 +235,7 @@ def ls_es_max(scene: Scene, turn: int | None, settings: Settings, tools: Tools) 
 def ls_es_avg_aug(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Mean similarity of the others' turns to the speaker's turns and background: MPCEval eq. 4 with 6-7.
 
-    avg over c not by s of cos(e(c), aug_s). Range -1 to 1. Undefined without a profile, or where nobody else
+    avg over c not by s of cos(e(c), aug_s). Range -1 to 1. Undefined without a profile, or if nobody else
     spoke.
     """
     best = _augmented(scene, turn, settings, tools)
@@ -254,7 +254,7 @@ def ls_es_max_aug(scene: Scene, turn: int | None, settings: Settings, tools: Too
 def _best(
     scene: Scene, turn: int | None, settings: Settings, tools: Tools
 ) -> tuple[Similarities, list[int]] | Score:
-    """Return, for each of the others' turns, its best similarity to the speaker's, and where it stands."""
+    """Return the best similarity of each of the others' turns to the speaker's turns, with its position."""
     assert turn is not None
     own, others = _sides(scene, turn, settings)
     if settings.is_reference and not (own and others):
@@ -288,7 +288,7 @@ def _augmented(
 
 
 def _missing_of_alignment(scene: Scene, turn: int, others: list[int]) -> str:
-    """Return why there is nothing to compare, empty where there is."""
+    """Return the reason why there is nothing to compare, empty if there is something."""
     if not scene.target(turn).speaker.strip():
         return NO_SPEAKER
     return "" if others else "nobody else has a turn in the context"
@@ -303,8 +303,8 @@ def _sides(scene: Scene, turn: int, settings: Settings) -> tuple[Sequence[int], 
 
 
 def _unit(scene: Scene, settings: Settings, tools: Tools) -> Matrix:
-    """Return the unit vectors of turns; in `reference` with those of turns without text, as the published
-    code has them."""
+    """Return the unit vectors of turns; in `reference` including turns without text, as in the published
+    code."""
     if not settings.is_reference or all(turn.text.strip() for turn in scene.turns):
         return tools.unit(scene)
     name = ("unit with blanks", tools.embed.name)
@@ -347,7 +347,7 @@ ALIGNMENT = (
 )
 
 
-# The themes of a speaker: the means of a Gaussian mixture whose size the BIC chooses.
+# The themes of a speaker: the means of a Gaussian mixture, its size chosen by BIC.
 
 LEAST = 5
 MOST = 6
@@ -377,7 +377,7 @@ def centres(rows: Matrix, *, reference: bool = False) -> Matrix:
 
 
 def sizes(count: int, *, reference: bool) -> list[int]:
-    """Return the numbers of components to try for so many turns.
+    """Return the numbers of components to try for `count` turns.
 
     The paper: 1 to floor(sqrt n). The published code: at most 6 and n // 5 as well, one component below 5
     turns, and no single component from 25 turns on.
@@ -391,15 +391,15 @@ def sizes(count: int, *, reference: bool) -> list[int]:
     return list(range(2 if count >= CERTAINLY_SEVERAL and most > 1 else 1, most + 1))
 
 
-# GSCC-DC: whether speakers keep to one or a few themes of their own over a conversation.
+# GSCC-DC: whether each speaker keeps to one or a few themes over a conversation.
 
 NO_SINGLETONS = "no_singletons"
 Summary = Callable[[Matrix], float]
 
 
 def gscc(scene: Scene, settings: Settings, tools: Tools, best: Summary, *, multi: bool, aug: bool) -> Score:
-    """Return the mean over speakers, weighted by their turns, of `best` of the similarities of each turn to
-    the nearest of the speaker's centroids."""
+    """Return the mean over speakers, weighted by their turns, of `best` over the similarities of each turn
+    to the nearest of the speaker's centroids."""
     if not scene.is_conversation():
         return unscored(STATIC)
     positions = spoken(scene, settings)
@@ -475,10 +475,10 @@ def _greatest(values: Matrix) -> float:
 def gscc_dc_avg(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Mean similarity of a speaker's turns to the mean of all of them, over speakers.
 
-    avg over u by s of cos(e(u), c_s), c_s the mean of e(u): MPCEval eq. 34-35. Range -1 to 1. Speakers are
-    averaged by their turns (Concord's choice: the paper gives values per speaker). A single turn is its own
-    centroid and scores 1: `paper` counts it, `no_singletons` leaves out speakers with fewer than
-    `least_turns` turns. `reference` counts them.
+    avg over u by s of cos(e(u), c_s), c_s the mean of e(u): MPCEval eq. 34-35. Range -1 to 1. The mean over
+    speakers is weighted by their turns (Concord's choice: the paper gives values per speaker). A single turn
+    is its own centroid and scores 1: `paper` and `reference` count it, `no_singletons` leaves out speakers
+    with fewer than `least_turns` turns.
     """
     return gscc(scene, settings, tools, _average, multi=False, aug=False)
 

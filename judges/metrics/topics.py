@@ -34,10 +34,10 @@ from judges.metrics.kit.metric import (
 from judges.metrics.kit.tools import Scene, Tools
 from judges.metrics.turn_taking import NO_CONTEXT, NO_SPEAKER
 
-# Topic models and what is computed with topic mixtures. Mixtures are rows that sum to 1.
+# Topic models and computations on topic mixtures. Mixtures are rows that sum to 1.
 #
-# LDA comes with scikit-learn. BERTopic is an extra: without the library there is one clear line, and LDA
-# never stands in for it. Both are fitted with fixed seeds, so a model depends on its documents alone.
+# LDA comes with scikit-learn. BERTopic is an extra: without the library there is an error message, and LDA
+# never replaces it. Both are fitted with fixed seeds, so a model depends on its documents alone.
 
 Mixture = NDArray[np.float64]
 Place = tuple[str, str, int]
@@ -49,16 +49,16 @@ ITERATIONS = 10
 SEED = 0
 BLOCK = 10
 MOST = 20_000
-"""Documents that a topic model is fitted on at most."""
+"""Maximum number of documents to fit a topic model on."""
 NOISE = 1e-12
-"""Differences of running sums below this are rounding."""
+"""Smaller differences of running sums are rounding errors."""
 
 
 class TopicModel(Protocol):
-    """Turns texts into topic mixtures."""
+    """Converts texts to topic mixtures."""
 
     def mixtures(self, texts: Sequence[str]) -> Mixture:
-        """Return one row per text; a row of zeros where a text has nothing that the model knows."""
+        """Return one row per text; zeros for a text with nothing that the model knows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Lda:
     model: Any
 
     def mixtures(self, texts: Sequence[str]) -> Mixture:
-        """Return one row per text; a row of zeros where no word of it is known."""
+        """Return one row per text; zeros for a text without known words."""
         counts = self.vectorizer.transform(texts)
         rows = np.asarray(self.model.transform(counts), dtype=np.float64)
         return rows * (np.asarray(counts.sum(axis=1)).reshape(-1, 1) > 0)
@@ -77,20 +77,20 @@ class Lda:
 
 @dataclass(frozen=True, eq=False)
 class Bertopic:
-    """BERTopic's topics; the share of a text that it takes as outlier belongs to no topic."""
+    """BERTopic's topics; the share of a text that counts as outlier belongs to no topic."""
 
     model: Any
     tools: Tools
 
     def mixtures(self, texts: Sequence[str]) -> Mixture:
-        """Return the topic probabilities, made to sum to 1; zeros where a text is all outlier."""
+        """Return the topic probabilities, normalised to sum to 1; zeros for a text that is all outlier."""
         vectors = self.tools.embed(list(texts))
         _, probabilities = self.model.transform(list(texts), vectors)
         return renormalised(np.atleast_2d(np.asarray(probabilities, dtype=np.float64)))
 
 
 def fit_lda(texts: Sequence[str], topics: int) -> Lda:
-    """Fit LDA on texts; raise MetricError where they hold no word at all."""
+    """Fit LDA on texts; raise MetricError if they contain no words."""
     from sklearn.decomposition import LatentDirichletAllocation
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -119,10 +119,10 @@ def fit_bertopic(texts: Sequence[str], smallest: int, tools: Tools) -> Bertopic:
 
 
 def documents(dialogues: Iterable[Dialogue], size: int = BLOCK, most: int = MOST) -> list[str]:
-    """Return a corpus as documents of `size` turns in a row, in an order that does not depend on its own.
+    """Return a corpus as documents of `size` consecutive turns, in an order independent of the corpus's.
 
-    Of a corpus with more than `most` documents, those whose places have the least hashes: a sample that
-    depends on the corpus alone, so that memory and time stay bounded.
+    If there are more than `most` documents, keep those whose places have the least hashes: a sample that
+    depends on the corpus alone and bounds memory and time.
     """
     sample: list[tuple[int, Place, str]] = []
     for place, text in _documents(dialogues, size):
@@ -140,7 +140,7 @@ def _documents(dialogues: Iterable[Dialogue], size: int) -> Iterator[tuple[Place
 
 
 class Turns:
-    """The mixtures of a scene's turns, computed once; that of several turns is the mean of theirs."""
+    """Topic mixtures of a scene's turns, computed once; the mixture of several turns is their mean."""
 
     def __init__(self, scene: Scene, model: TopicModel) -> None:
         rows = model.mixtures([turn.text for turn in scene.turns])
@@ -149,18 +149,19 @@ class Turns:
         self._sums = np.vstack([np.zeros(rows.shape[1]), np.cumsum(rows, axis=0)])
 
     def mixture(self, positions: Sequence[int]) -> Mixture:
-        """Return the mixture of some turns, zeros where none has a word that the model knows."""
+        """Return the mixture of some turns, zeros if none has a word that the model knows."""
         if positions and positions[-1] - positions[0] + 1 == len(positions):
             weights = self._sums[positions[-1] + 1] - self._sums[positions[0]]
             return renormalised(np.where(weights > NOISE, weights, 0.0))
         return renormalised(self.rows[list(positions)].sum(axis=0))
 
     def reach(self, context: Sequence[int], step: int, shift: float) -> int:
-        """Return how many of a context's last turns can hold a step that moves their mixture by `shift`.
+        """Return the greatest number of a context's last turns at which a step can shift their mixture by
+        `shift`.
 
-        The mean of k mixtures moves by at most step / (k + step) in total variation when `step` more come
-        in, and the Jensen-Shannon divergence (base 2) of two distributions is never above that. Turns without
-        a known word do not count.
+        The mean of k mixtures moves by at most step / (k + step) in total variation when `step` more are
+        added, and the Jensen-Shannon divergence (base 2) of two distributions is never above that. Turns
+        without a known word do not count.
         """
         counted = 0
         for size, position in enumerate(reversed(context), start=1):
@@ -176,7 +177,7 @@ def of_turns(scene: Scene, model: TopicModel) -> Turns:
 
 
 def renormalised(rows: Mixture) -> Mixture:
-    """Make rows sum to 1; a row of zeros stays."""
+    """Normalise rows to sum to 1; a row of zeros stays."""
     totals = rows.sum(axis=-1, keepdims=True)
     return rows / np.where(totals > 0, totals, 1.0)
 
@@ -193,17 +194,17 @@ def _relative_entropy(left: Mixture, right: Mixture) -> float:
     return float(np.sum(left[some] * np.log(left[some] / right[some])))
 
 
-# LS-TA: whether the predicted speaker talks about what the context is about.
+# LS-TA: similarity of the predicted speaker's topics to the context's.
 
 
 def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Topic alignment of the speaker with the context: MPCEval eq. 8.
 
-    1 - sqrt(JSD(theta(C_s), theta(C_-k))), theta the mean of the turns' topic mixtures. `paper` takes a topic
-    model fitted once on the corpus, and JSD in base 2: range 0 to 1. Undefined where the speaker has no turn,
-    or a side has no word that the model knows. `reference` fits an LDA anew for every turn, on the context's
-    turns and the speaker's again, takes JSD in base e (so the least value is .167), rounds to 4 decimals, and
-    gives 0 where it is undefined.
+    1 - sqrt(JSD(theta(C_s), theta(C_-k))), theta the mean of the turns' topic mixtures. `paper` uses a topic
+    model fitted once on the corpus, and JSD in base 2: range 0 to 1. Undefined if the speaker has no turn, or
+    one side has no word that the model knows. `reference` fits a new LDA for every turn, on the context's
+    turns plus the speaker's turns a second time, uses JSD in base e (so the least value is .167), rounds to 4
+    decimals, and gives 0 where the value is undefined.
     """
     assert turn is not None
     target = scene.target(turn)
@@ -229,7 +230,7 @@ def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> S
 
 
 def _reference_of_topic_alignment(context: list[str], own: list[str], count: int) -> float:
-    """Return the published code's value: 0 where there are no own turns or no words."""
+    """Return the published code's value: 0 if the speaker has no turns or there are no words."""
     from sklearn.decomposition import LatentDirichletAllocation
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -283,7 +284,7 @@ TOPIC_ALIGNMENT = (
 )
 
 
-# TES: how much of a message's topics lies outside those that the context has established.
+# TES: the share of a message's topics outside those that the context has established.
 
 LONGEST_REPEAT = 20
 SHARE_DIGITS = 9
@@ -293,12 +294,12 @@ def tes(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
     """Topic expansion score: the share of the message's topics that are not dominant in the context.
 
     MPCEval eq. 19. The context is widened by `step` turns until the next step would move its topic mixture by
-    more than `shift` (JSD, base 2); topics that together hold `mass` of that mixture are dominant; the
-    message is read with the `support` turns before it; the mixture of several turns is the mean of theirs.
-    Where no step would, the whole context is stable and is taken. Range 0 (redundant) to 1 (off topic).
+    more than `shift` (JSD, base 2); if no step would, the whole context is stable and is used. Topics that
+    together hold `mass` of that mixture are dominant; the message is read with the `support` turns before it;
+    the mixture of several turns is the mean of their mixtures. Range 0 (redundant) to 1 (off topic).
     Undefined with a context of fewer than two steps. `reference` reads several turns as one text, takes the
-    greatest multiple of `step` where no step passes, repeats a short message until it is as long as the turns
-    before it, and gives 0 where anything is missing.
+    greatest multiple of `step` if no step passes, repeats a short message until it is as long as the turns
+    before it, and gives 0 if anything is missing.
     """
     assert turn is not None
     if settings.is_reference:
@@ -329,7 +330,7 @@ def _reference(scene: Scene, turn: int, settings: Settings, model: TopicModel) -
         return scored(0.0)
 
     def mixture(size: int) -> Mixture:
-        """The mixture of the last `size` turns as one text."""
+        """Return the mixture of the last `size` turns as one text."""
         return model.mixtures(["\n".join(texts[-size:])])[0]
 
     size = _stable(len(texts), settings, mixture) or len(texts) // step * step
@@ -339,7 +340,7 @@ def _reference(scene: Scene, turn: int, settings: Settings, model: TopicModel) -
 
 
 def _stable(count: int, settings: Settings, mixture: Callable[[int], Mixture]) -> int | None:
-    """Return the first window size after which one more step shifts the topics, None where none does."""
+    """Return the first window size after which one more step shifts the topics, None if there is none."""
     step, shift = settings.integer("step"), settings.number("shift")
     before = mixture(step)
     for size in range(step, count - step + 1, step):
@@ -351,7 +352,7 @@ def _stable(count: int, settings: Settings, mixture: Callable[[int], Mixture]) -
 
 
 def _supported(texts: list[str], message: str, settings: Settings) -> str:
-    """Return the message after the turns that support it, repeated against dilution."""
+    """Return the supporting turns followed by the message, which is repeated against dilution."""
     before = texts[-settings.integer("support") :]
     length = len("\n".join(before))
     times = min(LONGEST_REPEAT, max(1, math.ceil(length / len(message))))
@@ -359,9 +360,9 @@ def _supported(texts: list[str], message: str, settings: Settings) -> str:
 
 
 def dominant(mixture: Mixture, mass: float) -> list[int]:
-    """Return the topics, greatest first (the lower number first among equals), that together reach `mass`.
+    """Return the topics that together reach `mass`, greatest first (ties: lower number first).
 
-    Shares that differ by rounding alone are equal: an LDA gives many topics the same small share.
+    Shares that differ only by rounding are ties: an LDA gives many topics the same small share.
     """
     ordered = np.argsort(-np.round(mixture, SHARE_DIGITS), kind="stable")
     reached = np.cumsum(mixture[ordered]) >= mass - 1e-12

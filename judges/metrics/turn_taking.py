@@ -1,4 +1,4 @@
-"""DNR, IR and PF: whether the predicted speaker was addressed, spoke lately, and spoke often."""
+"""DNR, IR and PF: whether the predicted speaker was addressed, spoke recently, and spoke often."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ NO_CONTEXT = "there is no context"
 def dnr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Direct name reference: 1 if the speaker is addressed in the context, else 0.
 
-    MPCEval eq. 1. Addressed: named among a turn's addressees, by @ with id, name or alias, or by a whole name
-    or alias, by somebody else. `reference` matches @name as a substring and every word of the name, and
-    counts the speaker's own turns.
+    MPCEval eq. 1. Addressed means that somebody else lists the speaker among a turn's addressees, or writes @
+    with id, name or alias, or a whole name or alias. `reference` matches @name as a substring and every word
+    of the name, and counts the speaker's own turns.
     """
     assert turn is not None
     speaker = scene.target(turn).speaker
@@ -53,11 +53,11 @@ def dnr(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Sco
 
 
 def ir(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Implicit reference: how lately the speaker spoke before the last turn.
+    """Implicit reference: how recently the speaker spoke before the last turn.
 
-    MPCEval eq. 2: f(d) for the speaker's latest turn, d turns before the last but one; 0 if there is none.
+    MPCEval eq. 2: f(d) for the speaker's latest turn, d turns before the last but one; 0 without such a turn.
     f is rate (1-rate)^d (geometric), e^(-rate d) (exponential) or 1/(1+d) (inverse). Range 0 to 1.
-    Undefined with fewer than two turns of context, where `reference` gives 0; it rounds to 4 decimals.
+    Undefined with fewer than two turns of context; `reference` gives 0 there, and rounds to 4 decimals.
     """
     assert turn is not None
     speaker = scene.target(turn).speaker
@@ -85,8 +85,8 @@ def decayed(distance: int, decay: str, rate: float) -> float:
 def pf(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Participation frequency: the speaker's share of the context's turns.
 
-    MPCEval eq. 3: turns by the speaker / k, where k is the window, or the number of turns where no window
-    is set. Range 0 to 1. `reference` divides by the turns that are there, also where they are fewer than the
+    MPCEval eq. 3: turns by the speaker / k, where k is the window, or the number of turns if no window is
+    set. Range 0 to 1. `reference` always divides by the actual number of turns, even if it is below the
     window; it rounds to 4 decimals and gives 0 without context.
     """
     assert turn is not None
@@ -118,12 +118,12 @@ def _addressed(scene: Scene) -> dict[str, list[int]]:
 
 
 def _naming(scene: Scene, name: str) -> list[int]:
-    """Return the positions of the turns that the published code takes to name a speaker."""
+    """Return the positions of the turns that name a speaker according to the published code."""
     return [p for p, turn in enumerate(scene.turns) if reference_mentioned(turn.text, name)]
 
 
 def _people(scene: Scene) -> list[Participant]:
-    """Return the declared participants and whoever else speaks."""
+    """Return the declared participants and all other speakers."""
     speakers = dict.fromkeys(turn.speaker for turn in scene.turns if turn.speaker.strip())
     ids = dict.fromkeys([*(person.id for person in scene.dialogue.participants), *speakers])
     return [scene.participant(speaker) for speaker in ids]

@@ -1,4 +1,4 @@
-"""What plain constraints cannot say, as triggers."""
+"""Invariants that plain constraints cannot express, as triggers."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""The pages of judges."""
+"""Pages of judges."""

@@ -1,4 +1,4 @@
-"""The forms of runs and endpoints."""
+"""Forms of runs and endpoints."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.plans import scheme_ref as ref
 from judges.runs.selection import Selection
 
-# Form fields of what a protocol is bound to: the scheme that it asks, and whose answers it reads.
+# Form fields for a protocol's bindings: the scheme that it asks, and the raters whose answers it reads.
 
 NEED = "need_"
-"""How the fields of needs are called, before the role."""
+"""Prefix of the names of need fields, followed by the role."""
 DERIVED = ("metric:", EXPECTED_SCHEME, G_EVAL_SCHEME)
-"""How schemes begin that hold what machines compute, not what can be asked."""
+"""Key prefixes of schemes for computed values, which cannot be asked."""
 Choice = tuple[str, str]
 
 
 def scheme_choices() -> list[Choice]:
-    """Return the schemes whose questions a judge may ask: the built-in ones, and what is stored beside."""
+    """Return the schemes whose questions a judge may ask: the built-in ones and other stored ones."""
     built_in = [(key, f"{scheme.title} ({key})") for key, scheme in SCHEMES.items()]
     stored = SchemeVersion.objects.select_related("scheme").order_by("scheme__title", "-version")
     own = [
@@ -53,7 +53,7 @@ def scheme_choices() -> list[Choice]:
 
 
 def scheme_field(version: Version) -> forms.ChoiceField:
-    """Return the field of the scheme that a version is asked over: of one for a scheme, that alone."""
+    """Return the field for a version's scheme; a version bound to a scheme has no other choice."""
     own = version.scheme_version
     if own is not None:
         return forms.ChoiceField(label="Scheme", choices=[(ref(own), ref(own))], initial=ref(own))
@@ -62,7 +62,7 @@ def scheme_field(version: Version) -> forms.ChoiceField:
 
 
 def need_fields(protocol: Protocol, drafts: Iterable[Choice] = ()) -> dict[str, forms.Field]:
-    """Return a field for every role that a protocol needs: the judges and metrics to be read, and drafts."""
+    """Return a field for every role that a protocol needs, with judges, metrics and drafts as choices."""
     if not protocol.needs:
         return {}
     read = [("", "nobody's"), *((rater.fingerprint, rater.name) for rater in machines())]
@@ -80,47 +80,55 @@ def need_fields(protocol: Protocol, drafts: Iterable[Choice] = ()) -> dict[str, 
 
 
 def needs_of(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return, per role, whose answers were chosen."""
+    """Return the chosen rater by role."""
     return {name.removeprefix(NEED): value for name, value in data.items() if name.startswith(NEED)}
 
 
-# The fields of what a run may take, on the page that starts it and on its own.
-
-
-def cap_fields() -> dict[str, forms.Field]:
-    """Return the fields by their names; an empty one is no limit."""
-    return {name: form_field(cap) for name, cap in CAPS.items()}
-
-
-def mode_field() -> forms.ChoiceField:
-    """Return the field of how a run is asked."""
-    return forms.ChoiceField(
-        required=False,
-        choices=[("", "at once, or as the run is asked already"), *Run.Mode.choices],
-        label="How it is asked",
-        help_text="In batches the provider answers within a day, for a part of the price; only where the "
-        "endpoint takes batches.",
-    )
-
-
-def check_mode(endpoint: Endpoint | None, mode: str) -> None:
-    """Raise ValidationError for a mode that an endpoint does not offer."""
-    try:
-        runs.put_mode(Run(endpoint=endpoint), mode or Run.Mode.AT_ONCE)
-    except JobError as error:
-        raise forms.ValidationError(str(error)) from None
+# Fields for a run's caps and mode.
 
 
 class CapsForm(forms.Form):
-    """What a run may take, on its page."""
+    """Form with a run's caps; an empty cap means no limit."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields.update(cap_fields())
+        self.fields.update({name: form_field(cap) for name, cap in CAPS.items()})
+
+    def caps(self) -> list[forms.BoundField]:
+        """Return the fields for the caps."""
+        return [self[name] for name in CAPS]
+
+    def caps_told(self) -> bool:
+        """Whether a cap is given or invalid."""
+        return any(field.errors or field.value() for field in self.caps())
+
+
+class RunForm(CapsForm, WithParameters):
+    """Form that starts a run at an endpoint, with its sampling parameters, caps and mode."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["mode"] = forms.ChoiceField(
+            required=False,
+            choices=[("", "at once, or as the run is asked already"), *Run.Mode.choices],
+            label="How it is asked",
+            help_text="In batches the provider answers within a day, for a part of the price; only where the "
+            "endpoint takes batches.",
+        )
+
+    def clean_mode(self) -> str:
+        """Require an endpoint that supports the mode."""
+        mode: str = self.cleaned_data["mode"]
+        if "endpoint" in self.cleaned_data:
+            try:
+                runs.put_mode(Run(endpoint=self.cleaned_data["endpoint"]), mode or Run.Mode.AT_ONCE)
+            except JobError as error:
+                raise forms.ValidationError(str(error)) from None
+        return mode
 
 
 class AdoptForm(forms.Form):
-    """Which of the provider's batches a batch is."""
+    """Choice of the provider's batch that a batch corresponds to."""
 
     provider_id = forms.CharField(max_length=200, label="Its id at the provider, such as batch_68a1f0")
 
@@ -130,8 +138,8 @@ class AdoptForm(forms.Form):
 
 
 def judge_choices() -> list[tuple[str, Any]]:
-    """Return every protocol, and every variant where it has several, and the versions of people's prompts;
-    nothing is chosen beforehand."""
+    """Return all protocols, with their variants if there are several, and the versions of users' prompts;
+    none is preselected."""
     choices: list[tuple[str, Any]] = [("", "Choose a judge")]
     for protocol in PROTOCOLS.values():
         for variant in protocol.variants:
@@ -147,7 +155,7 @@ def metric_choices() -> list[tuple[str, str]]:
 
 
 def offer_parts(form: forms.Form, corpus: Corpus) -> None:
-    """Let the field `part` of a form offer the parts of a corpus; take it away where there are none."""
+    """Offer the parts of a corpus in a form's field `part`; remove the field if there are none."""
     field = form.fields["part"]
     assert isinstance(field, forms.ChoiceField)
     field.choices = part_choices(corpus)
@@ -156,7 +164,7 @@ def offer_parts(form: forms.Form, corpus: Corpus) -> None:
 
 
 class SelectionForm(forms.Form):
-    """What both kinds of run share: which continuations of a corpus or campaign."""
+    """Fields shared by both kinds of run: the selected continuations of a corpus or campaign."""
 
     systems = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None chosen means all of them."
@@ -192,12 +200,12 @@ class SelectionForm(forms.Form):
         return Selection(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
 
     def usual_samples(self) -> int:
-        """Return how many samples are taken where nobody says."""
+        """Return the default number of samples."""
         return 1
 
 
-class JudgeForm(WithParameters, SelectionForm):
-    """A judge's run."""
+class JudgeForm(RunForm, SelectionForm):
+    """Settings of a judge's run."""
 
     judge = forms.ChoiceField(choices=judge_choices, label="Judge")
     endpoint = forms.ModelChoiceField(
@@ -238,7 +246,6 @@ class JudgeForm(WithParameters, SelectionForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields.update(cap_fields() | {"mode": mode_field()})
         if not self.corpus.splits.exists():
             del self.fields["open_test"]
         shows = self.fields["shows"]
@@ -254,28 +261,13 @@ class JudgeForm(WithParameters, SelectionForm):
         """Return one, or one in each order for a judge that compares."""
         return self.selected_judge().usual_samples()
 
-    def caps(self) -> list[forms.BoundField]:
-        """Return the fields of what the run may take."""
-        return [self[name] for name in CAPS]
-
-    def caps_told(self) -> bool:
-        """Whether a cap is given or wrong."""
-        return any(field.errors or field.value() for field in self.caps())
-
-    def clean_mode(self) -> str:
-        """Require an endpoint that takes batches, where it is asked in batches."""
-        mode: str = self.cleaned_data["mode"]
-        if "endpoint" in self.cleaned_data:
-            check_mode(self.cleaned_data["endpoint"], mode)
-        return mode
-
     def _name_the_campaigns_scheme(self) -> None:
         field = self.fields["scheme"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "the campaign's own"), *scheme_choices()[1:]]
 
     def clean_scheme(self) -> str:
-        """Require the questions of a judge that has none of its own, and of no other."""
+        """Require a scheme for a judge without questions of its own, and refuse it for any other judge."""
         scheme: str = self.cleaned_data["scheme"]
         protocol = PROTOCOLS.get(str(self.cleaned_data.get("judge", "")).partition(":")[0])
         if protocol and protocol.takes_scheme and not scheme and not self.campaign:
@@ -285,18 +277,18 @@ class JudgeForm(WithParameters, SelectionForm):
         return scheme
 
     def _add_needs(self) -> None:
-        """Add a choice of raters for every role that a protocol of the table needs."""
+        """Add a choice of raters for every role that any protocol needs."""
         for protocol in PROTOCOLS.values():
             for name, field in need_fields(protocol).items():
                 field.help_text = f"For {protocol.title.partition(':')[0]} alone. {field.help_text}"
                 self.fields[name] = field
 
     def needs(self) -> list[forms.BoundField]:
-        """Return the fields of the needs."""
+        """Return the fields for needs."""
         return [self[name] for name in self.fields if name.startswith(NEED)]
 
     def selected_judge(self) -> Judge:
-        """Return the judge that was set up."""
+        """Return the judge with the entered settings."""
         data = self.cleaned_data
         prompt = data["judge"] if "@" in data["judge"] else ""
         protocol, _, variant = ("" if prompt else data["judge"]).partition(":")
@@ -318,7 +310,7 @@ class JudgeForm(WithParameters, SelectionForm):
 
 
 class MetricForm(SelectionForm):
-    """Metrics' runs: one per metric."""
+    """Runs of metrics, one per metric."""
 
     metrics = forms.MultipleChoiceField(
         choices=metric_choices, required=False, widget=forms.CheckboxSelectMultiple
@@ -337,7 +329,7 @@ class MetricForm(SelectionForm):
         return data
 
     def groups(self) -> dict[str, list[tuple[str, Availability, bool]]]:
-        """Return the metrics under their headings: key, what it needs and lacks here, and whether chosen."""
+        """Return the metrics by heading: key, availability for the corpus, and whether chosen."""
         selected = set(self["metrics"].value() or ())
         groups: dict[str, list[tuple[str, Availability, bool]]] = {}
         for key, entry in sorted(availability(self.corpus).items(), key=lambda pair: pair[1].rank):
@@ -355,7 +347,7 @@ ENDPOINT_FIELDS: dict[str, dict[str, Any]] = {
     "tokens_per_minute": {"min_value": 1},
     "batch_most": {"min_value": 1, "required": False, "initial": None},
 }
-"""What the form asks of a column of an endpoint beside what the column says itself."""
+"""Extra arguments of form fields for columns of an endpoint, besides those derived from the column."""
 
 
 def endpoint_field(column: models.Field[Any, Any], **options: Any) -> forms.Field | None:
@@ -364,7 +356,7 @@ def endpoint_field(column: models.Field[Any, Any], **options: Any) -> forms.Fiel
 
 
 class EndpointForm(forms.ModelForm):
-    """An endpoint, as an administrator sets it up. The key itself is never entered."""
+    """Settings of an endpoint, for administrators. The key itself is never entered."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -375,14 +367,14 @@ class EndpointForm(forms.ModelForm):
         self._choose("reply_form", [("", "find out by asking"), *FORMS.items()])
 
     def _choose(self, name: str, choices: list[Choice]) -> None:
-        """Let a text be chosen from what there is."""
+        """Turn a text field into a choice."""
         text = self.fields[name]
         self.fields[name] = forms.ChoiceField(
             required=False, choices=choices, label=text.label, help_text=text.help_text
         )
 
     def clean_batch_most(self) -> int:
-        """Return the usual number where none is given."""
+        """Return the default number if none is given."""
         return self.cleaned_data["batch_most"] or MOST_IN_A_BATCH
 
     class Meta:

@@ -1,4 +1,4 @@
-"""The researcher's pages of prompts: the list, one prompt, one version, the difference of two."""
+"""Researchers' pages of prompts: the list, a prompt, a version, the difference between two versions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from judges.protocols.wording import Wording
 from judges.runs.material import machines
 from judges.runs.plans import BUDGET, Judge
 
-# The forms of prompts.
+# Forms of prompts.
 
 _CODE = {"class": "code", "spellcheck": "false"}
 
@@ -51,7 +51,7 @@ def _text(label: str, rows: int, *, required: bool, help_text: str) -> forms.Cha
 
 
 class EditorForm(forms.Form):
-    """A prompt's text: what is saved as a version. Also what a draft of it is shown from."""
+    """Text of a prompt, saved as a version or used for the preview of a draft."""
 
     system = _text("System part", 8, required=False, help_text="What the model is told first.")
     user = _text(
@@ -83,15 +83,15 @@ class EditorForm(forms.Form):
             del self.fields["keep_examples"]
 
     def clean_system(self) -> str:
-        """Return the system part with plain line ends."""
+        """Return the system part with normalised line ends."""
         return _plain(self.cleaned_data["system"])
 
     def clean_user(self) -> str:
-        """Return the user part with plain line ends."""
+        """Return the user part with normalised line ends."""
         return _plain(self.cleaned_data["user"])
 
     def clean(self) -> dict[str, Any]:
-        """Put each fault of the text beside its part."""
+        """Attach each fault of the text to the field of its part."""
         data = super().clean() or {}
         if "system" in data and "user" in data:
             wording = self.wording()
@@ -104,7 +104,7 @@ class EditorForm(forms.Form):
         return data
 
     def wording(self) -> Wording:
-        """Return the text as it was entered."""
+        """Return the text as entered."""
         data, before = self.cleaned_data, self.base.wording
         keep_examples = data.get("keep_examples", False)
         return Wording(
@@ -116,13 +116,13 @@ class EditorForm(forms.Form):
         )
 
     def variables(self) -> list[Variable]:
-        """Return the variables that the text may name, the required ones first."""
+        """Return the variables that the text may use, required ones first."""
         variables = self.protocol.known_variables(self.base.variant).values()
         return sorted(variables, key=lambda variable: (not variable.required, variable.name))
 
 
 class NewPromptForm(EditorForm):
-    """A prompt of one's own, begun with another one's text."""
+    """A new prompt, starting from the text of another."""
 
     name = forms.CharField(
         max_length=99, help_text="Letters, digits, spaces and . _ + -; judges are named after it."
@@ -133,7 +133,7 @@ class NewPromptForm(EditorForm):
     field_order = ["name", "description"]
 
     def clean_name(self) -> str:
-        """Return a name that is free, so that what is wrong with it stands beside it with all the rest."""
+        """Require a free name here, so that its fault is shown with the form's other faults."""
         try:
             return prompt_actions.free_name(self.cleaned_data["name"])
         except JudgeError as error:
@@ -141,12 +141,12 @@ class NewPromptForm(EditorForm):
 
 
 def _plain(text: str) -> str:
-    """Return a text as it was written: forms send two characters for the end of a line."""
+    """Normalise line ends, which forms send as two characters."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class ExamplesForm(forms.Form):
-    """How worked examples for a version are picked."""
+    """Criteria for picking worked examples for a version."""
 
     corpus = forms.ModelChoiceField(
         Corpus.objects.order_by("name"),
@@ -199,7 +199,7 @@ class ExamplesForm(forms.Form):
         field.choices = judges_to_disagree_with()
 
     def pick(self) -> Pick:
-        """Return the examples to pick, as the form asks for them."""
+        """Return the entered criteria."""
         data = self.cleaned_data
         return Pick(
             data["corpus"],
@@ -214,19 +214,19 @@ class ExamplesForm(forms.Form):
         )
 
     def refuse(self, error: JudgeError) -> None:
-        """Put what cannot be picked beside what it is about."""
+        """Attach an error of picking to the field that it concerns."""
         beside = {BadKeys: "keys", NoSplit: "whole"}.get(type(error))
         self.add_error(beside, str(error))
 
 
 def judges_to_disagree_with() -> list[tuple[str, str]]:
-    """Return whose disagreement with people the most disagreed examples may show: people's, or a judge's."""
+    """Return the choices for the most disagreed examples: among people, or between a judge and people."""
     judges = [(rater.fingerprint, rater.name) for rater in machines() if rater.kind == "judge"]
     return [("", "between people"), *judges]
 
 
 class RequestForm(WithParameters):
-    """About which item, and by whom, a request of a version is to be shown."""
+    """Item and judge settings for previewing a version's request."""
 
     corpus = forms.ModelChoiceField(Corpus.objects.order_by("name"))
     item = forms.CharField(
@@ -249,7 +249,7 @@ class RequestForm(WithParameters):
         self.order_fields(["corpus", "scheme", "item"])
 
     def bound(self) -> list[forms.BoundField]:
-        """Return the fields of what the protocol is bound to: a scheme, other raters."""
+        """Return the fields for the protocol's bindings: a scheme, other raters."""
         return [self[name] for name in self.fields if name == "scheme" or name.startswith(NEED)]
 
     def judge(self, version: Version) -> Judge:
@@ -266,7 +266,7 @@ class RequestForm(WithParameters):
 
 
 class ImportForm(forms.Form):
-    """A prompt's file."""
+    """Upload of a prompt file."""
 
     file = forms.FileField(help_text="As exported: .yaml with all versions, or .md with one.")
     name = forms.CharField(
@@ -289,7 +289,7 @@ _VARIABLE = re.compile(r"\$\$|\$[_a-z][_a-z0-9]*|\$\{[_a-z][_a-z0-9]*\}", re.I |
 @require_GET
 @researcher_only
 def prompt_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all prompts, their own and those that come with Concord."""
+    """Researchers: all prompts, users' own and built-in ones."""
     own = listing.own()
     context = {
         "own": [entry for entry in own if not entry.archived],
@@ -302,7 +302,7 @@ def prompt_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 @researcher_only
 def prompt_page(request: HttpRequest, name: str) -> HttpResponse:
-    """Researchers: one prompt with its versions; one that comes with Concord is its one version."""
+    """Researchers: a prompt with its versions; a built-in prompt has a single version."""
     if not Prompt.objects.filter(name=name).exists():
         return redirect("prompt-version", name, access.version(name).number)
     prompt = access.prompt(name)
@@ -317,7 +317,7 @@ def prompt_page(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 @researcher_only
 def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Researchers: one version, to be read, with the judges that used it."""
+    """Researchers: a version, read-only, with the judges that used it."""
     version = access.version(name, number)
     protocol = PROTOCOLS[version.protocol]
     assert isinstance(protocol, Asking)
@@ -343,7 +343,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 def marked(text: str) -> list[tuple[str, bool]]:
-    """Return a text in pieces, each with whether it is a variable."""
+    """Split a text into pieces, each marked as a variable or not."""
     pieces: list[tuple[str, bool]] = []
     end = 0
     for match in _VARIABLE.finditer(text):
@@ -353,7 +353,7 @@ def marked(text: str) -> list[tuple[str, bool]]:
 
 
 def _parent(ref: str) -> Version | None:
-    """Return the version that a reference names, None where it is not here."""
+    """Return the version of a reference, None if it is not stored."""
     try:
         return listing.find(ref) if ref else None
     except JudgeError:
@@ -363,7 +363,7 @@ def _parent(ref: str) -> Version | None:
 @require_GET
 @researcher_only
 def prompt_difference(request: HttpRequest) -> HttpResponse:
-    """Researchers: what two versions, of the same prompt or of two, differ by."""
+    """Researchers: the differences between two versions, of the same prompt or of two prompts."""
     refs = [request.GET.get(name, "") for name in ("a", "b")]
     try:
         first, second = map(listing.find, refs)
@@ -377,7 +377,7 @@ def prompt_difference(request: HttpRequest) -> HttpResponse:
 @require_POST
 @researcher_only
 def archive_prompt(request: HttpRequest, name: str) -> HttpResponse:
-    """Researchers: take a prompt off the lists of what can be run, or put it back."""
+    """Researchers: hide a prompt from the lists of runnable prompts, or restore it."""
     prompt = access.prompt(name)
     prompt_actions.archive(by=user_of(request), prompt=prompt, archived=not prompt.archived)
     return redirect("prompt", name)
@@ -413,7 +413,7 @@ def export_prompt(request: HttpRequest, name: str, form: str) -> HttpResponse:
 
 
 def file_of(version: Version, form: str) -> HttpResponse:
-    """Return a version as Markdown, or the whole prompt that it is of as YAML, to be kept as a file."""
+    """Return a version as Markdown, or its whole prompt as YAML, as a download."""
     suffix, media = files.FORMS[form]
     prompt = version.row.prompt if version.row else None
     description = prompt.description if prompt else ""
@@ -427,12 +427,12 @@ def file_of(version: Version, form: str) -> HttpResponse:
     return response
 
 
-# The page of the exact request about an item: of a version, of a draft, or of a run before it starts.
+# Page with the exact request about an item: for a version, a draft, or a run before it starts.
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A text that is not saved, and the fields that carry it from page to page."""
+    """An unsaved text, and the hidden fields that carry it from page to page."""
 
     wording: Wording
     told: tuple[tuple[str, str], ...]
@@ -441,8 +441,8 @@ class Draft:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def prompt_request(request: HttpRequest) -> HttpResponse:
-    """Researchers: what would be sent about an item with a version of a prompt (`ref`), or with a draft of it
-    that the editor sent."""
+    """Researchers: preview of the request about an item with a version of a prompt (`ref`), or with a draft
+    from the editor."""
     query = request.POST if request.method == "POST" else request.GET
     try:
         version = listing.find(query.get("ref", ""))
@@ -483,7 +483,7 @@ def _draft(request: HttpRequest, editor: EditorForm) -> Draft:
 
 
 def _editor_of(version: Version, form_class: type[EditorForm]) -> str:
-    """Return the address that a draft came from: one with faults goes back to its editor, whole."""
+    """Return the URL of a draft's editor, to which a draft with faults returns unchanged."""
     if form_class is NewPromptForm or version.row is None:
         return f"{reverse('new-prompt')}?{urlencode({'from': version.ref})}"
     return reverse("edit-prompt", args=[version.name, version.number])
@@ -505,7 +505,7 @@ def _preview_requests(
 @require_POST
 @researcher_only
 def run_request(request: HttpRequest) -> HttpResponse:
-    """Researchers: what a run that waits to be confirmed would send about an item."""
+    """Researchers: preview of the request about an item for a run that awaits confirmation."""
     target = target_of(request)
     if target is None:
         return redirect("new-run")
@@ -535,7 +535,7 @@ def run_request(request: HttpRequest) -> HttpResponse:
     return render(request, "judges/prompts/run_request.html", context, status=422 if trouble else 200)
 
 
-# The editor of prompts: a new one, the next version, its examples, a file.
+# Editor of prompts: new prompts, new versions, examples, files.
 
 
 def _initial(base: Version) -> dict[str, object]:
@@ -545,7 +545,7 @@ def _initial(base: Version) -> dict[str, object]:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def new_prompt(request: HttpRequest) -> HttpResponse:
-    """Researchers: a prompt of one's own, begun with another one's text (`from`)."""
+    """Researchers: create a prompt from the text of another (`from`)."""
     try:
         base = listing.find(request.GET.get("from", ""))
     except JudgeError as error:
@@ -582,7 +582,7 @@ def _created(request: HttpRequest, form: NewPromptForm) -> PromptVersion | None:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def edit_prompt(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Researchers: the editor over a version; what is saved is the next version, whoever saved meanwhile."""
+    """Researchers: edit a version; saving adds the next version, even if somebody else saved meanwhile."""
     base = access.version(name, number)
     if base.row is None:
         return redirect(f"{reverse('new-prompt')}?from={base.ref}")
@@ -607,7 +607,7 @@ def edit_prompt(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 def _notify_saved(request: HttpRequest, base: Version, newest: Version, saved: PromptVersion) -> None:
-    """Say what was saved, and that somebody else saved meanwhile where that is so."""
+    """Show what was saved, and whether somebody else saved meanwhile."""
     ref = f"{saved.prompt.name}@{saved.number}"
     if saved.number == newest.number:
         messages.info(request, f"Nothing has changed: {ref} has this text already.")
@@ -624,7 +624,7 @@ def _notify_saved(request: HttpRequest, base: Version, newest: Version, saved: P
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Researchers: worked examples for a version's text; what is picked is saved as the next version."""
+    """Researchers: pick worked examples for a version's text; the result is saved as the next version."""
     base = access.version(name, number)
     if base.row is None:
         return redirect(f"{reverse('new-prompt')}?from={base.ref}")
@@ -646,7 +646,7 @@ def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def import_prompt(request: HttpRequest) -> HttpResponse:
-    """Researchers: a prompt from a file."""
+    """Researchers: import a prompt from a file."""
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data

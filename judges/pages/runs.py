@@ -1,4 +1,4 @@
-"""The researcher's pages of runs: the list, one run with its live progress, and what is done to it."""
+"""Researchers' pages of runs: the list, a run with its live progress, and actions on it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CALL_FILTERS = ("failed", "flagged", "all")
 @require_GET
 @researcher_only
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all runs, latest first. Those of drafts are on their benches."""
+    """Researchers: all runs, latest first, except those of drafts, which are listed on their benches."""
     rows = Run.objects.exclude(kind=DRAFT).select_related("rater", "corpus", "campaign")
     page = Paginator(rows.order_by("-id"), 25).get_page(request.GET.get("page"))
     counted = runs.by_state(page)
@@ -59,14 +59,14 @@ def run_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 @researcher_only
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: one run, its progress and its calls."""
+    """Researchers: a run, its progress and its calls."""
     return one_run(request, access.run(pk))
 
 
 def one_run(
     request: HttpRequest, run: Run, caps: CapsForm | None = None, adopting: AdoptForm | None = None
 ) -> HttpResponse:
-    """Show a run, with a form that was not accepted where there is one: of its caps, or for a batch."""
+    """Show a run, with the rejected form if there is one: for its caps, or for a batch."""
     state = progress(run)
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in CALL_FILTERS else "all"
@@ -79,7 +79,7 @@ def one_run(
 
 
 def _unclear(run: Run, adopting: AdoptForm | None) -> list[Batch]:
-    """Return the batches of which it is unclear what became, each with the form that adopts it."""
+    """Return the batches of unclear outcome, each with the form that adopts it."""
     batches = list(run.batches.filter(state=Batch.State.UNCLEAR))
     for batch in batches:
         mine = adopting if adopting is not None and adopting.batch == batch.pk else None
@@ -90,7 +90,7 @@ def _unclear(run: Run, adopting: AdoptForm | None) -> list[Batch]:
 @require_GET
 @researcher_only
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: the progress alone, asked for again and again; the page reloads when the run ends."""
+    """Researchers: the polled progress fragment; the page reloads when the run ends."""
     run = access.run(pk)
     state = progress(run)
     context = {"run": run, "progress": state, "loading": loading(run, state)}
@@ -103,7 +103,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: stop a run; what is done stays."""
+    """Researchers: cancel a run; done calls are kept."""
     runs.cancel_calls(by=user_of(request), run=access.run(pk))
     return redirect("run", pk)
 
@@ -111,7 +111,7 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: go on with a cancelled or failed run."""
+    """Researchers: continue a cancelled or failed run."""
     if isinstance(runs.retry(by=user_of(request), run=access.run(pk)), Job):
         messages.info(request, "The run's calls are being prepared: see below. Then it starts automatically.")
         return redirect("jobs")
@@ -119,7 +119,7 @@ def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def loading(run: Run, state: Progress) -> bool:
-    """Whether a metric is at work and may be loading its model still, as no call has finished yet."""
+    """Whether a metric is running and may still be loading its model, since no call has finished yet."""
     return bool(state.leased and not state.finished and run.rater and has_model(run.rater))
 
 
@@ -139,14 +139,14 @@ def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:
 
 
 def _page(request: HttpRequest, calls: QuerySet[Call], many: int) -> Page[Call]:
-    """Return a page of calls, of which there are so many."""
+    """Return a page of calls; `many` is their total number."""
     rows = Call.objects.select_related("continuation__dialogue", "item__turn")
     page = LongPaginator(calls.order_by("pk"), 25, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(call.item.turn if call.item else None for call in page)
     return page
 
 
-# The administrator's page of endpoints.
+# Administrators' page of endpoints.
 
 
 @require_http_methods(["GET", "POST"])
@@ -166,7 +166,7 @@ def endpoint(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @administrator_only
 def test_endpoint(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: let a worker ask the endpoint something; the page says what came of it."""
+    """Administrators: let a worker send a test request to the endpoint; the page shows the result."""
     tested = ask_for_test(by=user_of(request), endpoint=access.endpoint(pk))
     return redirect(f"{reverse('endpoints')}#endpoint-{tested.pk}")
 
@@ -193,27 +193,27 @@ def _page_of_endpoints(request: HttpRequest, endpoint: Endpoint | None) -> HttpR
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
 
 
-# What a researcher does to a run that is there: pause, resume, caps; and what runs have cost.
+# Researchers' actions on existing runs (pause, resume, caps), and the costs of runs.
 
 
 @require_POST
 @researcher_only
 def pause_run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: pause a run; what is under way is finished."""
+    """Researchers: pause a run; calls under way are finished."""
     return _changed_of_changes(request, pk, runs.pause)
 
 
 @require_POST
 @researcher_only
 def resume_run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: go on with a paused run."""
+    """Researchers: resume a paused run."""
     return _changed_of_changes(request, pk, runs.resume)
 
 
 @require_POST
 @researcher_only
 def cap_run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: change what a run may take; one that was paused at a cap goes on."""
+    """Researchers: change a run's caps; a run paused at a cap resumes."""
     run, form = access.run(pk), CapsForm(request.POST)
     if not form.is_valid():
         return one_run(request, run, form)
@@ -229,7 +229,7 @@ def cap_run(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def costs(request: HttpRequest) -> HttpResponse:
-    """Researchers: what judges have cost, by judge, campaign or run."""
+    """Researchers: costs of judges, by judge, campaign or run."""
     by = request.GET.get("by", "judge")
     by = by if by in runs.SPENT_BY else "judge"
     page = Paginator(runs.spent(by), 50).get_page(request.GET.get("page"))
@@ -253,20 +253,20 @@ def _changed_of_changes(request: HttpRequest, pk: int, verb: Callable[..., Any])
     return redirect("run", pk)
 
 
-# What a researcher does to a batch of a run: looks at it now, adopts one that is unclear, or gives it up.
+# Researchers' actions on a run's batches: check a batch now, adopt an unclear one, or give it up.
 
 
 @require_POST
 @researcher_only
 def look_at_batch(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: let a worker look at a batch now."""
+    """Researchers: let a worker check a batch now."""
     return _changed(request, pk, batch_actions.look_now)
 
 
 @require_POST
 @researcher_only
 def adopt_batch(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: say which of the provider's batches one is of which that is unclear."""
+    """Researchers: assign one of the provider's batches to a batch of unclear outcome."""
     batch, form = access.batch(pk), AdoptForm(request.POST, batch=pk)
     if form.is_valid():
         try:
@@ -283,7 +283,7 @@ def adopt_batch(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def give_up_batch(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: give up a batch of which it is unclear what became; its calls are asked again."""
+    """Researchers: give up a batch of unclear outcome; its calls are sent again."""
     return _changed(request, pk, batch_actions.give_up)
 
 
@@ -296,7 +296,7 @@ def _changed(request: HttpRequest, pk: int, verb: Callable[..., Batch]) -> HttpR
     return redirect("run", batch.run_id)
 
 
-# The researcher's page that starts runs.
+# Researchers' page that starts runs.
 
 Target = tuple[Corpus, Campaign | None]
 
@@ -332,7 +332,7 @@ def new_run(request: HttpRequest) -> HttpResponse:
 
 
 def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
-    """Start a judge; one that asks somebody, or cannot answer everything, once that was seen."""
+    """Start a judge, after confirmation if it asks a model or cannot answer everything."""
     try:
         opening = form.cleaned_data.get("open_test", "")
         if not opening and (refusal := needs_opening(form.selected_judge(), form.selection())):
@@ -380,7 +380,7 @@ def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | Non
 
 
 def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse:
-    """Lead to what was started: a run, the runs, or the jobs that start them."""
+    """Redirect to the started run, the runs, or the jobs that start them."""
     first = started[0]
     if isinstance(first, Job):
         messages.info(request, "The run is being prepared: see below. After that you find it among the runs.")
@@ -389,7 +389,7 @@ def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse
 
 
 def target_of(request: HttpRequest) -> Target | None:
-    """Return the corpus, and the campaign where one was chosen."""
+    """Return the corpus, and the campaign if one was chosen."""
     corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
     if (number := row_id(campaign)) is not None:
         rows = Campaign.objects.select_related("corpus", "scheme_version__scheme")
@@ -400,7 +400,7 @@ def target_of(request: HttpRequest) -> Target | None:
 
 
 def sync_endpoints(request: HttpRequest) -> None:
-    """Take up the endpoints that the environment declares; say what is wrong with one."""
+    """Register the endpoints declared by the environment; show a message about an invalid one."""
     try:
         sync_environment()
     except JobError as error:

@@ -1,4 +1,4 @@
-"""Worked examples picked from people's answers: by hand or by rule, from dev or training alone."""
+"""Selection of worked examples from people's answers: by hand or by rule, from dev or training only."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from judges.protocols.rubric import base_of
 from judges.protocols.wording import Wording
 from judges.runs.material import DatabaseStore, case_of, load, machines, tools
 
-# A reply written from what people answered: what a worked example shows as the right one.
+# Replies written from people's answers, as the correct replies of worked examples.
 
 EXPLAINED = "This is what people answered."
-"""What stands where a reply explains itself: people's own remarks are not shown to models."""
+"""Explanation in the replies of examples; people's own remarks are not shown to models."""
 
 
 class CannotBeWritten(ValueError):
-    """No reply can be made of the answers; the message says why."""
+    """The answers cannot be written as a reply; the message gives the reason."""
 
 
 def write(protocol: Asking, reading: Reading, case: Case, variant: str) -> str:
-    """Return the reply of a protocol that says a reading; raise CannotBeWritten where there is none.
+    """Write a reading as a reply of a protocol; raise CannotBeWritten if impossible.
 
-    Of separate scores those that people gave are enough: few people are asked for all that a judge is.
+    For separate scores, those that people gave suffice: few people answer all the questions of a judge.
     """
     try:
         return protocol.write(reading, case, variant)
@@ -62,9 +62,9 @@ def write(protocol: Asking, reading: Reading, case: Case, variant: str) -> str:
         return "\n".join(f"{key} - {scores[key]:g}" for key in (*ASPECTS, "overall") if key in scores)
 
 
-# Worked examples picked from what people answered: by hand or by rule, from dev or training alone.
+# Selection of worked examples from people's answers: by hand or by rule, from dev or training only.
 
-# What people answered about items, as one answer each: what the replies of worked examples are made of.
+# People's answers combined into one answer per item, the basis of the replies of worked examples.
 
 Value = float | str
 _NUMERIC = ("ordinal", "interval", "ratio")
@@ -72,9 +72,9 @@ _NUMERIC = ("ordinal", "interval", "ratio")
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """One answer made of people's. `spread` is how much they disagree, from 0 to 1: the mean over all pairs
-    of them of the distance between two answers, as a share of the scale's range (numbers) or 1 where they
-    differ (others); None for fewer than two of them. `how` says how it was made."""
+    """Combined answer of several people. `spread` is their disagreement from 0 to 1: the mean distance over
+    all pairs of answers, as a share of the scale's range (numbers) or 1 if they differ (others); None for
+    fewer than two answers. `how` names the method of combination."""
 
     value: Value
     spread: float | None
@@ -83,9 +83,9 @@ class Agreed:
 
 
 def questions_of(protocol: Protocol) -> dict[int, tuple[str, Question]]:
-    """Return, by id, the questions that a protocol answers in any version, each with the protocol's name.
+    """Return, by id, the questions that a protocol answers, in any version, with the protocol's name of each.
 
-    An expected score answers what people were asked, too.
+    An expected score also answers the question that people were asked.
     """
     names = {(base_of(scheme.key), key): name for name, (scheme, key) in protocol.answers.items()}
     rows = Question.objects.select_related("version__scheme").filter(
@@ -103,13 +103,13 @@ def agreed(
     *,
     training: bool = False,
 ) -> dict[int, dict[str, Agreed]]:
-    """Return, by item and the protocol's question, what people answered in some clusters (None: all).
+    """Return people's combined answers by item and protocol question, in some clusters (None: all).
 
-    What they answered about training dialogues is left out, or of `training` taken alone.
+    Answers about training dialogues are left out, or with `training` the only ones included.
 
-    An adjudicated answer counts alone; else binary, nominal and text questions get the majority (none where
-    two are equally frequent) and others the mean, rounded to the nearest value of the scale (of two equally
-    near ones the lower). `keep` narrows it to some items.
+    An adjudicated answer counts alone; else binary, nominal and text questions get the majority (none in a
+    tie) and others the mean, rounded to the nearest value of the scale (the lower of two equally near
+    values). `keep` restricts the items.
     """
     questions = questions_of(protocol)
     scope = Q(item__corpus=corpus, item__training=training, question__in=questions)
@@ -153,13 +153,13 @@ def _combine_answers(question: Question, values: Sequence[Value], final: Value |
 
 
 def nearest(question: Question, value: float) -> float:
-    """Return the value of a question's scale that is nearest to a number; of two, the lower."""
+    """Return the value of a question's scale that is nearest to a number; the lower in a tie."""
     scale = sorted(float(point) for point in question.values)
     return min(scale, key=lambda point: (abs(point - value), point)) if scale else value
 
 
 def distance(question: Question, first: Value, second: Value) -> float:
-    """Return how far two answers are apart, from 0 to 1."""
+    """Return the distance of two answers, from 0 to 1."""
     if question.level not in _NUMERIC or isinstance(first, str) or isinstance(second, str):
         return float(first != second)
     scale = [float(point) for point in question.values]
@@ -176,8 +176,8 @@ def spread_of(question: Question, values: Sequence[Value]) -> float | None:
 def against(
     protocol: Protocol, rater: Rater, agreements: Mapping[int, Mapping[str, Agreed]]
 ) -> dict[int, dict[str, float]]:
-    """Return, by item and question, how far a judge's answer (the mean or majority of its samples) is from
-    what people say."""
+    """Return, by item and question, the distance of a judge's answer (the mean or majority of its samples)
+    from people's combined answer."""
     questions = questions_of(protocol)
     rows = live_labels().filter(rater=rater, question__in=questions, item__in=list(agreements), missing="")
     judge_answers: dict[tuple[int, str], list[tuple[Question, Value]]] = defaultdict(list)
@@ -209,23 +209,23 @@ def targets(protocol: Protocol, items: Iterable[int]) -> dict[tuple[int, int | N
     return dict(items_by_target)
 
 
-# The examples nearest to a case, by embeddings of what each is about.
+# Examples nearest to a case, by embeddings of their texts.
 
 Matrix = NDArray[np.float64]
 RULE = "nearest"
 
 
 def model() -> str:
-    """Return the embedding model that a new version's nearest examples are found with."""
+    """Return the embedding model for finding a new version's nearest examples."""
     return settings.EMBEDDING_MODEL or DEFAULT_MODEL
 
 
 def ranked(wording: Wording, case: Case) -> Wording:
-    """Return a text with its examples in the order of their nearness to a case, the nearest first.
+    """Return a text with its examples ordered by nearness to a case, the nearest first.
 
-    Nearness is the cosine between the mean unit vectors of the texts that each is about; equally near ones
+    Nearness is the cosine between the mean unit vectors of the texts judged in each; equally near examples
     keep the version's order. A text whose examples were picked by another rule is returned as it is. Raises
-    JudgeError where the embedding model is not on this machine.
+    JudgeError if the embedding model is not on this machine.
     """
     if wording.picking.get("rule") != RULE or not wording.examples:
         return wording
@@ -240,13 +240,13 @@ def ranked(wording: Wording, case: Case) -> Wording:
 
 
 def _texts(wording: Wording, case: Case) -> list[str]:
-    """Return the texts whose embeddings say which examples are nearest to a case."""
+    """Return the texts whose embeddings determine the nearest examples to a case."""
     pool = [text for example in wording.examples for text in example.get("about") or [""]]
     return list(dict.fromkeys([*pool, *(about(case) or [""])]))
 
 
 def is_known(wording: Wording, case: Case) -> bool:
-    """Whether the nearest examples can be told without loading a model: every text was embedded before."""
+    """Whether the nearest examples can be found without loading a model: every text is already embedded."""
     if wording.picking.get("rule") != RULE or not wording.examples:
         return True
     hashes = {text_hash(text) for text in _texts(wording, case)}
@@ -254,8 +254,8 @@ def is_known(wording: Wording, case: Case) -> bool:
 
 
 def embed(wording: Wording, case: Case) -> int:
-    """Embed what the nearest examples are found by; return how many texts that is. Raises JudgeError where
-    the embedding model is not on this machine."""
+    """Embed the texts needed to find the nearest examples; return their number. Raises JudgeError if the
+    embedding model is not on this machine."""
     texts = _texts(wording, case)
     try:
         _embedder(str(wording.picking.get("model", ""))).prepare(texts)
@@ -266,12 +266,12 @@ def embed(wording: Wording, case: Case) -> int:
 
 @lru_cache(maxsize=32)
 def _vectors(name: str, pool: tuple[tuple[str, ...], ...]) -> Matrix:
-    """Return one row for each of a version's examples."""
+    """Return one row per example of a version."""
     return np.stack([_vector(name, texts) for texts in pool])
 
 
 def _vector(name: str, texts: Sequence[str]) -> Matrix:
-    """Return the mean of the texts' unit vectors, of length 1; zeros where there is no text."""
+    """Return the mean of the texts' unit vectors, scaled to length 1; zeros without texts."""
     rows = _embedder(name)(list(texts) or [""]).astype(np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     mean = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0).mean(axis=0)
@@ -285,13 +285,13 @@ def _embedder(name: str) -> Embedder:
     return tools().embed if name == model() else Embedder(name, store=DatabaseStore())
 
 
-# Keeping worked examples out of test: those of a file, and those picked before a split was drawn, too.
+# Exclusion of test items from worked examples, including those from files and those picked before a split.
 
 
 def refuse_test_items(wording: Wording) -> None:
-    """Raise JudgeError where an example is of the test part of its corpus, as the corpus stands now.
+    """Raise JudgeError if an example belongs to the test part of its corpus in the corpus's present state.
 
-    What cluster an example is of is looked up where its dialogue is here: files say what they like.
+    If an example's dialogue is stored here, its cluster is looked up, since files may claim anything.
     """
     by_corpus: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for example in wording.examples:
@@ -311,7 +311,7 @@ def refuse_test_items(wording: Wording) -> None:
 
 
 def _clusters_of_held_out(corpus: Corpus, examples: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Map the clusters of examples, as recorded and as they are stored now, to the key of an example."""
+    """Map the clusters of examples, both as recorded and as stored now, to the key of an example."""
     keys = {example["key"]: dialogue_of(example) for example in examples}
     rows = Dialogue.objects.filter(corpus=corpus, key__in=list(keys.values()))
     clusters = dict(rows.values_list("key", "cluster"))
@@ -323,16 +323,16 @@ def _clusters_of_held_out(corpus: Corpus, examples: Iterable[Mapping[str, Any]])
 
 MOST_SHOWN = 20
 POOL = 100
-"""Examples among which the nearest are looked for."""
+"""Number of examples among which the nearest are searched."""
 _BATCH = 50
 
 
 class BadKeys(JudgeError):
-    """Items picked by hand that cannot be examples."""
+    """Items picked by hand cannot be examples."""
 
 
 class NoSplit(JudgeError):
-    """A corpus without a split, which nobody said is all for development."""
+    """The corpus has no split, and was not declared to be all for development."""
 
 
 Target = tuple[int, int | None]
@@ -341,10 +341,10 @@ Agreements = Mapping[int, Mapping[str, Agreed]]
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """How examples are to be picked: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
-    `judge` names the judge whose distance from people counts for `most_disagreed` ('': people from each
-    other). `whole_corpus` takes a corpus that has no split, on purpose. `scheme` names whose questions are
-    asked, where the protocol takes any and the prompt is for none. They come from dev, or from training where
+    """Criteria for picking examples: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
+    `judge` names the judge whose distance from people counts for `most_disagreed` ('': the distance of people
+    from each other). `whole_corpus` explicitly allows a corpus without a split. `scheme` names the scheme to
+    ask if the protocol takes any and the prompt is bound to none. Examples come from dev, or from training if
     that is the `part`."""
 
     corpus: Corpus
@@ -360,7 +360,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What examples may be made of: targets with their keys and items, and people's combined answers."""
+    """Candidates for examples: targets with their keys and items, and people's combined answers."""
 
     protocol: Asking
     items: Mapping[Target, Sequence[int]]
@@ -376,11 +376,11 @@ RULES: dict[str, str] = {
 }
 
 RULE_CHOICES = [(key, key) for key in RULES]
-"""The rules as the API's document names them."""
+"""The rules as choices in the API's schema."""
 
 
 def pick(protocol: Asking, variant: str, wording: Wording, criteria: Pick) -> Wording:
-    """Return a text with examples picked anew. Raises JudgeError where there are none to be had."""
+    """Return a text with newly picked examples. Raises JudgeError if there are none."""
     if criteria.rule not in RULES:
         raise JudgeError(f"There is no rule {criteria.rule!r}: there are {', '.join(RULES)}.")
     if not 1 <= criteria.n <= MOST_SHOWN:
@@ -441,7 +441,7 @@ def dev_clusters(corpus: Corpus, *, whole_corpus: bool = False) -> frozenset[str
 
 
 def _described(criteria: Pick, clusters: frozenset[str] | None, n: int) -> dict[str, Any]:
-    """Describe how the examples were picked, for the stored text."""
+    """Describe the selection of the examples, for the stored text."""
     picking: dict[str, Any] = {
         "rule": criteria.rule,
         "n": n,
@@ -476,7 +476,7 @@ def _keys(items: Mapping[Target, Sequence[int]]) -> dict[Target, str]:
 
 
 def _by_hand(candidates: Candidates, criteria: Pick, clusters: frozenset[str] | None) -> list[Target]:
-    """Return the targets that keys name, in their order; raise JudgeError for one that cannot be taken."""
+    """Return the targets for keys, in order; raise JudgeError for a target that cannot be used."""
     targets_by_key = {key: target for target, key in candidates.keys.items()}
     if not criteria.keys:
         raise BadKeys("Name the items by their keys, one a line.")
@@ -521,7 +521,7 @@ def _random_order(candidates: Candidates, criteria: Pick) -> list[Target]:
 
 
 def _most_disagreed(candidates: Candidates, criteria: Pick) -> list[Target]:
-    """Return the targets by their mean disagreement over items and questions, the greatest first."""
+    """Sort the targets by their mean disagreement over items and questions, the greatest first."""
     if criteria.judge:
         far = against(candidates.protocol, _judge(criteria.judge), candidates.agreements)
         of = {item: list(by.values()) for item, by in far.items()}
@@ -550,8 +550,8 @@ def _judge(name: str) -> Rater:
 
 
 def _balanced(candidates: Candidates, criteria: Pick) -> list[Target]:
-    """Return the targets so that each answer comes in turn: of a turn its first answered question's, of a
-    continuation the questions of which it has a positive anywhere."""
+    """Order the targets so that answers alternate: for a turn, the answer to its first answered question; for
+    a continuation, the questions with a positive answer anywhere in it."""
     classes: dict[tuple[str, ...], list[Target]] = defaultdict(list)
     for target in _random_order(candidates, criteria):
         classes[_class(candidates, target)].append(target)
@@ -580,8 +580,8 @@ _ORDERS: dict[str, Callable[[Candidates, Pick], list[Target]]] = {
 def _built(
     candidates: Candidates, variant: str, wording: Wording, criteria: Pick, order: Sequence[Target]
 ) -> list[dict[str, Any]]:
-    """Return examples in order, as many as are needed. What cannot be judged is passed over, but refused
-    where it was picked by hand."""
+    """Build as many examples as needed, in order. Skip targets that cannot be judged, but refuse those picked
+    by hand."""
     built: list[dict[str, Any]] = []
     for start in range(0, len(order), _BATCH):
         batch = order[start : start + _BATCH]
@@ -599,8 +599,8 @@ def _built(
 
 
 def _is_needed(built: Sequence[Mapping[str, Any]], cluster: str, criteria: Pick) -> bool:
-    """Whether one more example, of a cluster, has a use: until there are enough, and then in reserve, so that
-    a call about any cluster's items still finds enough of others."""
+    """Whether another example from a cluster is useful: until there are enough, and then as a reserve, so
+    that a call about any cluster's items still finds enough from other clusters."""
     if criteria.rule == "by_hand" or len(built) < (POOL if criteria.rule == RULE else criteria.n):
         return True
     if len(built) >= MOST:
@@ -641,8 +641,8 @@ def _example(
 def _replies(
     candidates: Candidates, variant: str, target: Target, material: Any, case: Case
 ) -> tuple[dict[str, str], CannotBeWritten]:
-    """Return the reply to each part that people answered, and why there is none to the last that they did
-    not."""
+    """Return the replies for the parts that people answered, and the reason for the last part without a
+    reply."""
     replies, trouble = {}, CannotBeWritten("people gave no answer")
     for part in candidates.protocol.parts(variant):
         reading = _reading(candidates, target, material, replace(case, part=part))
@@ -654,7 +654,7 @@ def _replies(
 
 
 def _reading(candidates: Candidates, target: Target, material: Any, case: Case) -> Reading:
-    """Return people's answers about a target as a protocol reads them from a reply."""
+    """Return people's answers about a target in the form that a protocol reads from a reply."""
     places = {item: turn for turn, item in material.items.items()}
     question_names = candidates.protocol.asked_in(case.part)
     return Reading(
@@ -673,7 +673,7 @@ def _reading(candidates: Candidates, target: Target, material: Any, case: Case) 
 
 
 def _as_seen(protocol: Asking, name: str, agreement: Agreed, case: Case) -> float | str:
-    """Return an answer; people's own words as judges see texts: cleaned, and without the names of systems."""
+    """Return an answer; people's own words are cleaned and stripped of systems' names, as for judges."""
     scheme, key = protocol.answers[name]
     if isinstance(agreement.value, str) and not scheme.question(key).values:
         return case.view.about(agreement.value)

@@ -1,4 +1,4 @@
-"""A prompt as a file: all its versions as YAML, or one version as Markdown with front matter."""
+"""Prompt files: all versions of a prompt as YAML, or one version as Markdown with front matter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from judges.errors import JudgeError
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
 
-# A prompt as a file: all its versions as YAML, or one version as Markdown with front matter.
+# Prompt files: all versions of a prompt as YAML, or one version as Markdown with front matter.
 #
 #     YAML                                  Markdown
 #     concord_prompt: 1                     ---
@@ -28,11 +28,11 @@ from judges.protocols import PROTOCOLS, Asking, Wording
 #       user: |                             (the user part)
 #         ...
 #
-# What is written is read again as the same text, to the digest.
+# A written file is read back as the same text, with the same digest.
 
 FORMAT = 1
 FORMS = {"yaml": ("yaml", "application/yaml"), "md": ("md", "text/markdown")}
-"""The forms of a file: its ending, and its media type."""
+"""File formats: extension and media type."""
 MOST_VERSIONS = 500
 _HEADING = re.compile(r"^\\*## (?:System|User)$")
 _MARKDOWN = re.compile(r"^(?:---|## System|## User)$", re.MULTILINE)
@@ -43,7 +43,7 @@ _PROMPT_FIELDS = {"concord_prompt", "name", "protocol", "variant", "scheme", "de
 
 @dataclass(frozen=True, slots=True)
 class ReadVersion:
-    """A version as a file has it; `line` is where it begins."""
+    """A version read from a file; `line` is its first line."""
 
     wording: Wording
     number: int
@@ -56,7 +56,7 @@ class ReadVersion:
 
 @dataclass(frozen=True, slots=True)
 class ReadPrompt:
-    """A prompt as a file has it. `scheme` is `key@version`, '' where the protocol has its own."""
+    """A prompt read from a file. `scheme` is `key@version`, '' if the protocol has its own."""
 
     name: str
     protocol: str
@@ -67,7 +67,7 @@ class ReadPrompt:
 
 
 def as_yaml(versions: Iterable[Version], description: str = "") -> str:
-    """Return a prompt's versions, the first one first, as YAML."""
+    """Return a prompt's versions, oldest first, as YAML."""
     ordered = sorted(versions, key=lambda version: version.number)
     head = _head(ordered[0], description)
     return dump(head | {"versions": [_plain(version) | _parts(version.wording) for version in ordered]})
@@ -106,13 +106,13 @@ def _parts(wording: Wording) -> dict[str, str]:
 
 
 def _escaped(text: str) -> list[str]:
-    """Return a text's lines, a heading's of ours behind one more backslash."""
+    """Return a text's lines; lines that look like our headings get another backslash."""
     return [f"\\{line}" if _HEADING.match(line) else line for line in text.split("\n")]
 
 
 def read(content: bytes) -> ReadPrompt:
-    """Return the prompt of a file of either form. Raises JudgeError whose message has a line for each
-    problem: its line, its field, and what is wrong."""
+    """Read a prompt from a file in either format. Raises JudgeError whose message has a line for each
+    problem: its line, its field, and the fault."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -153,7 +153,7 @@ def _markdown(text: str) -> Tree:
 
 
 def _unescaped(lines: list[str]) -> str:
-    """Return the text of a part: without the empty line that follows its heading and the one that ends it."""
+    """Return the text of a part without the empty lines after its heading and at its end."""
     body = lines[1:] if lines and not lines[0] else lines
     body = body[:-1] if body and not body[-1] else body
     return "\n".join(line[1:] if line.startswith("\\") and _HEADING.match(line) else line for line in body)
@@ -253,7 +253,7 @@ def _lines_of(tree: Tree) -> list[int]:
 
 
 def scheme_of(ref: str) -> SchemeVersion | None:
-    """Return the scheme version that a file names; raise JudgeError where it is not here."""
+    """Return the scheme version that a file names; raise JudgeError if it is not stored."""
     if not ref:
         return None
     key, _, number = ref.rpartition("@")

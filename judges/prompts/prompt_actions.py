@@ -1,4 +1,4 @@
-"""Making prompts and versions of them. Every change of what is stored is here, and is logged."""
+"""Create, change and delete prompts and their versions. Every change is made here, and is logged."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from judges.prompts.versions import Version, built_in_names
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.runs import plans
 
-# Making prompts and versions of them. Every change of what is stored is here, and is logged.
+# All changes to stored prompts and versions, each of them logged.
 
 _NAME = re.compile(r"[^\W_][\w .+-]{0,98}")
 Origin = PromptVersion.Origin
 RESERVED = ("diff", "import", "new", "request")
-"""Names that addresses have for something else."""
+"""Names that URLs use for other pages."""
 
 
 @transaction.atomic
@@ -45,8 +45,8 @@ def create(
     note: str = "",
     detail: Mapping[str, Any] | None = None,
 ) -> PromptVersion:
-    """Make a prompt with its first version. Raises JudgeError for a name that is taken, or for a text that
-    cannot be a prompt of the protocol."""
+    """Create a prompt with its first version. Raises JudgeError for a name that is taken, or for a text that
+    is not valid for the protocol."""
     name = free_name(name)
     check(protocol=protocol, variant=variant, wording=wording)
     prompt = Prompt.objects.create(
@@ -61,7 +61,7 @@ def create(
 
 
 def free_name(name: str) -> str:
-    """Return the name of a new prompt without spaces around it; raise JudgeError where it cannot be one."""
+    """Return the stripped name of a new prompt; raise JudgeError if it is invalid or taken."""
     name = name.strip()
     if not _NAME.fullmatch(name):
         raise JudgeError(
@@ -84,9 +84,9 @@ def add_version(
     note: str = "",
     detail: Mapping[str, Any] | None = None,
 ) -> PromptVersion:
-    """Add a version to a prompt; a text that its newest version has already is that version.
+    """Add a version to a prompt, or return its newest version if that has the same text.
 
-    Raises JudgeError for a text that cannot be a prompt of the protocol.
+    Raises JudgeError for a text that is not valid for the protocol.
     """
     prompt = Prompt.objects.select_for_update().get(pk=prompt.pk)
     check(protocol=prompt.protocol, variant=prompt.variant, wording=wording)
@@ -106,7 +106,7 @@ def propose(
     note: str = "",
     detail: Mapping[str, Any] | None = None,
 ) -> PromptVersion:
-    """Add a proposal to a prompt; a text that one of its versions has already is that version.
+    """Add a proposal to a prompt, or return the version that already has the same text.
 
     No judge uses it before a person adopts it.
     """
@@ -118,7 +118,7 @@ def propose(
 
 @transaction.atomic
 def adopt(*, by: User | None, version: PromptVersion) -> PromptVersion:
-    """Adopt a proposal: from now on judges may use it. Raises JudgeError for what is no open proposal."""
+    """Adopt a proposal, so that judges may use it. Raises JudgeError for anything but an open proposal."""
     version = PromptVersion.objects.select_for_update().select_related("prompt").get(pk=version.pk)
     ref = f"{version.prompt.name}@{version.number}"
     if not version.is_open:
@@ -130,7 +130,7 @@ def adopt(*, by: User | None, version: PromptVersion) -> PromptVersion:
 
 
 def copy(*, by: User | None, version: Version, name: str, description: str = "") -> PromptVersion:
-    """Make a prompt of one's own from a version: the same text, under a new name."""
+    """Copy a version to a new prompt of the user's own, with the same text under a new name."""
     return create(
         by=by,
         name=name,
@@ -146,10 +146,10 @@ def copy(*, by: User | None, version: Version, name: str, description: str = "")
 
 @transaction.atomic
 def import_file(*, by: User | None, content: bytes, name: str = "") -> list[PromptVersion]:
-    """Make a prompt of a file, under another `name` where one is given; return the versions that are new.
+    """Create a prompt from a file, optionally under another `name`; return the new versions.
 
-    A prompt of the name gains the versions that it lacks, where it is one of the same protocol. Raises
-    JudgeError for a file that cannot be read, with a line for each problem, and then nothing is kept.
+    An existing prompt of this name and the same protocol gains the versions that it lacks. Raises JudgeError
+    for a file that cannot be read, with a line for each problem; nothing is saved then.
     """
     prompt_file = files.read(content)
     scheme = files.scheme_of(prompt_file.scheme)
@@ -196,8 +196,8 @@ def import_file(*, by: User | None, content: bytes, name: str = "") -> list[Prom
 
 @transaction.atomic
 def add_examples(*, by: User | None, version: Version, criteria: Pick, note: str = "") -> PromptVersion:
-    """Add a version that has another one's text and examples picked anew; the split that they come from is
-    fixed by it. Raises JudgeError where there are none to be had."""
+    """Add a version with the same text and newly picked examples; this fixes the split that they come from.
+    Raises JudgeError if there are no examples to pick."""
     if version.row is None:
         raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it first.")
     protocol = bound_to(version, criteria.scheme)
@@ -208,7 +208,7 @@ def add_examples(*, by: User | None, version: Version, criteria: Pick, note: str
 
 
 def bound_to(version: Version, scheme: str) -> Asking:
-    """Return a version's protocol, over its own scheme or the one that is named. Raises JudgeError."""
+    """Return a version's protocol, bound to its own scheme or the named one. Raises JudgeError."""
     template = PROTOCOLS[version.protocol]
     over = plans.scheme_version_for(template, scheme, version, None)
     protocol = plans.bind_protocol(template, over, version.variant)
@@ -218,7 +218,7 @@ def bound_to(version: Version, scheme: str) -> Asking:
 
 @transaction.atomic
 def archive(*, by: User | None, prompt: Prompt, archived: bool = True) -> Prompt:
-    """Take a prompt off the lists of what can be run, or put it back."""
+    """Remove a prompt from the lists of runnable prompts, or restore it."""
     prompt.archived = archived
     prompt.save(update_fields=["archived"])
     Event.objects.create(by=by, verb="archive prompt" if archived else "restore prompt", subject=prompt.name)
@@ -227,7 +227,7 @@ def archive(*, by: User | None, prompt: Prompt, archived: bool = True) -> Prompt
 
 @transaction.atomic
 def delete(*, by: User | None, version: PromptVersion) -> None:
-    """Delete a version that no judge has used, and its prompt with the last one. Raises JudgeError else."""
+    """Delete a version, and its prompt with the last version. Raises JudgeError if a judge has used it."""
     version = PromptVersion.objects.select_for_update().select_related("prompt", "text").get(pk=version.pk)
     if is_used(version):
         raise JudgeError(f"{version.prompt.name}@{version.number} was used by a judge and stays.")
@@ -241,12 +241,12 @@ def delete(*, by: User | None, version: PromptVersion) -> None:
 
 
 def is_used(version: PromptVersion) -> bool:
-    """Whether a judge has a version's text."""
+    """Whether a judge uses a version's text."""
     return Rater.objects.filter(spec__wording=version.text.digest).exists()
 
 
 def check(*, protocol: str, variant: str, wording: Wording) -> None:
-    """Raise JudgeError, with all that is wrong, for a text that cannot be a prompt of the protocol."""
+    """Raise JudgeError with all faults of a text that is not valid for the protocol."""
     text_protocol = PROTOCOLS.get(protocol)
     if not isinstance(text_protocol, Asking):
         names = ", ".join(key for key, candidate in PROTOCOLS.items() if isinstance(candidate, Asking))

@@ -1,4 +1,4 @@
-"""The exact request about an item, before anything is sent: made by what makes it when it is."""
+"""Previews of the exact request about an item, built by the same code that builds requests to send."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from judges.runs.material import answers_for_needs, case_of, load, with_compared
 from judges.runs.plans import CONTINUATION, Judge, RaterPlan, asker_of
 from judges.runs.selection import Selection, continuations
 
-# The exact request about an item, before anything is sent: made by what makes it when it is.
+# Previews of the exact request about an item, built by the same code that builds requests to send.
 
-# Embedding what the nearest examples are found by: a job, so that no web process loads a model.
+# Embedding of texts for finding the nearest examples: in a job, so that no web process loads a model.
 
 KIND = "nearest"
 
 
 def start(*, by: User | None, item: Item, whole_continuation: bool, spec: Mapping[str, Any]) -> Job:
-    """Let the examples nearest to an item be found for a judge of this spec; return the job that does it.
+    """Start the job that finds a judge's examples nearest to an item; `spec` is the judge's.
 
-    One that failed is returned as it is: it is done again from the list of jobs.
+    A failed job is returned as it is; it is retried from the list of jobs.
     """
     digest = spec["wording"]
     subject = f"{item.key}, for the examples of the text {digest[:12]}"[:300]
@@ -61,7 +61,7 @@ def start(*, by: User | None, item: Item, whole_continuation: bool, spec: Mappin
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Embed what a text's examples and an item are about; the result is {texts: how many}."""
+    """Embed the texts of a prompt's examples and of an item; the result is {texts: their number}."""
     params = job.params
     continuation = params["continuation"]
     if not Continuation.objects.filter(pk=continuation).exists():
@@ -80,20 +80,20 @@ JOB = JobKind(KIND, "Nearest examples", run)
 
 
 COUNTED = "four characters of ASCII to a token, one token for any other character"
-"""How tokens are counted."""
+"""Method of counting tokens."""
 NO_MODEL = "(no endpoint chosen)"
 NO_ENDPOINT = "not known: no endpoint is chosen"
 LOOKED_FOR = "the examples nearest to it are being looked for: look again in a few seconds"
-"""Why there is no request yet."""
+"""Reason why there is no request yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request about an item as it would be sent, or why none is (`unasked`, and `body` None).
+    """A request about an item as it would be sent, or the reason why none is (`unasked`, and `body` None).
 
-    Where the examples nearest to the item are looked for first, `job` does that.
-    `part` is the protocol's part where it asks in several. Tokens of the prompt are counted as COUNTED says;
-    those of the reply are the protocol's usual length. `cost` is None where the endpoint has no prices.
+    `job` finds the examples nearest to the item, if that must be done first. `part` is the protocol's part if
+    it asks in several. Tokens of the prompt are counted by the method COUNTED; tokens of the reply are the
+    protocol's usual length. `cost` is None if the endpoint has no prices.
     """
 
     item: str
@@ -109,7 +109,7 @@ class Request:
 
     @property
     def exact(self) -> str:
-        """The body, to the byte as it is sent."""
+        """The body as it is sent, byte for byte."""
         return as_sent(self.body).decode() if self.body is not None else ""
 
     @property
@@ -119,11 +119,11 @@ class Request:
 
     @property
     def readable(self) -> str:
-        """The body on several lines."""
+        """The body, pretty-printed."""
         return json.dumps(self.body, ensure_ascii=False, indent=2) if self.body is not None else ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data; `exact` is the body to the byte."""
+        """Return plain data; `exact` is the body byte for byte."""
         values = {name: getattr(self, name) for name in self.__slots__}
         values |= {"flags": list(self.flags), "cost": None if self.cost is None else float(self.cost)}
         return values | {"exact": self.exact, "tokens_counted": COUNTED}
@@ -137,12 +137,11 @@ def requests(
     *,
     later: User | None = None,
 ) -> list[Request]:
-    """Return what a judge would send about an item, one for each part of its protocol; nothing is kept.
+    """Return the requests of a judge about an item, one per part of its protocol; nothing is saved.
 
-    `draft` takes the place of the judge's text. A judge without an endpoint is shown with no model's name.
-    With `later`, who asks, no embedding model is loaded: where the nearest examples are not known yet, a job
-    looks for them and there is no request before that has ended. Raises JudgeError for what does not fit
-    together.
+    `draft` replaces the judge's text. For a judge without an endpoint the model's name is empty. With
+    `later`, the user who asks, no embedding model is loaded: if the nearest examples are not known yet, a job
+    finds them and there is no request until it has ended. Raises JudgeError for inconsistent settings.
     """
     with transaction.atomic():
         plan = replace(judge, endpoint=judge.endpoint or _nowhere()).plan(campaign)
@@ -197,26 +196,26 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
 
 
 def _fits(plan: RaterPlan, item: Item) -> None:
-    """Refuse an item of a kind that the judge asks nothing about."""
+    """Refuse an item of a kind that the judge does not cover."""
     kinds = ("dialogue",) if plan.covers == CONTINUATION else (plan.covers,)
     if item.kind not in kinds:
         raise JudgeError(f"{item.key!r} is a {item.kind}; this judge asks about each {kinds[0]}.")
 
 
 def _currency(plan: RaterPlan) -> str:
-    """Return the currency of the endpoint that was chosen, '' for none."""
+    """Return the currency of the chosen endpoint, '' without one."""
     return plan.endpoint.currency if plan.endpoint and plan.endpoint.pk else ""
 
 
 def _nowhere() -> Endpoint:
-    """Return what stands for an endpoint where none is chosen; it is not stored."""
+    """Return an unsaved placeholder for a missing endpoint."""
     return Endpoint(name=NO_MODEL, model=NO_MODEL)
 
 
 def item_of(corpus: Corpus, key: str, covers: str) -> Item:
-    """Return the item of a key in a corpus; raise JudgeError for none such.
+    """Return the item with a key in a corpus; raise JudgeError if there is none.
 
-    For a judge of whole continuations (`covers`), the key of a turn means its continuation.
+    For a judge of whole continuations (`covers`), the key of a turn selects its continuation.
     """
     try:
         place = place_of(key.strip())
@@ -239,8 +238,8 @@ def item_of(corpus: Corpus, key: str, covers: str) -> Item:
 
 
 def any_item(corpus: Corpus, covers: str, rng: random.Random | None = None) -> Item:
-    """Return an item of dev drawn at random, of any part where the corpus has no split; raise JudgeError
-    where there is none that a judge covers."""
+    """Return a random item of dev, or of any part if the corpus has no split; raise JudgeError if there is
+    none that a judge covers."""
     rng = rng or random.Random()
     kind = "dialogue" if covers == CONTINUATION else covers
     rows = _items().filter(kind=kind, continuation__in=continuations(Selection(corpus)))

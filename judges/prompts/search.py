@@ -1,4 +1,4 @@
-"""Letting a model propose prompts: reflective evolution (GEPA) over people's answers. Pure."""
+"""Search for better prompts: reflective evolution (GEPA) against people's answers. Without side effects."""
 
 from __future__ import annotations
 
@@ -16,29 +16,28 @@ from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from judges.protocols.wording import NOTICE, Variable, Wording, released
 
-# What the improving model is asked, and how its proposal is read.
+# Requests to the improving model, and parsing of its proposals.
 #
-# It sees the judge's present text and cases in which the judge and the people differ: what the judge saw,
-# what it answered, what people answered. All of it is quoted. It answers with both parts of a new text.
+# The model sees the judge's present text and cases in which the judge and people differ: the judge's
+# material, its answers, and people's answers, all of it quoted. It answers with both parts of a new text.
 
-# Dev clusters in three parts: to learn from, to choose by, and held back until the end.
+# Dev clusters in three folds: to learn from, to choose by, and held back until the end.
 
 LEAST = 6
-"""Clusters that a search needs, two for each part."""
+"""Minimum number of clusters for a search: two per fold."""
 SHARES = (0.4, 0.3, 0.3)
 
 
 class TooFew(ValueError):
-    """Fewer clusters than a search needs."""
+    """There are fewer clusters than a search needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """The clusters of each part; no cluster is in two.
+    """Clusters of each fold; no cluster is in two folds.
 
-    `learn`: their disagreements are shown to the improving model. `choose`: which text the search goes on
-    with is decided on them. `held_back`: nothing of the search sees them; what a proposal is worth is
-    measured on them.
+    `learn`: their disagreements are shown to the improving model. `choose`: the search selects the text to
+    continue with on them. `held_back`: unseen by the search; the gain of a proposal is measured on them.
     """
 
     learn: frozenset[str]
@@ -46,14 +45,14 @@ class Folds:
     held_back: frozenset[str]
 
     def part_of(self, cluster: str) -> str:
-        """Return the name of a cluster's part."""
+        """Return the name of a cluster's fold."""
         return next(name for name in self.__slots__ if cluster in getattr(self, name))
 
 
 def folds(clusters: Iterable[str], seed: int) -> Folds:
-    """Return the parts: 40, 30 and 30% of the clusters, shuffled with a seed; each has at least two.
+    """Return folds of 40, 30 and 30% of the clusters, shuffled with a seed; each has at least two.
 
-    The same clusters and seed give the same parts, in whatever order the clusters come. Raises TooFew.
+    The same clusters and seed give the same folds, whatever the order of the clusters. Raises TooFew.
     """
     names = sorted(set(clusters))
     if len(names) < LEAST:
@@ -71,11 +70,10 @@ def folds(clusters: Iterable[str], seed: int) -> Folds:
     )
 
 
-# How near a judge's answers are to people's, target by target: what the search climbs by.
+# Agreement of a judge's answers with people's per target: the objective of the search.
 #
-# What a proposal is worth is another matter: that is measured with the statistics of reports, on dialogues
-# that the search has never seen. Here every target (what one call is about) needs a number whose mean can
-# be climbed.
+# The gain of a proposal is measured separately, with the statistics of reports, on dialogues that the search
+# has never seen. Here every target (the subject of a call) needs a number whose mean can be maximised.
 
 Value = float | str
 Place = tuple[str, int]
@@ -85,7 +83,7 @@ ORDERED = frozenset({"ordinal", "interval", "ratio"})
 
 @dataclass(frozen=True, slots=True)
 class ScoredQuestion:
-    """A question as scores read it: its level, and the ends of its scale (None where it has none)."""
+    """A question for scoring: its level, and the ends of its scale (None without a scale)."""
 
     level: Level
     low: float | None = None
@@ -94,7 +92,7 @@ class ScoredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What one call is about: its key, its cluster, and people's answers by place."""
+    """Subject of a call: its key, its cluster, and people's answers by place."""
 
     key: str
     cluster: str
@@ -104,12 +102,12 @@ class Target:
 class Scorer:
     """Scores a judge's answers about targets against people's.
 
-    Binary and nominal: whether the judge says what a person says, averaged over the people, each answer
+    Binary and nominal: whether the judge gives the same answer as a person, averaged over people, each answer
     weighted by 1 / (K n_v / N) for K values that occur and n_v of the N answers being v; so the mean over all
-    answers is the balanced accuracy, and saying no to everything gains nothing where most answers are no.
-    Ordered: 1 - |judge - people's mean| / range of the scale, 0 at least. What has no answer scores 0. Texts
-    are not scored. The score of a target is the sum over its places, scaled so that the mean over all targets
-    is the mean over all places.
+    answers is the balanced accuracy, and answering no to everything gains nothing if most answers are no.
+    Ordered: 1 - |judge - people's mean| / range of the scale, at least 0. Missing answers score 0. Texts are
+    not scored. The score of a target is the sum over its places, scaled so that the mean over all targets is
+    the mean over all places.
     """
 
     def __init__(self, questions: Mapping[str, ScoredQuestion], targets: Sequence[Target]) -> None:
@@ -128,14 +126,14 @@ class Scorer:
             self._ends[key] = (low, high)
 
     def score(self, target: Target, answers: Mapping[Place, Value | None]) -> float:
-        """Return a target's score: at least 0, its mean over all targets at most 1."""
+        """Return a target's score, at least 0; the mean over all targets is at most 1."""
         return self.share * sum(
             self.agreement(place[0], people, answers.get(place))
             for place, people in self._scored(target).items()
         )
 
     def agreement(self, question: str, people: Sequence[Value], judge: Value | None) -> float:
-        """Return how near one answer is to people's answers to the same question about the same item."""
+        """Return the agreement of an answer with people's answers to the same question about the item."""
         if judge is None:
             return 0.0
         if self.questions[question].level in ORDERED:
@@ -169,11 +167,10 @@ SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A case in which the judge and the people differ.
+    """A case in which the judge and people differ.
 
-    `key` is the item's, for those who read the proposal later (the model does not see it). `blocks` are the
-    texts as the judge saw them, quoted. `judge` and `people` are lines that say who answered what to which
-    question.
+    `key` is the item's, for later readers of the proposal (the model does not see it). `blocks` are the
+    quoted texts as the judge saw them. `judge` and `people` are lines with their answers to each question.
     """
 
     key: str
@@ -184,7 +181,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A text that a model proposes, and what it says was wrong with the one before."""
+    """A text proposed by a model, with its diagnosis of the previous text."""
 
     wording: Wording
     diagnosis: str
@@ -193,7 +190,7 @@ class Proposal:
 def request(
     wording: Wording, variables: Mapping[str, Variable], cases: Sequence[Disagreement], trouble: str = ""
 ) -> Prompt:
-    """Return what the improving model is asked. `trouble` says why its last proposal could not be used."""
+    """Return the request to the improving model. `trouble` is the fault of its last, unusable proposal."""
     values = {
         "notice": NOTICE,
         "system": quote("SYSTEM PART", wording.system.split("\n")),
@@ -209,9 +206,9 @@ def request(
 
 
 def read(reply: str, wording: Wording, variables: Mapping[str, Variable]) -> Proposal:
-    """Return the proposal of a reply to `request(wording, ...)`; its reply form and worked examples stay.
+    """Parse a reply to `request(wording, ...)`; the wording's reply form and worked examples are kept.
 
-    Raises Unparseable where it is not a proposal, or its text cannot be a prompt; the message says why.
+    Raises Unparseable if it is not a proposal, or its text is not a valid prompt; the message has the reason.
     """
     data = json_object(reply)
     for name in FIELDS:
@@ -241,10 +238,10 @@ def _case(number: int, case: Disagreement) -> str:
 
 # Reflective evolution of a prompt by GEPA: the adapter between the library and Concord.
 #
-# GEPA (Agrawal et al. 2025) keeps a pool of texts. In each round it takes one that is best on some target
+# GEPA (Agrawal et al. 2025) keeps a pool of texts. In each round it takes a text that is best on some target
 # of the choosing fold, lets the judge answer a few targets of the learning fold with it, shows the
-# disagreements to the improving model, and keeps the proposal where it does better on the same few targets;
-# then it is scored on the choosing fold. The held-back fold is no part of this.
+# disagreements to the improving model, and keeps the proposal if it does better on the same few targets; then
+# the proposal is scored on the choosing fold. The held-back fold is not used.
 
 SYSTEM, USER = "system", "user"
 Answers = Mapping[Place, Value | None]
@@ -252,7 +249,7 @@ Answers = Mapping[Place, Value | None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How long to search: `rounds` proposals at most, `few` targets a round, at most `calls` of the judge."""
+    """Limits of a search: at most `rounds` proposals and `calls` of the judge; `few` targets per round."""
 
     rounds: int = 8
     few: int = 6
@@ -262,10 +259,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class SearchCandidate:
-    """A text that the search proposed. `parent` is the digest of the text it was made from ('' for the
-    first), `score` its mean on the choosing fold (None where it did no better than its parent on the cases it
-    came from, and so was not tried there), `cases` the keys of those cases, `diagnosis` what the improving
-    model said of them."""
+    """A text that the search proposed. `parent` is the digest of the text it was derived from ('' for the
+    first), `score` its mean on the choosing fold (None if it did no better than its parent on the cases it
+    came from, and so was not scored there), `cases` the keys of those cases, `diagnosis` the improving
+    model's comment on them."""
 
     wording: Wording
     parent: str = ""
@@ -276,21 +273,21 @@ class SearchCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What the improving model made of disagreements; no `wording` where it made nothing usable."""
+    """Result of showing disagreements to the improving model; no `wording` if the reply was unusable."""
 
     wording: Wording | None
     diagnosis: str = ""
 
 
 class OutOfBudget(Exception):
-    """Nothing more may be asked; the search ends with what it has."""
+    """No more calls are allowed; the search ends with the texts found so far."""
 
 
 @dataclass
 class Asks:
-    """Who asks the models. `judge` returns a judge's answers about targets under a text, in order; `improve`
-    what the improving model proposes; `disagreement` what to show it of a target and the answers given.
-    `judge` and `improve` may raise OutOfBudget; whatever else any of them raises ends the search with it."""
+    """Callbacks to the models. `judge` returns a judge's answers about targets under a text, in order;
+    `improve` the improving model's proposal; `disagreement` the case to show it for a target and its answers.
+    `judge` and `improve` may raise OutOfBudget; any other exception ends the search and is passed on."""
 
     judge: Callable[[Wording, Sequence[Target]], Sequence[Answers]]
     improve: Callable[[Wording, Sequence[Disagreement]], Proposed]
@@ -299,8 +296,8 @@ class Asks:
 
 @dataclass
 class _Adapter:
-    """GEPA's adapter: texts are its candidates, targets its data. `scorers` are by cluster; `stopped` is what
-    was raised and ends the search: GEPA itself would go on to the next round."""
+    """GEPA's adapter: texts are its candidates, targets its data. `scorers` are by cluster; `stopped` is the
+    exception that ends the search, since GEPA itself would go on to the next round."""
 
     first: Wording
     asks: Asks
@@ -310,7 +307,7 @@ class _Adapter:
 
     @contextmanager
     def stopping(self) -> Iterator[None]:
-        """Remember what is raised inside, and raise it again whenever GEPA comes back."""
+        """Store an exception raised inside, and raise it again on every later call by GEPA."""
         if self.stopped is not None:
             raise self.stopped
         try:
@@ -323,7 +320,7 @@ class _Adapter:
         return replace(self.first, system=candidate[SYSTEM], user=candidate[USER])
 
     def evaluate(self, batch: list[Target], candidate: dict[str, str], capture_traces: bool = False) -> Any:
-        """Return the judge's answers and their scores, with what was answered where traces are wanted."""
+        """Return the judge's answers and their scores, with traces of the answers if requested."""
         from gepa import EvaluationBatch
 
         with self.stopping():
@@ -338,7 +335,7 @@ class _Adapter:
     def make_reflective_dataset(
         self, candidate: dict[str, str], eval_batch: Any, components_to_update: list[str]
     ) -> dict[str, list[dict[str, Any]]]:
-        """Return the cases to learn from, the farthest apart first."""
+        """Return the cases to learn from, greatest disagreement first."""
         ordered = sorted(eval_batch.trajectories, key=lambda trace: (trace[2], trace[0].key))
         with self.stopping():
             cases = [{"case": self.asks.disagreement(target, answers)} for target, answers, _ in ordered]
@@ -350,7 +347,7 @@ class _Adapter:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         components_to_update: list[str],
     ) -> dict[str, str]:
-        """Return both parts anew; the present ones where the improving model made nothing usable."""
+        """Return both parts of the new text, or the present ones if the model's reply was unusable."""
         cases = [row["case"] for row in reflective_dataset[components_to_update[0]]]
         with self.stopping():
             proposed = self.asks.improve(self.wording(candidate), cases)
@@ -368,7 +365,7 @@ class _Adapter:
         return {SYSTEM: proposed.wording.system, USER: proposed.wording.user}
 
     def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
-        """Take down a text's score on the choosing fold, so that nothing is lost where the budget ends."""
+        """Record a text's score on the choosing fold, so that it is not lost when the budget ends."""
         digest = self.wording(event["candidate"]).digest()
         self.candidates[digest] = replace(self.candidates[digest], score=float(event["average_score"]))
 
@@ -383,10 +380,10 @@ def evolve(
     settings: Settings,
     stopping: Callable[[], bool] = lambda: False,
 ) -> list[SearchCandidate]:
-    """Search from a text; return every text that was proposed, after the first, in their order.
+    """Search from a first text; return that text and then all proposed texts, in order.
 
-    A fold's scores are weighted by its own people's answers, so that its mean is what `Scorer` says. The same
-    replies and seed give the same texts. Where the budget ends early, they are what there is.
+    A fold's scores are weighted by its own people's answers, so that its mean is as defined in `Scorer`. The
+    same replies and seed give the same texts. If the budget ends early, the result has the texts so far.
     """
     import gepa
     from gepa.logging.logger import LoggerProtocol
@@ -394,7 +391,7 @@ def evolve(
 
     class Quiet(LoggerProtocol):
         def log(self, message: str) -> None:
-            """GEPA's own diary is not kept: the pool is."""
+            """Discard GEPA's log messages; the pool is kept instead."""
 
     scorers = {
         target.cluster: scorer

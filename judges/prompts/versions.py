@@ -1,4 +1,4 @@
-"""Prompts and their versions: stored, found by name, and as their pages, commands and routes list them."""
+"""Prompts and their versions: storage, look-up by name, and listings for pages, commands and the API."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from judges.protocols import PROTOCOLS, Asking
 from judges.protocols.examples import shown_at_once
 from judges.protocols.wording import Wording
 
-# Texts of prompts in the database, stored once and found by the digest of their content.
+# Texts of prompts in the database, each stored once and found by the digest of its content.
 
 
 def store(*, wording: Wording) -> PromptText:
-    """Return the stored text of a wording, storing it first where it is new."""
+    """Return the stored text of a wording, storing it first if it is new."""
     text, _ = PromptText.objects.get_or_create(
         digest=wording.digest(),
         defaults={
@@ -39,21 +39,21 @@ def store(*, wording: Wording) -> PromptText:
 
 
 def wording_of(text: PromptText) -> Wording:
-    """Return a stored text as protocols read it."""
+    """Return the wording of a stored text."""
     return Wording(text.system, text.user, text.form, tuple(text.examples), text.picking)
 
 
 def of_digest(digest: str) -> Wording:
-    """Return the text of a digest; raise JudgeError where it is not stored here."""
+    """Return the wording with a digest; raise JudgeError if it is not stored."""
     text = PromptText.objects.filter(digest=digest).first()
     if text is None:
         raise JudgeError(f"The text {digest[:12]} of this judge's prompt is not stored here.")
     return wording_of(text)
 
 
-# Prompts as their pages, commands and routes list them.
+# Listings of prompts for pages, commands and the API.
 
-# What two versions of a prompt differ by, part by part.
+# Differences between two versions of a prompt, part by part.
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Part:
 
 
 def difference(first: Wording, second: Wording) -> list[Part]:
-    """Return the parts of two texts: system, user, and, where either has them, form and examples."""
+    """Return the parts of two texts: system, user, and, if either has them, form and examples."""
     parts = [
         Part("system", rows(first.system, second.system)),
         Part("user", rows(first.user, second.user)),
@@ -92,12 +92,12 @@ def _examples_text(wording: Wording) -> str:
     )
 
 
-# Finding a version of a prompt by its reference `name@number`: one that comes with Concord, or one's own.
+# Look-up of a prompt's version, built in or a user's own, by its reference `name@number`.
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a prompt as a judge uses it. `row` is None for a text that comes with Concord."""
+    """A version of a prompt as a judge uses it. `row` is None for a built-in text."""
 
     name: str
     number: int
@@ -109,17 +109,17 @@ class Version:
 
     @property
     def ref(self) -> str:
-        """Its reference."""
+        """Reference of the version, `name@number`."""
         return f"{self.name}@{self.number}"
 
     @property
     def protocol_title(self) -> str:
-        """What its protocol is, in words."""
+        """Title of its protocol."""
         return PROTOCOLS[self.protocol].title
 
     @property
     def variant_told(self) -> str:
-        """Its variant, in words."""
+        """Display name of its variant."""
         return self.variant.replace("_", " ")
 
     @property
@@ -129,12 +129,12 @@ class Version:
 
     @property
     def created_at(self) -> datetime | None:
-        """When it was made; None for one that comes with Concord."""
+        """Time of creation; None for a built-in version."""
         return None if self.row is None else self.row.created_at
 
 
 def built_in() -> Iterator[Version]:
-    """Yield the versions that come with Concord: the newest text of every protocol's every variant."""
+    """Yield the built-in versions: the newest text of every variant of every protocol."""
     for protocol in PROTOCOLS.values():
         if isinstance(protocol, Asking):
             for variant in protocol.variants:
@@ -148,12 +148,12 @@ def built_in() -> Iterator[Version]:
 
 
 def built_in_names() -> set[str]:
-    """Return the names that are taken by what comes with Concord."""
+    """Return the names of built-in prompts, which users cannot take."""
     return {version.name for version in built_in()}
 
 
 def version_of(row: PromptVersion) -> Version:
-    """Return a stored version."""
+    """Return the version of a row."""
     prompt = row.prompt
     return Version(
         prompt.name,
@@ -167,8 +167,8 @@ def version_of(row: PromptVersion) -> Version:
 
 
 def of_spec(spec: Mapping[str, Any]) -> Version | None:
-    """Return the version that a judge of a spec asks with; None for one that asks nobody, and for a text
-    whose version is not here any more."""
+    """Return the version used by a judge with this spec; None for a judge that asks no model, and for a text
+    whose version no longer exists."""
     if "wording" in spec:
         rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text")
         name, _, number = str(spec.get("prompt", "")).rpartition("@")
@@ -181,9 +181,9 @@ def of_spec(spec: Mapping[str, Any]) -> Version | None:
 
 
 def find(ref: str) -> Version:
-    """Return the version of a reference; a name alone means its newest, open proposals left aside.
+    """Return the version of a reference; a name alone means its newest version that is no open proposal.
 
-    Raises JudgeError for none such.
+    Raises JudgeError if there is none.
     """
     name, at, number = ref.strip().rpartition("@")
     if not at:
@@ -211,7 +211,7 @@ def _newest(rows: QuerySet[PromptVersion]) -> PromptVersion | None:
 
 @dataclass(frozen=True, slots=True)
 class PromptSummary:
-    """A prompt with its newest version, how many versions it has, and how many judges use any of them."""
+    """A prompt with its newest version, its number of versions, and the number of judges that use them."""
 
     newest: Version
     versions: int
@@ -220,12 +220,12 @@ class PromptSummary:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the prompt."""
         return self.newest.name
 
     @property
     def archived(self) -> bool:
-        """Whether it is off the lists of what can be run."""
+        """Whether it is hidden from the lists of runnable prompts."""
         return self.prompt is not None and self.prompt.archived
 
     def as_json(self) -> dict[str, Any]:
@@ -247,7 +247,7 @@ class PromptSummary:
 
 
 def own() -> list[PromptSummary]:
-    """Return people's prompts by name."""
+    """Return users' own prompts, by name."""
     rows = PromptVersion.objects.select_related(
         "prompt__created_by", "prompt__scheme_version__scheme", "text", "created_by"
     ).order_by("prompt__name", "number")
@@ -267,7 +267,7 @@ def own() -> list[PromptSummary]:
 
 
 def coming_with_concord() -> list[PromptSummary]:
-    """Return the prompts that come with Concord."""
+    """Return the built-in prompts."""
     used: dict[tuple[str, str], int] = defaultdict(int)
     plain = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=True, draft=None)
     for spec in plain.values_list("spec", flat=True):
@@ -276,7 +276,7 @@ def coming_with_concord() -> list[PromptSummary]:
 
 
 def judges_by_digest(digests: Sequence[str] | None = None) -> dict[str, list[Rater]]:
-    """Return the judges that have a text, by its digest."""
+    """Return the judges that use each text, by its digest."""
     judges: dict[str, list[Rater]] = defaultdict(list)
     rows = Rater.objects.filter(kind=Rater.Kind.JUDGE, spec__wording__isnull=False, draft=None).order_by(
         "name"
@@ -305,13 +305,13 @@ def runs_of(version: Version) -> list[Run]:
 
 
 def versions_of(prompt: Prompt) -> list[Version]:
-    """Return a prompt's versions, the newest first."""
+    """Return a prompt's versions, newest first."""
     rows = prompt.versions.select_related("prompt__scheme_version__scheme", "text", "created_by")
     return [version_of(row) for row in rows.order_by("-number")]
 
 
 def runnable() -> list[Version]:
-    """Return the versions of people's prompts that are not archived, by name, the newest first."""
+    """Return the versions of users' prompts that are not archived, by name, newest first."""
     rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text")
     active = rows.filter(prompt__archived=False).order_by("prompt__name", "-number")
     return [version_of(row) for row in active]

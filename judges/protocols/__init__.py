@@ -1,4 +1,4 @@
-"""The judge protocols, in one table; families share a file."""
+"""Table of judge protocols; families share a file."""
 
 from jobs.prompt import Prompt, Unparseable
 from jobs.tables import Table

@@ -20,10 +20,10 @@ from judges.protocols.wording import Filling, Variable
 # CoCoEval's ten behaviours over a whole continuation: a count, an explanation and the turns of each.
 #
 # The ten behaviours, and the count and explanation of each, are those of CoCoEval's fine-grained judge (table
-# 15); the wording is Concord's own, and the turn numbers are its extension. The turns decide the labels: a
-# behaviour is 1 on the turns that the judge names and 0 on all others. A count that differs is flagged.
+# 15); the wording is Concord's own, and the turn numbers are its extension. The turns determine the labels: a
+# behaviour is 1 on the turns that the judge names and 0 on all others. A differing count is flagged.
 #
-# The paper asks about all ten in one call. The variant `one_behaviour` asks about each in a call of its own.
+# The paper asks about all ten in one call. The variant `one_behaviour` makes a separate call for each.
 
 BEHAVIOUR_KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
 LONGEST_EXPLANATION = 10_000
@@ -32,11 +32,11 @@ QUESTIONS: dict[str, QuestionDefinition] = {key: BEHAVIOURS_SCHEME.question(key)
 
 ALL_BEHAVIOURS, ONE_BEHAVIOUR = "", "one_behaviour"
 PAPER_NAMES = {"interruption": "interruptions"}
-"""What the paper's fields are called where that differs; both names are read."""
+"""The paper's names of fields where they differ; both names are accepted."""
 
 
 class CocoevalBehaviours(Asking):
-    """One call per continuation, or ten: ten binary labels per turn. Static continuations are left out."""
+    """Ten binary labels per turn, in one call per continuation or ten. Leaves out static continuations."""
 
     key = "cocoeval_behaviours"
     title = "CoCoEval behaviours: ten behaviours, tagged on every turn"
@@ -46,19 +46,19 @@ class CocoevalBehaviours(Asking):
     answers = {key: (BEHAVIOURS_SCHEME, key) for key in BEHAVIOUR_KEYS}
 
     def parts(self, variant: str) -> tuple[str, ...]:
-        """A call for each behaviour, or one for all."""
+        """Return one part per behaviour, or one for all."""
         return BEHAVIOUR_KEYS if variant == ONE_BEHAVIOUR else ("",)
 
     def asked_in(self, part: str) -> tuple[str, ...]:
-        """The one behaviour of a part, or all."""
+        """Return the behaviour of a part, or all behaviours."""
         return (part,) if part else BEHAVIOUR_KEYS
 
     def prompt_file(self, variant: str) -> str:
-        """One text per variant."""
+        """Return the name of the variant's text."""
         return f"{self.key}_{variant}" if variant else self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The numbered turns, what came before, what is known, the behaviours and the reply's fields."""
+        """Return variables for the numbered turns, history, background, behaviours and reply fields."""
         subject = (
             "the behaviour of the call"
             if variant == ONE_BEHAVIOUR
@@ -74,7 +74,7 @@ class CocoevalBehaviours(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
+        """Return background, history, and the continuation with the judged turns numbered from 1."""
         seen = Seen(case)
         history = history_of(case)
         keys = self.asked_in(case.part)
@@ -88,11 +88,11 @@ class CocoevalBehaviours(Asking):
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
-        """Three fields for each behaviour."""
+        """Return a schema with three fields for each behaviour."""
         return reply_schema(self.asked_in(case.part))
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the JSON object; every behaviour that was asked about needs its three fields."""
+        """Parse the JSON object; every requested behaviour needs its three fields."""
         data, judged = _own_names(json_object(reply, case)), case.judged()
         verdicts: list[Verdict] = []
         flags: list[str] = []
@@ -110,7 +110,7 @@ class CocoevalBehaviours(Asking):
         return Reading(tuple(verdicts), tuple(flags))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the three fields of each behaviour; what its turns have for an explanation, each once."""
+        """Write the three fields of each behaviour, with the distinct explanations of its turns."""
         fields: dict[str, Any] = {}
         for key in self.asked_in(case.part):
             answers = [find_verdict(reading, key, index) for index in case.judged()]
@@ -135,7 +135,7 @@ def reply_schema(keys: Iterable[str] = BEHAVIOUR_KEYS) -> dict[str, Any]:
 
 
 def _own_names(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a reply's fields by our names; raise Unparseable where one is there under both."""
+    """Rename a reply's fields to our names; raise Unparseable if a field occurs under both names."""
     for ours, theirs in PAPER_NAMES.items():
         for field in ("explanation", "turns", "count"):
             if f"{theirs}_{field}" in data:
@@ -159,7 +159,7 @@ def _explanation_of_cocoeval_behaviours(data: dict[str, Any], key: str) -> str:
     value = data.get(f"{key}_explanation")
     if not isinstance(value, str):
         raise Unparseable(f"the field {key}_explanation is missing or no text")
-    if len(value) > LONGEST_EXPLANATION:  # it is kept with every turn that it is about
+    if len(value) > LONGEST_EXPLANATION:  # it is stored with every turn it is about
         raise Unparseable(
             f"{key}_explanation has {len(value):,} characters, not at most {LONGEST_EXPLANATION:,}"
         )
@@ -167,7 +167,7 @@ def _explanation_of_cocoeval_behaviours(data: dict[str, Any], key: str) -> str:
 
 
 def _marked(data: dict[str, Any], key: str, last: int) -> set[int]:
-    """Return the turn numbers named for a behaviour; they are 1-based, as shown in the prompt."""
+    """Return the turn numbers named for a behaviour, 1-based as shown in the prompt."""
     value = data.get(f"{key}_turns")
     if not isinstance(value, list):
         raise Unparseable(f"the field {key}_turns is missing or no list")
@@ -196,7 +196,7 @@ NO_REASON = "no_reason"
 
 
 class CocoevalOverall(Asking):
-    """One call per continuation answers the two questions about it as a whole. Static ones are left out."""
+    """Two overall questions in one call per continuation. Leaves out static continuations."""
 
     key = "cocoeval_overall"
     title = "CoCoEval overall: consistency and collaborativeness of a continuation, 1 to 10"
@@ -205,11 +205,11 @@ class CocoevalOverall(Asking):
     answers = {key: (OVERALL_SCHEME, key) for key in OVERALL_KEYS}
 
     def prompt_file(self, variant: str) -> str:
-        """The one text."""
+        """Return the name of the only text."""
         return self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The numbered turns, what came before, what is known, the criteria and the reply's fields."""
+        """Return variables for the numbered turns, history, background, criteria and reply fields."""
         return (
             Variable("turns", "the continuation, its judged turns numbered from 1", required=True),
             Variable("history", "the turns before the continuation"),
@@ -220,7 +220,7 @@ class CocoevalOverall(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
+        """Return background, history, and the continuation with the judged turns numbered from 1."""
         seen, history = Seen(case), history_of(case)
         return {
             "criteria": lambda: "\n\n".join(_described(key) for key in OVERALL_KEYS),
@@ -232,7 +232,7 @@ class CocoevalOverall(Asking):
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
-        """An explanation and a score for each of the two."""
+        """Return a schema with an explanation and a score for each criterion."""
         fields: dict[str, Any] = {}
         for key in OVERALL_KEYS:
             fields[f"{key}_explanation"] = {"type": "string"}
@@ -245,7 +245,7 @@ class CocoevalOverall(Asking):
         }
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the JSON object: both scores whole numbers, both explanations there."""
+        """Parse the JSON object; both scores must be whole numbers, both explanations present."""
         data = json_object(reply, case)
         verdicts = tuple(
             Verdict(key, None, _score(data, key), explanation=_explanation(data, key)) for key in OVERALL_KEYS
@@ -258,7 +258,7 @@ class CocoevalOverall(Asking):
         return Reading(verdicts, tuple(f"{NO_REASON}: nothing is said of what cost {key}" for key in silent))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say both scores, each after its explanation."""
+        """Write both scores, each after its explanation."""
         fields: dict[str, Any] = {}
         for key in OVERALL_KEYS:
             verdict = find_verdict(reading, key, None)

@@ -1,4 +1,4 @@
-"""CPDScore: judges of one response and of whole continuations, and the prompts that they came from."""
+"""CPDScore: judges of single responses and of whole continuations, and the prompts they derive from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from judges.protocols.wording import Filling, Variable, Wording
 # CPDScore-Simple: six scores from 1 to 5 for one response, with or without a reference.
 #
 # After Wakaki et al. 2024 (ComperDial), appendix B.1: the same six scores, scale and output lines; the
-# wording is Concord's own. The paper averages three calls: ask for three samples.
+# wording is Concord's own. The paper averages three calls: use three samples.
 
 SCALE = (1, 2, 3, 4, 5)
 ASPECTS = {
@@ -64,7 +64,7 @@ SIMPLE_SCHEME = SchemeDefinition(
 
 
 class CpdscoreSimple(Asking):
-    """One call per turn; `overall` answers the ComperDial turn question, the rest a scheme of its own."""
+    """One call per turn; `overall` answers the ComperDial turn question, the rest a separate scheme."""
 
     key = "cpdscore_simple"
     title = "CPDScore-Simple: six scores from 1 to 5 per response"
@@ -74,15 +74,15 @@ class CpdscoreSimple(Asking):
     answers = {"overall": (TURN_SCHEME, "overall")} | {key: (SIMPLE_SCHEME, key) for key in ASPECTS}
 
     def refusal(self, case: Case, variant: str) -> str:
-        """A turn without a reference cannot be judged against one."""
+        """Refuse turns without a reference if the variant needs one."""
         return no_reference(case) if variant == WITH_REFERENCE else ""
 
     def prompt_file(self, variant: str) -> str:
-        """One text per variant."""
+        """Return the name of the variant's text."""
         return f"{self.key}_{variant}"
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The response, the turns before it, and the reference where there is one to compare with."""
+        """Return variables for the response, history, and the reference if the variant uses it."""
         reference = (REFERENCE,) if variant == WITH_REFERENCE else ()
         return (
             Variable("context", "the turns before the response"),
@@ -92,7 +92,7 @@ class CpdscoreSimple(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show the context, the reference where wanted, and the response."""
+        """Return the context, the reference if the variant uses it, and the response."""
         assert case.turn is not None
         seen = Seen(case)
         context = seen.before()
@@ -106,13 +106,13 @@ class CpdscoreSimple(Asking):
         return values
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read six lines `name - x`."""
+        """Parse six lines `name - x`."""
         assert case.turn is not None
         read_scores = scores(reply, [*ASPECTS, "overall"], SCALE, case)
         return Reading(tuple(Verdict(key, case.turn, read_scores[key]) for key in self.answers))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the six lines."""
+        """Write the six lines."""
         return "\n".join(f"{key} - {score(reading, key, case.turn)}" for key in (*ASPECTS, "overall"))
 
 
@@ -132,15 +132,15 @@ class CpdscoreDetail(Asking):
     answers = {"overall": (TURN_SCHEME, "overall")}
 
     def refusal(self, case: Case, variant: str) -> str:
-        """A turn without a reference cannot be judged against one."""
+        """Refuse turns without a reference if the variant needs one."""
         return no_reference(case) if variant == WITH_REFERENCE else ""
 
     def prompt_file(self, variant: str) -> str:
-        """One text per variant."""
+        """Return the name of the variant's text."""
         return f"{self.key}_{variant}"
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The response, the turns before it, the speakers' profiles, and the reference where it is used."""
+        """Return variables for the response, history, profiles, and the reference if the variant uses it."""
         return (
             Variable("profiles", "what is known of each speaker"),
             Variable("history", "the turns before the response"),
@@ -150,7 +150,7 @@ class CpdscoreDetail(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show the profiles, the history, the response, and the reference where it is used."""
+        """Return the profiles, the history, the response, and the reference if the variant uses it."""
         assert case.turn is not None
         seen = Seen(case)
         history = seen.before()
@@ -165,51 +165,51 @@ class CpdscoreDetail(Asking):
         return values
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the line `Humanness: x` and keep the explanation."""
+        """Parse the line `Humanness: x` and the explanation."""
         assert case.turn is not None
         score = scores(reply, ["humanness"], SCALE, case)["humanness"]
         why = explanation(reply, until="humanness")
         return Reading((Verdict("overall", case.turn, score, explanation=why),))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the explanation, where there is one, and the score."""
+        """Write the explanation, if there is one, and the score."""
         why = explained(find_verdict(reading, "overall", case.turn).explanation, until="humanness")
         line = f"Humanness: {score(reading, 'overall', case.turn)}"
         return f"{why}\n{line}" if why else line
 
 
-# CPDScore-Dialogue: three scores of a whole continuation, on top of another rater's scores of its turns.
+# CPDScore-Dialogue: three scores of a whole continuation, based on another rater's scores of its turns.
 #
 # After Wakaki et al. 2024 (ComperDial), appendix B.3: the same two steps, criteria, scores and output lines;
 # the wording is Concord's own. Step 1 is a judge of turns, bound to the need `turn_scores`. Step 2 sees these
-# scores and the responses, and gives a score T of the turns taken together, a score I of what shows only over
-# all of them, and a final score F by a rule. The model applies the rule; what can be checked of it is
-# (`judges.protocols.turn_score_rule`).
+# scores and the responses, and gives a score T of the turns taken together, a score I of aspects visible only
+# over all of them, and a final score F by a rule. The model applies the rule; as far as it can be checked, it
+# is (see `broken`).
 
-# The rule of CPDScore-Dialogue: when the final score rests on the turn score alone, and when on both.
+# The rule of CPDScore-Dialogue: whether the final score depends on the turn score alone or on both scores.
 #
-# Below 4 both scores count; above 4 the turn score alone; exactly at 4 as a judge's variant says. Where
-# responses are inordinately long, both may count from 4 on, too. "Both" is the model's own weighing, so all
-# that can be said is that the result lies between the two.
+# Below 4 both scores count; above 4 the turn score alone; at exactly 4 the judge's variant decides. With
+# inordinately long responses, both may count from 4 on, too. "Both" means the model's own weighting, so the
+# only check is that the result lies between the two.
 
 DISREGARD, BOTH = "disregard", "both"
-"""What a turn score of exactly 4 does to the interaction score."""
+"""Effect of a turn score of exactly 4 on the interaction score."""
 BORDER = 4.0
 MOST_WORDS = 20
 TOLERANCE = 0.05
 _DUST = 1e-9
-"""So that 4.55 is not further than 0.05 from 4.5 by the way numbers are stored."""
+"""Slack for floating point, so that 4.55 is not further than 0.05 from 4.5."""
 
 
 def words(text: str) -> int:
-    """Return how many parts between white space hold a letter or a digit."""
+    """Return the number of whitespace-separated parts with a letter or a digit."""
     return sum(any(character.isalnum() for character in part) for part in text.split())
 
 
 def broken(
     turn_score: float, interaction: float, final: float, word_counts: Sequence[int], at_four: str
 ) -> str:
-    """Return how three scores break the rule, '' where they do not or where it cannot be told.
+    """Return the way in which three scores break the rule, '' if they do not or it cannot be decided.
 
     `rule_not_followed`: the turn score alone counts, no response is long, and the final score differs.
     `final_outside`: both count, and the final score is not between them. Both by more than TOLERANCE.
@@ -227,7 +227,7 @@ def broken(
 
 
 ENDS = (1, 5)
-"""The scores lie between these."""
+"""Range of the scores."""
 LINES = {
     "turn_score": "Overall Dialogue Turn Score",
     "interaction": "Dialogue Interaction Score",
@@ -265,10 +265,10 @@ DIALOGUE_SCHEME = SchemeDefinition(
 
 
 class CpdscoreDialogue(Asking):
-    """One call per continuation. The responses of a static one, or the system's turns of a rollout.
+    """One call per continuation, about the responses of a static one or the system's turns of a rollout.
 
-    Where the turn score is exactly 4, the paper says nothing: by default it then counts alone (variants
-    `disregard`), or both scores count (`both`). With context, each response stands after what it answers.
+    The paper does not cover a turn score of exactly 4: by default it then counts alone (variants
+    `disregard`), or both scores count (`both`). With context, each response follows the turn it answers.
     """
 
     key = "cpdscore_dialogue"
@@ -280,11 +280,11 @@ class CpdscoreDialogue(Asking):
     needs = (Need("turn_scores", "comperdial_turn/overall"),)
 
     def prompt_file(self, variant: str) -> str:
-        """One text per variant."""
+        """Return the name of the variant's text."""
         return f"{self.key}_{variant}"
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The turn scores, the responses, and the rule."""
+        """Return variables for the turn scores, the responses, and the rule."""
         beside = ", each after what it answers" if variant.endswith(WITH_CONTEXT) else ", as texts only"
         return (
             Variable("turn_scores", "the score of every turn, by the other rater", required=True),
@@ -296,7 +296,7 @@ class CpdscoreDialogue(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show the given scores with two decimals, and the responses."""
+        """Return the given scores with two decimals, and the responses."""
         seen = Seen(case)
         with_context, at_four = variant.endswith(WITH_CONTEXT), at_four_of(variant)
         return {
@@ -309,7 +309,7 @@ class CpdscoreDialogue(Asking):
         }
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read three lines `name - x`, decimals allowed; keep what the scores rest on with them."""
+        """Parse three lines `name - x`, decimals allowed; record the basis of the scores with them."""
         read_numbers = numbers(reply, list(LINES.values()), ENDS, case)
         beside = {"turn_score": mean_in_words(case), "interaction": words_in_words(case)}
         return Reading(
@@ -322,31 +322,31 @@ class CpdscoreDialogue(Asking):
     def read(
         self, reply: str, tokens: Tokens, case: Case, variant: str, wording: Wording | None = None
     ) -> Reading:
-        """Read the lines, and flag what does not follow the variant's rule."""
+        """Parse the lines, and flag scores that break the variant's rule."""
         reading = self.parse(reply, case)
         turn_score, interaction, final = (float(verdict.value or 0) for verdict in reading.verdicts)
         violation = broken(turn_score, interaction, final, _word_counts(case), at_four_of(variant))
         return replace(reading, flags=(violation,) if violation else ())
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the three lines."""
+        """Write the three lines."""
         return "\n".join(f"{line} - {score(reading, key, None)}" for key, line in LINES.items())
 
 
 def at_four_of(variant: str) -> str:
-    """Return what a variant does where the turn score is exactly 4."""
+    """Return a variant's treatment of a turn score of exactly 4."""
     return variant.removesuffix(WITH_CONTEXT)
 
 
 def mean_in_words(case: Case) -> str:
-    """Return the mean of the turn scores that were given, to be kept beside the model's own turn score."""
+    """Return the mean of the given turn scores, stored beside the model's own turn score."""
     values = [answer.value for answer in case.need_answers.get("turn_scores", {}).values()]
     scores = [value for value in values if isinstance(value, int | float)]
     return f"mean of the turn scores given: {sum(scores) / len(scores):.4g}" if scores else ""
 
 
 def words_in_words(case: Case) -> str:
-    """Return how many words the responses have."""
+    """Return the number of words in the responses, as text."""
     return f"words of the responses: {', '.join(map(str, _word_counts(case)))}"
 
 
@@ -361,7 +361,7 @@ def _score_lines(case: Case) -> list[str]:
 
 
 def _responses(case: Case, seen: Seen, *, with_context: bool) -> list[str]:
-    """Return the responses in order, numbered; with context each after the turn that it answers."""
+    """Return the numbered responses in order; with context, each after the turn that it answers."""
     lines: list[str] = []
     for number, index in enumerate(case.judged(), start=1):
         before = case.dialogue.context(case.continuation, index)
@@ -373,12 +373,12 @@ def _responses(case: Case, seen: Seen, *, with_context: bool) -> list[str]:
 
 
 def _text(turn: Turn, seen: Seen) -> str:
-    """Return what a turn says or does, without who it is."""
+    """Return the text or action of a turn, without the speaker."""
     event = happening(turn, seen.names, seen.view.spoken(turn.text))
     return event.text if turn.act == "message" and event.text else f"{event.how} {event.text}".strip()
 
 
-# The prompt that CPDScore-Simple was made from: five scores from 1 to 5 for one response.
+# The prompt from which CPDScore-Simple was derived: five scores from 1 to 5 for one response.
 #
 # After Wakaki et al. 2024 (ComperDial), appendix B.1.1: the same scores, scale and output lines; the
 # wording is Concord's own.
@@ -409,7 +409,7 @@ ORIGINAL_SIMPLE_SCHEME = SchemeDefinition(
 
 
 class CpdscoreOriginalSimple(Asking):
-    """One call per turn; its `overall` meets the ComperDial turn question on the same scale."""
+    """One call per turn; its `overall` matches the ComperDial turn question on the same scale."""
 
     key = "cpdscore_original_simple"
     title = "The original of CPDScore-Simple: five scores from 1 to 5 per response"
@@ -418,11 +418,11 @@ class CpdscoreOriginalSimple(Asking):
     answers = {key: (ORIGINAL_SIMPLE_SCHEME, key) for key in ORIGINAL_ASPECTS}
 
     def prompt_file(self, variant: str) -> str:
-        """The one text."""
+        """Return the name of the only text."""
         return self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The response and the turns before it."""
+        """Return variables for the response and the turns before it."""
         return (
             Variable("context", "the turns before the response"),
             Variable("response", "the response that is judged", required=True),
@@ -430,7 +430,7 @@ class CpdscoreOriginalSimple(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show the context and the response."""
+        """Return the context and the response."""
         seen = Seen(case)
         context = seen.before()
         return {
@@ -440,19 +440,19 @@ class CpdscoreOriginalSimple(Asking):
         }
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read five lines `name - x`, in any order."""
+        """Parse five lines `name - x`, in any order."""
         read_scores = scores(reply, list(ORIGINAL_ASPECTS), SCALE, case)
         return Reading(tuple(Verdict(key, case.turn, read_scores[key]) for key in ORIGINAL_ASPECTS))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the five lines."""
+        """Write the five lines."""
         return "\n".join(f"{key} - {score(reading, key, case.turn)}" for key in ORIGINAL_ASPECTS)
 
 
-# The prompt that CPDScore-Detail was made from: how engaging one response is, 1 to 3, with steps.
+# The prompt from which CPDScore-Detail was derived: engagingness of one response, 1 to 3, with steps.
 #
 # After Wakaki et al. 2024 (ComperDial), appendix B.2.1: the same score, scale and steps; the wording is
-# Concord's own. Both speakers' profiles are the fact that the response is about.
+# Concord's own. Both speakers' profiles serve as the fact for the response.
 
 QUESTION = "engagingness"
 
@@ -483,7 +483,7 @@ ORIGINAL_DETAIL_SCHEME = SchemeDefinition(
 
 
 class CpdscoreOriginalDetail(Asking):
-    """One call per turn; the score meets the ComperDial turn question by order only."""
+    """One call per turn; the score matches the ComperDial turn question only in rank order."""
 
     key = "cpdscore_original_detail"
     title = "The original of CPDScore-Detail: engagingness from 1 to 3"
@@ -491,11 +491,11 @@ class CpdscoreOriginalDetail(Asking):
     answers = {QUESTION: (ORIGINAL_DETAIL_SCHEME, QUESTION)}
 
     def prompt_file(self, variant: str) -> str:
-        """The one text."""
+        """Return the name of the only text."""
         return self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The response, the turns before it, the fact, and the scale."""
+        """Return variables for the response, the turns before it, the fact, and the scale."""
         return (
             Variable("history", "the turns before the response"),
             Variable("fact", "what is known of each speaker"),
@@ -505,7 +505,7 @@ class CpdscoreOriginalDetail(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show the history, both profiles and the response."""
+        """Return the history, both profiles and the response."""
         seen = Seen(case)
         history = seen.before()
         return {
@@ -517,13 +517,13 @@ class CpdscoreOriginalDetail(Asking):
         }
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the line `Engagingness: x`, and keep an explanation where one is given."""
+        """Parse the line `Engagingness: x`, and the explanation if there is one."""
         read_score = scores(reply, [QUESTION], ORIGINAL_SCALE, case)[QUESTION]
         why = explanation(reply, until=QUESTION)
         return Reading((Verdict(QUESTION, case.turn, read_score, explanation=why),))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the explanation, where there is one, and the score."""
+        """Write the explanation, if there is one, and the score."""
         why = explained(find_verdict(reading, QUESTION, case.turn).explanation, until=QUESTION)
         line = f"Engagingness: {score(reading, QUESTION, case.turn)}"
         return f"{why}\n{line}" if why else line

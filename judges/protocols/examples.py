@@ -1,18 +1,18 @@
-"""Worked examples in a prompt: what was shown, quoted, and the reply that people's answers amount to.
+"""Worked examples in a prompt: the quoted material, and the reply that corresponds to people's answers.
 
-An example is plain data, kept with a version of a prompt:
+An example is plain data, stored with a version of a prompt:
 
-    key      the item's key (a continuation's where a call is about a whole one)
+    key      the item's key (a continuation's key if calls are about whole continuations)
     corpus   the name of its corpus
-    cluster  what is left out together: an example is never shown where an item of its cluster is judged
+    cluster  the held-out unit: an example is never shown when an item of its cluster is judged
     shown    its material in quoted blocks, as a judge sees it
-    reply    the reply that it calls for; `replies` has one for each part where a protocol asks in parts, and
-             a call about a part that people did not answer does not show it
-    about    the texts that it is about, by which the nearest examples are found
-    how      why it is there
+    reply    the expected reply; `replies` has one per part if a protocol asks in parts, and a call about a
+             part that people did not answer does not show the example
+    about    the texts that are judged, used to find the nearest examples
+    how      the reason for its selection
 
-`picking` says how the examples were picked (`rule`) and how many of them a call shows (`n`): the rest is the
-reserve from which those that must not be shown are replaced.
+`picking` holds the selection `rule` and the number of examples that a call shows (`n`): the rest is the
+reserve that replaces examples that must not be shown.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ INTRODUCTION = (
     "them."
 )
 MOST = 200
-"""Examples that a version may hold."""
+"""Maximum number of examples of a version."""
 LONGEST = 100_000
-"""Characters of what an example shows, or of its reply."""
+"""Maximum length, in characters, of an example's material or reply."""
 FIELDS = {"key": str, "corpus": str, "cluster": str, "shown": str, "reply": str, "how": str}
 _BLOCK = re.compile(r"<<<BEGIN ([A-Z][A-Z ]*)>>>\n((?:\| .*\n)+)<<<END \1>>>")
 _MARK = re.compile(r"<<<(BEGIN|END)\b")
 
 
 def select_examples(text: Wording, case: Case) -> tuple[Example, ...]:
-    """Return the examples that a call about a case shows: as many as the version says, in its order, none of
-    them from the case's own cluster or dialogue, or without a reply to the case's part."""
+    """Return the examples to show for a case: the version's number of them, in its order, leaving out those
+    from the case's own cluster or dialogue, or without a reply for the case's part."""
     own = case.dialogue.cluster or case.dialogue.id
     others = [
         example
@@ -57,7 +57,7 @@ def select_examples(text: Wording, case: Case) -> tuple[Example, ...]:
 
 
 def dialogue_of(example: Example) -> str:
-    """Return the id of the dialogue that an example is of, '' where its key is none."""
+    """Return the id of an example's dialogue, '' if its key is invalid."""
     try:
         return parse_item_key(example["key"])[0]
     except ValueError:
@@ -65,12 +65,12 @@ def dialogue_of(example: Example) -> str:
 
 
 def shown_at_once(text: Wording) -> int:
-    """Return how many examples a call shows."""
+    """Return the number of examples that a call shows."""
     return int(text.picking.get("n", len(text.examples)))
 
 
 def render_examples(text: Wording, case: Case) -> str:
-    """Render the examples for a case as text for a prompt, '' where there are none."""
+    """Render the examples for a case as text for a prompt, '' if there are none."""
     selected = select_examples(text, case)
     if not selected:
         return ""
@@ -96,14 +96,14 @@ def render_material(protocol: Asking, case: Case, variant: str, text: Wording) -
 
 
 def about(case: Case) -> list[str]:
-    """Return the texts that a case is about, as they are seen: its turn, or its judged turns."""
+    """Return the texts that a case judges, as raters see them: its turn, or its judged turns."""
     places = case.judged() if case.turn is None else (case.turn,)
     spoken = [case.view.spoken(case.continuation.turns[place].text) for place in places]
     return [text for text in spoken if text.strip()]
 
 
 def faults(examples: Sequence[Any], picking: Any) -> Iterator[str]:
-    """Yield what keeps examples from being any, a sentence each: they are data that files bring in."""
+    """Yield the faults of examples, a sentence each, since examples may come from imported files."""
     if len(examples) > MOST:
         yield f"There are {len(examples)} examples; at most {MOST} are allowed."
         return
@@ -145,7 +145,7 @@ def _faults(example: Any) -> Iterator[str]:
 
 
 def is_quoted(text: str) -> bool:
-    """Whether a text is nothing but quoted blocks."""
+    """Whether a text consists only of quoted blocks."""
     if len(text) > LONGEST:
         return False
     return not _BLOCK.sub("", text).strip() and bool(text)

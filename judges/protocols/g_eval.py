@@ -1,9 +1,9 @@
-"""G-Eval (Liu et al. 2023): one aspect with its definition, a form to fill in, and the score to be expected.
+"""G-Eval (Liu et al. 2023): one aspect with its definition, a form to fill in, and its expected score.
 
-Aspects are questions of a scheme on a scale from 1 to 3 or from 1 to 5: their wording and help define them.
-The variant `probabilities` takes the expected value under the probabilities of the tokens in the score's
-place; `samples` asks twenty times at temperature 1, and the mean of the answers is the score. Either answers
-a question of its own: of the scheme `g_eval:<key>`, on an interval scale.
+Aspects are questions of a scheme on a scale from 1 to 3 or from 1 to 5, defined by their wording and help.
+The variant `probabilities` takes the expected value under the token probabilities at the score's place;
+`samples` asks twenty times at temperature 1 and takes the mean of the answers. Both answer a separate
+question: that of the scheme `g_eval:<key>`, on an interval scale.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from judges.protocols.rubric import G_EVAL_SCHEME, LINE, LONGEST_PART, ExpectedR
 PROBABILITIES, SAMPLES = "probabilities", "samples"
 SCALES = ((1, 2, 3), (1, 2, 3, 4, 5))
 LITTLE = 0.5
-"""A call is flagged where less probability than this lies on the scale."""
+"""A call is flagged if less probability than this lies on the scale."""
 LITTLE_MASS = "little_mass"
 
 
 class GEval(Rubric):
-    """A call per aspect, about a turn or about a dialogue."""
+    """One call per aspect, about a turn or a dialogue."""
 
     key = "g_eval"
     title = "G-Eval: an aspect and its scale, the expected score"
@@ -37,7 +37,7 @@ class GEval(Rubric):
         super().__init__(definition, variant)
 
     def over(self, definition: SchemeDefinition, variant: str = PROBABILITIES) -> GEval:
-        """Return the protocol that asks a scheme's aspects; raise Unfit where it has none."""
+        """Return the protocol bound to a scheme's aspects; raise Unfit if it has none."""
         return GEval(definition, variant)
 
     def _bind(self, definition: SchemeDefinition, variant: str) -> None:
@@ -57,19 +57,19 @@ class GEval(Rubric):
         self.reply_tokens = 8
 
     def forms_of(self, variant: str) -> tuple[str, ...]:
-        """A line of the form."""
+        """Return the single-line form."""
         return (LINE,)
 
     def prompt_file(self, variant: str) -> str:
-        """A text for each variant, as prompts are known by their names; both say the same."""
+        """Return a separate name per variant, since names identify prompts; the texts are the same."""
         return self.key if variant == PROBABILITIES else f"{self.key}_{SAMPLES}"
 
     def parameters(self, variant: str) -> Mapping[str, Any]:
-        """The likeliest tokens' probabilities, or replies that differ."""
+        """Request the probabilities of the likeliest tokens, or a temperature for varying replies."""
         return {"logprobs": True, "top_logprobs": 20} if variant == PROBABILITIES else {"temperature": 1.0}
 
     def samples_of(self, variant: str) -> int:
-        """One reply, or twenty."""
+        """Return one or twenty."""
         return 1 if variant == PROBABILITIES else 20
 
     def _reply(self, case: Case) -> GEvalReply:
@@ -77,7 +77,7 @@ class GEval(Rubric):
 
 
 class GEvalReply(ExpectedReply):
-    """A form with one line: the aspect's name, and after the colon its score; or the score alone."""
+    """A form with one line: the aspect's name, a colon and its score; or the score alone."""
 
     def __init__(self, questions: tuple[QuestionDefinition, ...], case: Case, *, sampled: bool) -> None:
         super().__init__(questions, case)
@@ -88,7 +88,7 @@ class GEvalReply(ExpectedReply):
         return f"Fill in this form with the score alone, and write nothing else:\n\n- {self.question.key}:"
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
-        """Return the expected score with what it rests on; a sample is the reply's own score."""
+        """Return the expected score and its basis; for samples, the reply's own score."""
         label = f"{self.question.key}:"
         head, separator, rest = reply.partition(label)
         filled = bool(separator) and not head.strip(" \t\r\n-*_`\"'")
@@ -117,7 +117,7 @@ class GEvalReply(ExpectedReply):
 
 
 def after(tokens: Tokens, label: str) -> Tokens:
-    """Return the tokens after the first that completes a label; none where no token does."""
+    """Return the tokens after the first one that completes a label; none if no token does."""
     text = ""
     for place, token in enumerate(tokens):
         text += token.text

@@ -1,9 +1,9 @@
-"""Any scheme's questions about several responses side by side: which of two is better, or their order.
+"""A scheme's questions about several responses side by side: the better of two, or a ranking.
 
 `PROTOCOLS["pairwise"]` is a template; `over(definition, "")` is the protocol bound to a scheme about pairs or
-rankings. The responses stand under letters in the order of the case, which a run turns round from one sample
-to the next. Answers about letters are read back into the members' own order, so the order shown never decides
-what an answer means.
+rankings. The responses are lettered in the order of the case, which a run rotates from one sample to the
+next. Answers about letters are mapped back to the members' own order, so an answer's meaning never depends on
+the order shown.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RANKING = re.compile(r"[A-J](?:[>=][A-J])*")
 
 
 class Pairwise(Asking):
-    """A call per pair or ranking, with all responses in view. Samples take turns in the order shown."""
+    """One call per pair or ranking, with all responses in view. Samples alternate the order shown."""
 
     key = "pairwise"
     title = "Pairwise: responses side by side, in both orders"
@@ -63,15 +63,15 @@ class Pairwise(Asking):
         self.reply_tokens = 60 * len(definition.questions)
 
     def over(self, definition: SchemeDefinition, variant: str = "") -> Pairwise:
-        """Return the protocol that asks a scheme's questions; raise Unfit where it compares nothing."""
+        """Return the protocol bound to a scheme's questions; raise Unfit if the scheme does not compare."""
         return Pairwise(definition)
 
     def prompt_file(self, variant: str) -> str:
-        """One text."""
+        """Return the name of the only text."""
         return self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """What the scheme says, the responses, what is known beside them, and the form of the reply."""
+        """Return variables for the scheme, the responses, their background, and the form of the reply."""
         return (
             Variable("questions", "the questions with their help and values", required=True),
             Variable("introduction", "the scheme's introduction, as people read it above the questions"),
@@ -85,7 +85,7 @@ class Pairwise(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show the responses in the case's order, and say the scheme as people read it."""
+        """Return the responses in the case's order, and the scheme's texts as people read them."""
         assert self.definition is not None
         questions, n = self._lettered_questions(case), len(case.members)
         seen = [Seen(member_case) for member_case in case.each_shown()]
@@ -103,22 +103,22 @@ class Pairwise(Asking):
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any] | None:
-        """A field for each question and one for its explanation."""
+        """Return a schema with a field for each question and one for its explanation."""
         return ItemReply(self._lettered_questions(case), case).schema()
 
     def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
-        """Return what to send about a case; the template alone asks nothing."""
+        """Return the prompt for a case; the unbound template has none."""
         assert self.definition is not None, "responses are compared by a scheme's questions"
         prompt = Asking.prompt(self, case, variant, wording)
         return replace(prompt, user=_GAPS.sub("\n\n", prompt.user))  # quoted lines are never empty
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the answers, letters turned into the members that they stood for."""
+        """Parse the answers and map letters to the members that they stood for."""
         reading = ItemReply(self._lettered_questions(case), case).read(reply, ())
         return replace(reading, verdicts=tuple(self._own(verdict, case) for verdict in reading.verdicts))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the answers with the letters that the members have in the case."""
+        """Write the answers with the members' letters in the case."""
         lettered = tuple(self._lettered(verdict, case) for verdict in reading.verdicts)
         return ItemReply(self._lettered_questions(case), case).write(replace(reading, verdicts=lettered))
 
@@ -128,7 +128,7 @@ class Pairwise(Asking):
         return tuple(_in_letters(question, questions, case.shown) for question in questions.values())
 
     def _own(self, verdict: Verdict, case: Case) -> Verdict:
-        """Return an answer about letters as one about members."""
+        """Convert an answer about letters to one about members."""
         question = self._question(verdict)
         if not isinstance(verdict.value, str) or not _compares(question):
             return verdict
@@ -140,7 +140,7 @@ class Pairwise(Asking):
         return replace(verdict, value=in_own_order(answer, case.shown, question.level, question.values))
 
     def _lettered(self, verdict: Verdict, case: Case) -> Verdict:
-        """Return an answer about members as one about letters."""
+        """Convert an answer about members to one about letters."""
         question = self._question(verdict)
         if not isinstance(verdict.value, str) or not _compares(question):
             return verdict
@@ -161,7 +161,7 @@ def _compares(question: QuestionDefinition) -> bool:
 def _in_letters(
     question: QuestionDefinition, questions: Mapping[str, QuestionDefinition], order: Sequence[int]
 ) -> QuestionDefinition:
-    """Return a question as it is put about lettered responses, and what it is asked after likewise."""
+    """Reword a question, and the condition for asking it, for lettered responses."""
     when = question.show_if
     if when is not None and "in" in when and questions[when["question"]].is_comparison:
         other = questions[when["question"]]
@@ -187,7 +187,7 @@ def _letter(value: Any) -> Any:
 
 
 def _numbers(ranking: str, n: int, question: str) -> str:
-    """Return a ranking of letters as one of places, kept as rankings are; raise Unparseable."""
+    """Convert a ranking of letters to places in the stored format of rankings; raise Unparseable."""
     squeezed = "".join(ranking.split())
     if not _RANKING.fullmatch(squeezed):
         raise Unparseable(f"{question[:80]}: {ranking[:40]!r} is not an order such as B>A")
@@ -198,7 +198,7 @@ def _numbers(ranking: str, n: int, question: str) -> str:
 
 
 def _before(case: Case) -> tuple[Turn, ...]:
-    """Return the turns that come before every response: all that their contexts begin with alike."""
+    """Return the turns that precede every response: the common beginning of their contexts."""
     if case.members[0].turn is None:
         return history_of(case)
     contexts = [Seen(member_case).before() for member_case in case.each_shown()]
@@ -211,7 +211,7 @@ def _responses(seen: Sequence[Seen], before: tuple[Turn, ...]) -> list[str]:
 
 
 def _lines(seen: Seen, before: tuple[Turn, ...]) -> list[str]:
-    """Return a response as lines, after what only this one follows."""
+    """Return a response as lines, after the turns that precede this response only."""
     case = seen.case
     if case.turn is None:
         if case.continuation.mode == "static":

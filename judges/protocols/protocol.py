@@ -1,7 +1,7 @@
-"""What a judge protocol is: how to ask about an item or a continuation, and how to read the reply.
+"""Base classes of judge protocols: asking about an item or a continuation, and reading the reply.
 
-A reply is read strictly: a score off the scale, a missing field or a turn that is not there makes the whole
-reply unparseable. It is never guessed at, and never becomes a label.
+Replies are parsed strictly: a score off the scale, a missing field or a nonexistent turn makes the whole
+reply unparseable. Such a reply is never guessed at and never becomes a label.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from jobs.prompt import Prompt, Tokens, Unparseable
 from judges.protocols.examples import render_examples
 from judges.protocols.wording import EXAMPLES, NOTICE, Filling, Variable, Wording, released
 
-# What a protocol reads of other raters: needs, and what is known of them about one case.
+# Needs: answers of other raters that a protocol reads, and the answers available for a case.
 
 UNMET = "a need was not met: nothing was asked"
-"""The flag of calls that went without an answer for it; they are tried again when their run is resumed."""
+"""Flag of calls left unanswered because a need was not met; resuming the run retries them."""
 WAITING = "waits for another rater"
-"""The flag of calls that were answered without what an optional need will still say; they are tried again
-when their run is resumed."""
+"""Flag of calls answered without the pending answers of an optional need; resuming the run retries them."""
 
 Aggregate = Literal["mean", "median", "majority"]
 Policy = Literal["whole", "leave_out"]
@@ -36,9 +35,9 @@ Value = float | str
 
 @dataclass(frozen=True, slots=True)
 class NeedAnswer:
-    """An answer of the rater that a need is bound to: `value` is None exactly when `missing` says why.
+    """Answer of the rater bound to a need: `value` is None exactly when `missing` holds a reason.
 
-    `why` is the rater's own reason where it said that it has no answer.
+    `why` is the rater's own reason if it declared that it has no answer.
     """
 
     value: Value | None = None
@@ -47,19 +46,19 @@ class NeedAnswer:
 
 
 NeedAnswers = Mapping[str, Mapping[int | None, NeedAnswer]]
-"""Per role and place (a turn's index, None for the dialogue): what is known."""
+"""Available answers by role and place (a turn's index, None for the dialogue)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
     """Answers of another rater that a protocol reads; a run binds `role` to the rater when it starts.
 
-    `question` is `scheme/key`. `aggregate` makes one value of a rater's samples, those without an answer left
-    aside: `mean` and `median` of numbers, `majority` of any values (none where two are equally frequent).
-    `missing` says what to do where a place has no value: the case goes without an answer as a `whole`, or the
-    place is left out (`leave_out`), and only a case without any value goes without an answer. An `optional`
-    need may stay unbound and keeps nothing back: the protocol says what it makes of what is missing. `also`
-    are further questions of the same scheme that the same rater answered, given as `role/key`.
+    `question` is `scheme/key`. `aggregate` combines a rater's samples, ignoring those without an answer:
+    `mean` and `median` of numbers, `majority` of any values (no value in a tie). `missing` is the policy for
+    places without a value: `whole` leaves the whole case unanswered; `leave_out` drops the place, and only a
+    case without any value is left unanswered. An `optional` need may stay unbound and never blocks a case:
+    the protocol handles missing answers. `also` are further questions of the same scheme answered by the same
+    rater, passed as `role/key`.
     """
 
     role: str
@@ -71,7 +70,7 @@ class Need:
 
     @property
     def read(self) -> dict[str, str]:
-        """The keys of the questions that are read, by how they are given."""
+        """Keys of the questions that are read, by the names under which their answers are passed."""
         own = {self.role: self.question.partition("/")[2]}
         return own | {f"{self.role}/{key}": key for key in self.also}
 
@@ -80,7 +79,7 @@ class Need:
     ) -> NeedAnswer:
         """Combine a rater's samples for a place into one answer; the reason for a missing value names it.
 
-        Of answers `in_words` the most frequent counts. `why` is the rater's own reason for having none.
+        For answers `in_words` the most frequent counts. `why` is the rater's own reason for having no answer.
         """
         present = [value for value in values if value is not None]
         if not present and why:
@@ -93,7 +92,7 @@ class Need:
         return NeedAnswer(fmean(numbers) if self.aggregate == "mean" else median(numbers))
 
     def unmet(self, answers: Mapping[int | None, NeedAnswer]) -> str:
-        """Return why a case cannot be judged with these answers, '' where it can."""
+        """Return the reason why a case cannot be judged with these answers, '' if it can."""
         if self.optional:
             return ""
         reasons = [answer.missing for answer in answers.values() if answer.value is None]
@@ -112,17 +111,17 @@ def _majority(present: Sequence[Value], place: str, rater: str) -> NeedAnswer:
 
 
 Covers = Literal["turn", "decision", "answer", "dialogue", "continuation", "pair", "ranking"]
-"""One call is about an item of a kind, or about a continuation with its turns and itself."""
+"""Scope of a call: an item of a kind, or a continuation with its turns and as a whole."""
 COMMON = (
     Variable("notice", "what tells the model that quoted text is never addressed to it", required=True),
     Variable(EXAMPLES, "the worked examples of this version; without it they end the system part"),
 )
-"""The variables of every text."""
+"""Variables available to every text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of several that are compared: a turn of a continuation, or (`turn` None) all of it."""
+    """Member of a comparison: a turn of a continuation, or (`turn` None) the whole continuation."""
 
     continuation: Continuation
     turn: int | None = None
@@ -130,13 +129,13 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What one call is about: a turn, or (`turn` None) the continuation with all its turns.
+    """Subject of a call: a turn, or (`turn` None) the continuation with all its turns.
 
-    `view` is what raters are shown of it; the systems of the dialogue's own record are hidden in any view.
-    `need_answers` are the answers of the raters that the protocol's needs are bound to: role to turn (None
-    for the dialogue) to a value or the reason why there is none. `part` is one of the protocol's parts where
-    it asks several calls about the same thing. Of a comparison, `members` are what is compared, in the item's
-    own order (the first of them also as continuation, `turn` None), and `shown` are their numbers as shown.
+    `view` is the part shown to raters; the systems of the dialogue's own record are hidden in every view.
+    `need_answers` are the answers of the raters bound to the protocol's needs: role to turn (None for the
+    dialogue) to a value or the reason why there is none. `part` is one of the protocol's parts if it makes
+    several calls about the same subject. In a comparison, `members` are the compared responses in the item's
+    own order (the first is also the continuation, `turn` None), and `shown` their numbers in display order.
     """
 
     dialogue: Dialogue
@@ -149,7 +148,7 @@ class Case:
     shown: tuple[int, ...] = ()
 
     def each_shown(self) -> tuple[Case, ...]:
-        """Return a case about each member alone, in the order shown."""
+        """Return a separate case for each member, in the order shown."""
         ordered = [self.members[number] for number in self.shown]
         return tuple(
             replace(self, continuation=member.continuation, turn=member.turn, members=(), shown=())
@@ -157,15 +156,15 @@ class Case:
         )
 
     def judged(self) -> tuple[int, ...]:
-        """Return the indices of the continuation's turns that are items: all that are not given."""
+        """Return the indices of the continuation's turns that are items: all turns that are not given."""
         return tuple(i for i, turn in enumerate(self.continuation.turns) if not turn.given)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One answer read from a reply: `value` is None exactly when `missing` says why; a text answers a
+    """Answer read from a reply: `value` is None exactly when `missing` holds a reason; a text answers a
     nominal (or text) question. `turn` is 0-based; None answers the continuation's dialogue item. `evidence`
-    is what the answer points at."""
+    holds the passages that the answer points at."""
 
     question: str
     turn: int | None
@@ -177,18 +176,18 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All answers of a reply, and flags: one line each about what stands but deserves a look."""
+    """All answers of a reply, and flags: one line each about valid answers that deserve a look."""
 
     verdicts: tuple[Verdict, ...]
     flags: tuple[str, ...] = ()
 
 
 class Unfit(ValueError):
-    """A scheme that a protocol cannot ask; the message says why."""
+    """A protocol cannot ask a scheme; the message gives the reason."""
 
 
 def covered(kind: str) -> Covers:
-    """Return what one call about an item of a kind covers; raise Unfit where judges are shown none."""
+    """Return the scope of a call about an item of a kind; raise Unfit for kinds not shown to judges."""
     if KINDS[kind].has_record:
         raise Unfit(f"people review {KINDS[kind].plural}: no judge is shown one")
     if kind == ANSWER.key:
@@ -197,21 +196,21 @@ def covered(kind: str) -> Covers:
 
 
 class Unwritable(ValueError):
-    """A reading that no reply of the protocol could say: an answer is missing, or is none of its answers."""
+    """A reading cannot be expressed as a reply: an answer is missing, or is not one of the protocol's."""
 
 
 class Protocol(ABC):
-    """A way to judge. A protocol is one file, listed in `PROTOCOLS`.
+    """Base class of judge protocols; they are listed in `PROTOCOLS`.
 
-    `answers` maps each verdict's question to the scheme and question that it answers; `covers` says what one
-    call is about: `turn`, `decision` or `dialogue` answers questions about items of that kind only,
-    `continuation` those about its turns, about itself, or both. `needs` are answers of other raters that it
-    reads; where one is not met, nothing is asked. `network` is false for a judge that computes its verdicts
-    itself. `version` is that of the prompt's text (or of the rules): a released one is never edited. How the
-    material is rendered into it has a version of its own (`annotation.text.views.RENDERING`). One that
-    `takes_scheme` is a template: it answers nothing until it is bound `over` a scheme. `samples` is how many
-    are asked for where nobody says: one, or one in each order. `reasks` is how often a run asks again after a
-    reply that cannot be read.
+    `answers` maps each verdict's question to the scheme and question that it answers; `covers` is the scope
+    of a call: `turn`, `decision` or `dialogue` answers questions about items of that kind only,
+    `continuation` questions about its turns, about the whole, or both. `needs` are answers of other raters
+    that the protocol reads; while one is not met, no call is made. `network` is false for a judge that
+    computes its verdicts itself. `version` is the version of the prompt's text (or of the rules): a released
+    one is never edited. The rendering of material has a version of its own
+    (`annotation.text.views.RENDERING`). A protocol that `takes_scheme` is a template: it has no answers until
+    it is bound to a scheme with `over`. `samples` is the default number of samples: one, or one in each
+    order. `reasks` is the number of times that a run asks again after an unreadable reply.
     """
 
     key: ClassVar[str]
@@ -227,24 +226,24 @@ class Protocol(ABC):
     needs: ClassVar[tuple[Need, ...]] = ()
 
     def over(self, definition: SchemeDefinition, variant: str) -> Protocol:
-        """Return the protocol that asks a scheme's questions; raise Unfit where it cannot."""
+        """Return the protocol bound to a scheme's questions; raise Unfit if it cannot ask them."""
         raise Unfit(f"{self.key} has questions of its own")
 
     def item_kinds(self) -> tuple[str, ...]:
-        """Return the kinds of items that its questions are about, each once."""
+        """Return the distinct kinds of items that its questions are about."""
         return tuple(dict.fromkeys(self.kind_of(name) for name in self.answers))
 
     def kind_of(self, name: str) -> str:
-        """Return the kind of the items that one of its questions (keys of `answers`) is about."""
+        """Return the kind of items that a question (key of `answers`) is about."""
         scheme, key = self.answers[name]
         return scheme.kind_of(scheme.question(key))
 
     def parts(self, variant: str) -> tuple[str, ...]:
-        """Return the parts that are asked in a call each; most protocols ask everything in one."""
+        """Return the parts, each asked in its own call; most protocols ask everything in one."""
         return ("",)
 
     def samples_of(self, variant: str) -> int:
-        """Return how many samples a variant asks for where nobody says."""
+        """Return a variant's default number of samples."""
         return self.samples
 
     def asked_in(self, part: str) -> tuple[str, ...]:
@@ -252,8 +251,8 @@ class Protocol(ABC):
         return tuple(self.answers)
 
     def unmet(self, case: Case) -> str:
-        """Return why a need is not met, '' where all are. A call about a turn needs only what is known of it
-        and of the dialogue."""
+        """Return the reason why a need is not met, '' if all are met. A call about a turn needs only the
+        answers about that turn and about the dialogue."""
         for need in self.needs:
             answers = case.need_answers.get(need.role, {})
             if case.turn is not None:
@@ -263,21 +262,22 @@ class Protocol(ABC):
         return ""
 
     def refusal(self, case: Case, variant: str) -> str:
-        """Return why this protocol cannot judge the case, '' where it can; its answers are then missing for
-        that."""
+        """Return the reason why this protocol cannot judge the case, '' if it can; the reason is recorded
+        for its missing answers."""
         return ""
 
     def asked_of_nobody(self, mode: str) -> str:
-        """Return why nobody, neither people nor judges, rates continuations of a mode, or ''."""
+        """Return the reason why neither people nor judges rate continuations of a mode, or ''."""
         schemes = {scheme.key: scheme for scheme, _ in self.answers.values()}
         return next(filter(None, (scheme.refusal(mode) for scheme in schemes.values())), "")
 
     def unavailable_reason(self, case: Case, variant: str) -> str:
-        """Return why nothing is asked about the case: for its schemes' reason, or its own; '' where it is."""
+        """Return the reason, its schemes' or its own, why no call is made about the case; '' if there is
+        none."""
         return self.asked_of_nobody(case.continuation.mode) or self.refusal(case, variant)
 
     def unanswered(self, case: Case, reason: str) -> Reading:
-        """Return the reading in which every answer is missing for one reason."""
+        """Return a reading in which every answer is missing for the same reason."""
         turns = case.judged() if case.turn is None else (case.turn,)
         turns = () if case.members else turns
         about = {key: KINDS[self.kind_of(key)].points_at for key in self.answers}
@@ -292,81 +292,81 @@ class Protocol(ABC):
         )
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
-        """Return what identifies the judge beside its model and parameters."""
+        """Return the judge's identity besides its model and parameters."""
         return {"protocol": self.key, "version": self.version, "rendering": RENDERING}
 
 
 class Asking(Protocol):
-    """A protocol that asks a language model. `reply_tokens` is about how long a reply is, for estimates.
+    """A protocol that asks a language model. `reply_tokens` is the typical length of a reply, for estimates.
 
-    What it says is a text with variables (`judges.protocols.wording`): its own, released with Concord, or
-    another one for the same variables.
+    Its prompt is a text with variables (`judges.protocols.wording`): the released text of the protocol, or
+    another text for the same variables.
     """
 
     reply_tokens: int = 100
     forms: ClassVar[tuple[str, ...]] = ("",)
-    """How a reply may be asked for; a text names one of them."""
+    """Possible forms of a reply; a text names one of them."""
 
     @abstractmethod
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """Return what a text may name and must name, beside what every text may and must (`COMMON`)."""
+        """Return the optional and required variables of a text, besides those of every text (`COMMON`)."""
 
     @abstractmethod
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Return what the variables stand for in a case."""
+        """Return the values of the variables for a case."""
 
     @abstractmethod
     def parse(self, reply: str, case: Case) -> Reading:
-        """Return the answers of a reply; raise Unparseable where it does not answer."""
+        """Parse the answers of a reply; raise Unparseable if it does not answer."""
 
     def given_up(self, error: Unparseable, case: Case) -> Reading | None:
-        """Return the reading where no reply could be read and nothing is asked again; None: the call fails.
+        """Return the reading to use after the last unreadable reply; None makes the call fail.
 
-        `error` is what was wrong with the last reply.
+        `error` is the fault of the last reply.
         """
         return None
 
     @abstractmethod
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Return the reply that says a reading: `parse` reads it back. Raises Unwritable."""
+        """Write a reading as the reply that `parse` reads back. Raises Unwritable."""
 
     def read(
         self, reply: str, tokens: Tokens, case: Case, variant: str, wording: Wording | None = None
     ) -> Reading:
-        """Return the answers of a reply whose tokens come with their probabilities (none where not given).
+        """Read the answers of a reply whose tokens may come with their probabilities.
 
-        A protocol whose variants read alike, and that counts the text alone, has only to `parse`.
+        A protocol that uses only the text, in the same way for all variants, only needs `parse`.
         """
         return self.parse(reply, case)
 
     @abstractmethod
     def prompt_file(self, variant: str) -> str:
-        """Return the name of the prompt's own text, without its version."""
+        """Return the name of the released prompt text, without its version."""
 
     def forms_of(self, variant: str) -> tuple[str, ...]:
-        """Return the forms of reply that a variant reads, the first where a text names none."""
+        """Return the forms of reply that a variant reads; the first is the default."""
         return self.forms
 
     def parameters(self, variant: str) -> Mapping[str, Any]:
-        """Return the sampling parameters that a variant needs; a judge may say otherwise."""
+        """Return the sampling parameters that a variant needs; a judge may override them."""
         return {}
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any] | None:
-        """Return the JSON schema of a reply, None where it is not JSON."""
+        """Return the JSON schema of a reply, None if it is not JSON."""
         return None
 
     def wording(self, variant: str) -> Wording:
-        """Return the text that comes with Concord."""
+        """Return the text released with Concord."""
         return released(self.prompt_file(variant), self.version)
 
     def known_variables(self, variant: str) -> dict[str, Variable]:
-        """Return all variables that a text may name, by name."""
+        """Return all variables that a text may use, by name."""
         return {variable.name: variable for variable in (*COMMON, *self.variables(variant))}
 
     def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
-        """Return what to send about a case, in the protocol's own words or in others.
+        """Return the prompt for a case, in the released text or in `wording`.
 
-        Worked examples of the text are shown but for those of the case's own cluster.
+        Includes the text's worked examples, except those of the case's own cluster.
         """
         text = wording or self.wording(variant)
         form = text.form or self.forms_of(variant)[0]
@@ -378,7 +378,7 @@ class Asking(Protocol):
         return text.fill(values, self.schema(case, variant, form))
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
-        """Return what identifies the judge: protocol, variant, and the versions of prompt and rendering."""
+        """Return the judge's identity: protocol, variant, and the versions of prompt and rendering."""
         return Protocol.fingerprint(self, variant) | {"variant": variant, "prompt": self.prompt_file(variant)}
 
 
@@ -389,19 +389,19 @@ class Computing(Protocol):
 
     @abstractmethod
     def judge(self, case: Case, variant: str = "") -> Reading:
-        """Return the answers about a case."""
+        """Judge a case."""
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
-        """Return what identifies the judge, its variant where it has one."""
+        """Return the judge's identity, including its variant if it has one."""
         own = {"variant": variant} if variant else {}
         return Protocol.fingerprint(self, variant) | own
 
 
-# Saying a reading: what the replies that `Asking.write` makes have in common.
+# Writing readings as replies: helpers shared by implementations of `Asking.write`.
 
 
 def find_verdict(reading: Reading, question: str, turn: int | None) -> Verdict:
-    """Return the verdict on a question about a turn (None: the dialogue); raise Unwritable for none."""
+    """Return the verdict on a question about a turn (None: the dialogue); raise Unwritable without one."""
     for verdict in reading.verdicts:
         if (verdict.question, verdict.turn) == (question, turn) and verdict.value is not None:
             return verdict
@@ -410,7 +410,7 @@ def find_verdict(reading: Reading, question: str, turn: int | None) -> Verdict:
 
 
 def number(verdict: Verdict) -> float:
-    """Return the number that a verdict answers; raise Unwritable where it is another kind of answer."""
+    """Return the number in a verdict; raise Unwritable for any other kind of answer."""
     if not isinstance(verdict.value, int | float):
         raise Unwritable(f"the answer to {verdict.question} is not a number")
     return verdict.value
@@ -422,5 +422,5 @@ def format_number(value: float) -> str:
 
 
 def score(reading: Reading, question: str, turn: int | None) -> str:
-    """Return the number that answers a question, as it is written in a reply; raise Unwritable for none."""
+    """Return the number that answers a question, formatted for a reply; raise Unwritable without one."""
     return format_number(number(find_verdict(reading, question, turn)))

@@ -1,4 +1,4 @@
-"""Any scheme's questions: how a prompt says them, and how the fields of a reply are read."""
+"""Scheme questions in prompts, and the fields of replies that answer them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from annotation.text.views import clean, one_line, visible
 from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.protocol import Case, format_number
 
-# The scale of a question in words, as prompts say it.
+# Scales of questions, as written in prompts.
 
 
 def format_value(value: Value) -> str:
@@ -31,7 +31,7 @@ def format_value(value: Value) -> str:
 
 
 def scale_lines(question: QuestionDefinition) -> list[str]:
-    """Return a line for each value of a question with what it stands for; neighbours alike share one."""
+    """Return a line per value of a question with its meaning; adjacent values of equal meaning share one."""
     anchors = {str(key): one_line(text) for key, text in question.anchors.items()}
     pairs = [(format_value(value), anchors.get(str(value), "")) for value in question.values]
     lines = []
@@ -48,7 +48,7 @@ def _span(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
-# Any scheme's questions in a prompt: how they are said, and which are asked after which answers.
+# Scheme questions in a prompt: their wording, and the answers on which they depend.
 
 HELP = {
     "definition": "Definition",
@@ -56,13 +56,13 @@ HELP = {
     "not_this": "Not this",
     "keep_in_mind": "Keep in mind",
 }
-"""The parts of a question's help, in the order in which they are said."""
+"""Parts of a question's help, in display order."""
 _COMMA = frozenset(",;，、；")
-"""What a reader would take for the end of a value in a list on one line."""
+"""Characters that would look like the end of a value in a list on one line."""
 
 
 def is_tag(question: QuestionDefinition) -> bool:
-    """Whether it is one mark of several that stand together: left untouched, it means no."""
+    """Whether the question is one of a group of tags: left unanswered, it means no."""
     return question.is_tag
 
 
@@ -72,7 +72,7 @@ def is_shown(question: QuestionDefinition, answers: Mapping[str, Any]) -> bool:
 
 
 def must_answer(question: QuestionDefinition, tags: Iterable[str]) -> bool:
-    """Whether a question that is asked needs an answer: it is required, or says what a mark stands for."""
+    """Whether a displayed question needs an answer: it is required, or explains a set tag."""
     return question.required or explains(question.level, question.show_if, set(tags))
 
 
@@ -81,8 +81,8 @@ def describe_questions(
 ) -> str:
     """Describe questions for a prompt: wording, help, values and when each is asked.
 
-    Those of one group stand under its name. Without `conditions` nothing is said of leaving answers out.
-    `marks` are the keys of those that are answered by naming turns, so they have no values.
+    Questions of a group are listed under its name. Without `conditions`, optional answers are not mentioned.
+    `marks` are the keys of questions answered by naming turns, which have no values.
     """
     blocks: list[str] = []
     group = ""
@@ -107,7 +107,7 @@ def _lines(question: QuestionDefinition) -> list[str]:
 
 
 def describe_values(question: QuestionDefinition) -> list[str]:
-    """Return what may be answered, in lines."""
+    """Return the possible answers, in lines."""
     if question.level == "text":
         return ["Answer in words."]
     if not question.values:
@@ -120,7 +120,7 @@ def describe_values(question: QuestionDefinition) -> list[str]:
 
 
 def describe_bounds(question: QuestionDefinition) -> str:
-    """Return what may be answered to a question without values."""
+    """Return the possible answers to a question without values."""
     if question.level == "nominal":
         return "a short text"
     number_kind = "a whole number" if question.whole else "a number, decimals allowed"
@@ -136,12 +136,12 @@ def describe_bounds(question: QuestionDefinition) -> str:
 
 
 def shown_key(key: Any) -> str:
-    """Return the value that an anchor words, which a stored scheme has as a text."""
+    """Return the value that an anchor describes; stored schemes hold it as text."""
     return one_line(str(key))
 
 
 def _list_values(question: QuestionDefinition) -> list[str]:
-    """Return values without a meaning beside them: on one line, or where one has a comma, each on its own."""
+    """List values that have no meanings: on one line, or each on its own line if one has a comma."""
     values = [format_value(value) for value in question.values]
     if any(_COMMA & set(value) for value in values):
         return ["One of these, as it stands:", *(f"- {value}" for value in values)]
@@ -165,18 +165,18 @@ def _conditions(question: QuestionDefinition) -> list[str]:
     return lines
 
 
-# The fields of a JSON reply to any scheme's questions: their form, their schema, and how they are read.
+# Fields of JSON replies to scheme questions: form, schema and parsing.
 
 LONGEST_EXPLANATION = 10_000
 NOT_ASKED = "not_asked"
-"""The flag of a reply that answers a question which its other answers rule out; that answer is left aside."""
+"""Flag of a reply that answers a question ruled out by its other answers; that answer is ignored."""
 
 Answered = dict[str, tuple[float | str, str]]
-"""Per question its value and its explanation; one without an answer is not there."""
+"""Value and explanation by question; unanswered questions are absent."""
 
 
 def free(name: str, used_names: Iterable[str]) -> str:
-    """Return a field's name that no question has for its key."""
+    """Return a field name that is no question's key."""
     keys = set(used_names)
     while name in keys:
         name += "_"
@@ -189,7 +189,7 @@ def explanation_field(question: QuestionDefinition, questions: Sequence[Question
 
 
 def field_lines(questions: Sequence[QuestionDefinition]) -> list[str]:
-    """Return the form of a reply's fields, a line for each question."""
+    """Return the form of a reply's fields, one line per question."""
     return [
         f'{json.dumps(explanation_field(question, questions))}: "...", {json.dumps(question.key)}: ...'
         if question.level != "text"
@@ -199,7 +199,7 @@ def field_lines(questions: Sequence[QuestionDefinition]) -> list[str]:
 
 
 def schema_fields(questions: Sequence[QuestionDefinition]) -> dict[str, Any]:
-    """Return the JSON schemas of the fields: an explanation before each value but words."""
+    """Return the JSON schemas of the fields: an explanation before each value, except for texts."""
     tags = [question.key for question in questions if is_tag(question)]
     fields: dict[str, Any] = {}
     for question in questions:
@@ -228,12 +228,12 @@ def read_fields(
     place: str = "",
     beside: Mapping[str, tuple[float | str, str]] | None = None,
 ) -> tuple[Answered, list[str]]:
-    """Return the answers that an object's fields hold, and flags; `place` begins every message.
+    """Parse the answers in an object's fields, with flags; error messages begin with `place`.
 
-    `beside` are answers to marks that are said elsewhere in the reply.
+    `beside` are answers to tags from elsewhere in the reply.
 
-    Raises Unparseable for a missing field, a value that is not on its scale, or a required question left out.
-    A value for a question that is not asked after the others' answers is left aside, and flagged.
+    Raises Unparseable for a missing field, a value off its scale, or an unanswered required question. A value
+    for a question ruled out by the other answers is ignored and flagged.
     """
     answers: Answered = {}
     flags: list[str] = []
@@ -259,7 +259,7 @@ def read_fields(
 
 
 def text_field(data: Mapping[str, Any], name: str, place: str = "") -> str:
-    """Return a text; raise Unparseable where it is missing, not a text, or too long to be kept."""
+    """Return a text field; raise Unparseable if it is missing, not a text, or too long to store."""
     value = data.get(name)
     if not isinstance(value, str):
         raise Unparseable(f"{place}the field {name[:80]} is missing or no text")
@@ -271,7 +271,7 @@ def text_field(data: Mapping[str, Any], name: str, place: str = "") -> str:
 
 
 def value_of(question: QuestionDefinition, raw: Any, place: str = "") -> float | str | None:
-    """Return the value that a JSON value says, None for null (and an empty text); raise Unparseable."""
+    """Parse an answer from a JSON value, None for null (and an empty text); raise Unparseable."""
     name = f"{place}{question.key[:80]}"
     if raw is None:
         return None
@@ -334,15 +334,15 @@ def _bounds(question: QuestionDefinition) -> dict[str, float]:
     return {name: end for name, end in ends.items() if end is not None}
 
 
-# What a judge's answers point at: numbers of turns as they stand in brackets in the prompt.
+# Evidence of a judge's answers: numbers of turns, as shown in brackets in the prompt.
 #
-# Asked in JSON about one item. A number that no turn in the prompt has is left aside and flagged, and so is
-# an answer that had to point at something and does not: the answer itself stands.
+# Requested in JSON replies about one item. A number that no turn in the prompt has is ignored and flagged; an
+# answer that lacks required evidence is flagged, but the answer itself stands.
 
 NO_EVIDENCE = "no_evidence"
-"""The flag of an answer that had to point at turns, and names none that the prompt shows."""
+"""Flag of an answer that requires evidence but names no turn shown in the prompt."""
 NO_TURN = "no_such_turn"
-"""The flag of evidence that names a turn which the prompt does not show."""
+"""Flag of evidence that names a turn not shown in the prompt."""
 EVIDENCE_NOTE = (
     "A list that ends in _evidence holds the numbers, as they stand in brackets before the turns, of those "
     "that the answer refers to, [] where it refers to none."
@@ -355,12 +355,12 @@ def asking(questions: Sequence[QuestionDefinition]) -> list[QuestionDefinition]:
 
 
 def field_of(question: QuestionDefinition, questions: Sequence[QuestionDefinition]) -> str:
-    """Return the name of the field that holds the numbers."""
+    """Return the name of the field for a question's evidence."""
     return free(f"{question.key}_evidence", (other.key for other in questions))
 
 
 def numbers_of(case: Case) -> dict[int, Passage]:
-    """Return the turns that a prompt numbers: those before and of a rated turn, else the judged ones."""
+    """Return the turns numbered in a prompt: a rated turn and the turns before it, else the judged turns."""
     own = case.continuation.id
     if case.turn is None:
         return {number: Passage(own, index) for number, index in enumerate(case.judged(), start=1)}
@@ -373,7 +373,7 @@ def numbers_of(case: Case) -> dict[int, Passage]:
 
 
 def evidence_schema_fields(questions: Sequence[QuestionDefinition]) -> dict[str, Any]:
-    """Return the JSON schemas of the fields."""
+    """Return the JSON schemas of the evidence fields."""
     numbers = {"type": "array", "items": {"type": "integer"}}
     return {field_of(question, questions): numbers for question in asking(questions)}
 
@@ -381,7 +381,7 @@ def evidence_schema_fields(questions: Sequence[QuestionDefinition]) -> dict[str,
 def read_evidence(
     data: Mapping[str, Any], questions: Sequence[QuestionDefinition], answers: Answered, case: Case
 ) -> tuple[dict[str, tuple[Passage, ...]], list[str]]:
-    """Return what answers point at, by question, and flags; raise Unparseable where a field is no list."""
+    """Parse the evidence of answers by question, with flags; raise Unparseable if a field is not a list."""
     passages = numbers_of(case)
     read: dict[str, tuple[Passage, ...]] = {}
     flags: list[str] = []
@@ -391,9 +391,9 @@ def read_evidence(
             raise Unparseable(f"the field {name[:80]} is missing or no list")
         if question.key not in answers or not takes_evidence(question, answers[question.key][0]):
             continue
-        numbers = [number for number in entries if isinstance(number, int) and not isinstance(number, bool)]
-        read[question.key] = in_order(passages[number] for number in numbers if number in passages)[:MOST]
-        if strange := [number for number in entries if number not in passages]:
+        numbers = [entry for entry in entries if type(entry) is int and entry in passages]
+        read[question.key] = in_order(passages[number] for number in numbers)[:MOST]
+        if strange := [entry for entry in entries if type(entry) is not int or entry not in passages]:
             flags.append(f"{NO_TURN}: {question.key[:80]} points at {str(strange[0])[:40]}, no turn shown")
         if question.evidence_required and not read[question.key]:
             flags.append(f"{NO_EVIDENCE}: {question.key[:80]} points at no turn")
@@ -403,7 +403,7 @@ def read_evidence(
 def written_evidence(
     questions: Sequence[QuestionDefinition], pointed: Mapping[str, tuple[Passage, ...]], case: Case
 ) -> dict[str, list[int]]:
-    """Return the fields that say what answers point at; places in a text are said as whole turns."""
+    """Return the fields with the evidence of answers; places within a text are given as whole turns."""
     numbers = {passage: number for number, passage in numbers_of(case).items()}
     return {
         field_of(question, questions): sorted(

@@ -1,9 +1,8 @@
-"""Transcripts as quoted material: what others wrote must never read as an instruction.
+"""Transcripts as quoted material: text written by others must never read as an instruction.
 
 Every line of quoted text starts with `| ` and stands between a begin and an end mark that cleaned text cannot
 contain (`annotation.text.views`). A line break inside a turn continues on an indented line, so a text can
-forge neither a mark nor another turn. What is quoted is what people see: rendered alike, the same names
-hidden.
+forge neither a mark nor another turn. Quoted material is rendered as for people, with the same names hidden.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from annotation.text.views import Cut, giveaways_of, visible
 from judges.protocols.protocol import Asking, Case, Prompt
 from judges.protocols.wording import NOTICE, Filling, Variable, Wording
 
-# A budget of characters for a whole prompt: the longest texts lose their middle first, and it is said.
+# Character budget of a prompt: the longest texts lose their middle first, with a note in its place.
 #
-# Nothing is cut where no budget is set.
+# Without a budget nothing is cut.
 
 SHORTEST = 40
-"""No text is cut to fewer characters than these."""
+"""Minimum length, in characters, to which a text is cut."""
 
 
 class TooLong(ValueError):
-    """A prompt over its budget even with every text at its shortest; the message has both numbers."""
+    """A prompt exceeds its budget even with every text cut to its minimum; the message has both numbers."""
 
 
 def within(
     protocol: Asking, case: Case, variant: str, budget: int | None, wording: Wording | None = None
 ) -> tuple[Prompt, tuple[str, ...]]:
-    """Return the prompt about a case in at most `budget` characters, and its flags.
+    """Return the prompt for a case in at most `budget` characters, and its flags.
 
-    The flag `shortened` says how many characters were left out. Raises TooLong.
+    The flag `shortened` gives the number of characters left out. Raises TooLong.
     """
     prompt = protocol.prompt(case, variant, wording)
     if budget is None or len_of(prompt) <= budget:
@@ -58,7 +57,7 @@ def within(
 
 
 def len_of(prompt: Prompt) -> int:
-    """Return the characters of both messages."""
+    """Return the number of characters of both messages."""
     return len(prompt.system) + len(prompt.user)
 
 
@@ -74,14 +73,14 @@ __all__ = ["NOTICE", "Seen", "quote"]
 
 
 def quote(title: str, lines: Iterable[str]) -> str:
-    """Return lines as a quoted block under a title (a fixed word of ours, never a user's)."""
-    parts = [part for line in lines for part in line.split("\n")]  # a line that is none is no way out
+    """Return lines as a quoted block under a title (one of our fixed words, never a user's)."""
+    parts = [part for line in lines for part in line.split("\n")]  # line breaks must not escape quoting
     body = "\n".join(f"| {part}" for part in parts) or "| (nothing)"
     return f"<<<BEGIN {title}>>>\n{body}\n<<<END {title}>>>"
 
 
 class Seen:
-    """A case as raters see it, in lines to be quoted."""
+    """A case as raters see it, in lines for quoting."""
 
     def __init__(self, case: Case) -> None:
         dialogue = case.dialogue
@@ -99,12 +98,12 @@ class Seen:
             self.names.meet(turn.speaker for turn in turns)
 
     def before(self) -> tuple[Turn, ...]:
-        """Return the turns that may be seen before the turn in view."""
+        """Return the visible turns before the turn in view."""
         assert self.case.turn is not None
         return visible(self.case.dialogue, self.case.continuation, self.case.turn)
 
     def transcript(self, turns: Sequence[Turn], numbers: bool = False) -> list[str]:
-        """Return turns as lines, without numbers unless they are asked for."""
+        """Return turns as lines, optionally with `numbers`."""
         pairs = enumerate(zip(turns, (None, *turns), strict=False), start=1)
         return [
             line
@@ -115,7 +114,7 @@ class Seen:
     def turn(self, turn: Turn, before: Turn | None = None, mark: str = "") -> list[str]:
         """Return a turn as lines: `mark Speaker: text`, further lines of the text indented.
 
-        A heading comes first where session or date are others than those of the turn before.
+        A heading comes first if the session or date differs from that of the turn before.
         """
         above = heading(turn, before, self.view.line, self.dates)
         first, *rest = happening(turn, self.names, self.view.spoken(turn.text)).line().split("\n")
@@ -131,7 +130,7 @@ class Seen:
         return self.turn(self.case.continuation.turns[self.case.turn], turns[-1] if turns else None, mark)
 
     def people(self) -> list[str]:
-        """Return what is known of each participant as lines."""
+        """Return the known facts about each participant as lines."""
         return [line for person in self._context().people for line in context.person_lines(person)]
 
     def facts(self) -> list[str]:
@@ -142,17 +141,17 @@ class Seen:
         return context.context(self.case.dialogue, self.names, self.view)
 
 
-# What protocols show of a case, quoted: the variables that several of them share.
+# Quoted parts of a case: variables shared by several protocols.
 
 FACTS = Variable("facts", "the metadata, the agenda and the summary of the dialogue")
 PEOPLE = Variable("people", "what is known of each speaker")
 AROUND = (FACTS, PEOPLE)
-"""What is known beside the turns."""
+"""Variables for background besides the turns."""
 REFERENCE = Variable("reference", "what was really said at this point", required=True)
 
 
 def around(seen: Seen) -> dict[str, Filling]:
-    """Return what is known beside the turns."""
+    """Return the values of the background variables (`AROUND`)."""
     return {
         "facts": lambda: quote("FACTS", seen.facts()),
         "people": lambda: quote("PEOPLE", seen.people()),
@@ -160,12 +159,12 @@ def around(seen: Seen) -> dict[str, Filling]:
 
 
 def history_of(case: Case) -> tuple[Turn, ...]:
-    """Return the turns before the continuation: none where it is the dialogue's own turns."""
+    """Return the turns before the continuation; none if it consists of the dialogue's own turns."""
     return () if case.continuation.id == SELF else case.dialogue.turns
 
 
 def numbered(case: Case, seen: Seen, history: Sequence[Turn]) -> list[str]:
-    """Return the continuation as lines, its judged turns numbered from 1, the given ones marked."""
+    """Return the continuation as lines, with judged turns numbered from 1 and given turns marked."""
     numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
     lines: list[str] = []
     before = history[-1] if history else None
@@ -177,7 +176,7 @@ def numbered(case: Case, seen: Seen, history: Sequence[Turn]) -> list[str]:
 
 
 def exchanges(case: Case, seen: Seen) -> list[str]:
-    """Return a static continuation as lines: the dialogue as it went, and each response at its place.
+    """Return a static continuation as lines: the original dialogue with each response at its place.
 
     Judged responses are numbered from 1; everything else is marked.
     """
@@ -198,14 +197,14 @@ def exchanges(case: Case, seen: Seen) -> list[str]:
 
 
 def reference_of(case: Case) -> Turn | None:
-    """Return what was really said at the turn in view: None where nothing is known, or it is that itself."""
+    """Return the original turn at the position of the turn in view; None if unknown or the same turn."""
     if case.turn is None or case.dialogue.is_reference(case.continuation, case.turn):
         return None
     return case.dialogue.reference(case.continuation, case.turn)
 
 
 def no_reference(case: Case) -> str:
-    """Return why the turn in view has no reference, empty where it has one."""
+    """Return the reason why the turn in view has no reference, empty if it has one."""
     if reference_of(case) is not None:
         return ""
     is_itself = case.turn is not None and case.dialogue.is_reference(case.continuation, case.turn)

@@ -1,7 +1,7 @@
-"""Reading replies: scores on lines of their own, and JSON objects. Every reader is linear in the reply.
+"""Parsers of replies: scores on separate lines, and JSON objects. Each takes time linear in the reply.
 
-What a reply repeats is not what it says: quoted lines (`> overall - 5`), quoted blocks (`<<<BEGIN ...>>>`)
-and lines that the model was shown word for word (`judges.protocols.echoes`) are not its own scores.
+Repeated material does not count: quoted lines (`> overall - 5`), quoted blocks (`<<<BEGIN ...>>>`) and lines
+copied word for word from the prompt's material (`material_lines`) are not the reply's own scores.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from jobs.prompt import OutOfScale, Token, Tokens, Unparseable
 from judges.protocols.protocol import Case, format_number
 from judges.protocols.quoting import Seen
 
-# Telling what a reply says from what it repeats: the lines that a judge was shown about a case.
+# Distinguishing a reply's own statements from repetitions: the lines that a judge was shown about a case.
 
 _NO_DRESS = str.maketrans("", "", "*_#`")
 
 
 def plain(line: str) -> str:
-    """Return a line's words and signs without the dress of Markdown or a list, in one case."""
+    """Strip Markdown and list markup from a line and fold its case."""
     return " ".join(line.lstrip(" \t*#-").translate(_NO_DRESS).casefold().split())
 
 
 def material_lines(case: Case, names: Sequence[str]) -> frozenset[str]:
-    """Return the lines that a judge may have been shown about a case, as `plain` gives them.
+    """Return the lines that a judge may have been shown about a case, normalised by `plain`.
 
-    None where no word of `names` comes up in the material: then no line of it can say a score.
+    Empty if no word of `names` occurs in the material, since then none of its lines can state a score.
     """
     if not _mentions(case, names):
         return frozenset()
@@ -45,13 +45,13 @@ def material_lines(case: Case, names: Sequence[str]) -> frozenset[str]:
 
 
 def is_copy(reply: str, case: Case) -> bool:
-    """Whether a JSON reply stands in a text of the case as it is, white space aside."""
+    """Whether a JSON reply occurs verbatim, white space aside, in a text of the case."""
     compact = "".join(clean(reply).split())
     return any(compact in "".join(clean(text).split()) for text in _texts(case) if "{" in text)
 
 
 def _endings(line: str) -> Iterator[str]:
-    """Yield what stands behind each colon of a line: the value of `setting: mood: 5` is `mood: 5` or `5`."""
+    """Yield the text after each colon of a line: the value of `setting: mood: 5` is `mood: 5` or `5`."""
     while ": " in line:
         line = line.partition(": ")[2]
         yield line
@@ -92,26 +92,25 @@ def _within(value: Any) -> Iterator[str]:
 
 # The expected value of a score under a model's token probabilities, after G-Eval (Liu et al. 2023).
 #
-# A reply that is one value begins with a token that says the value, or its first digits. The likeliest
-# tokens in its place, with their probabilities, tell how much the model would have said each value: the
-# expected value is their mean, weighted so. Probability of anything else is left out, and said where it is
-# much.
+# A reply with a single value begins with a token for the value or its first digits. The probabilities of the
+# likeliest tokens at that place give the probability of each value, and the expected value is the weighted
+# mean. Probability of anything else is left out, and flagged if it is large.
 
 OUTSIDE = 0.05
-"""So much probability may lie on no value without a flag, or be left out where two values begin alike."""
+"""Maximum unflagged probability off the values, and maximum to leave out when two values begin alike."""
 MOST = 1.02
-"""What the probabilities in one place may add up to: they are rounded."""
+"""Maximum sum of the probabilities at one place; above 1 because they are rounded."""
 _DRESS_EXPECTED_SCORE = " \t\r\n*_\"'`.▁Ġ"
 
 
 class Unclear(ValueError):
-    """Probabilities that do not tell the values apart; the message says why."""
+    """The probabilities do not distinguish the values; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
     """An expected value: `shares` are the values' probabilities, renormalised to 1; `outside` is the
-    probability that lay on no value."""
+    probability not on any value."""
 
     value: float
     shares: Mapping[float, float]
@@ -119,7 +118,7 @@ class Expected:
 
 
 def expected(tokens: Tokens, values: Sequence[float]) -> Expected:
-    """Return the expected value of a reply that is one of `values`; raise Unclear where it cannot be told."""
+    """Return the expected value of a reply that is one of `values`; raise Unclear if undeterminable."""
     place = next((n for n, token in enumerate(tokens) if _plain(token.text)), None)
     if place is None:
         raise Unclear("the reply's tokens have no probabilities")
@@ -139,7 +138,7 @@ def expected(tokens: Tokens, values: Sequence[float]) -> Expected:
 
 
 def _plain(text: str, *, within: bool = False) -> str:
-    """Return what a token says, its digits as ASCII has them; a space `within` a number ends it."""
+    """Return the text of a token, with ASCII digits; a space `within` a number ends it."""
     folded = unicodedata.normalize("NFKC", text)
     folded = "".join(
         str(unicodedata.decimal(character)) if character.isdecimal() else character for character in folded
@@ -148,9 +147,9 @@ def _plain(text: str, *, within: bool = False) -> str:
 
 
 def _merged(token: Token, *, within: bool = False) -> dict[str, float]:
-    """Return the probabilities at a place by what the tokens say, ` 4` and `4` together.
+    """Return the probabilities at a place by token text, with ` 4` and `4` combined.
 
-    Different tokens may have one text; the same one told twice counts once.
+    Different tokens may have the same text; a token listed twice counts once.
     """
     top = set(token.top)
     if token.text not in dict(token.top):
@@ -165,14 +164,14 @@ def _merged(token: Token, *, within: bool = False) -> dict[str, float]:
 def _share_by_value(
     text: str, token_text: str, chance: float, names: Mapping[str, float], tokens: Tokens, place: int
 ) -> dict[float, float]:
-    """Share a text's probability out among the values that it may mean; nothing for one that means none.
+    """Distribute a text's probability over the values that it may mean; empty if it means none.
 
-    The text ends with what a token at this place says.
+    The text ends with the text of a token at this place.
     """
     longer = [name for name in names if text and name.startswith(text) and name != text]
     before = len(text) - len(token_text)
     chances = _merged(tokens[place], within=before > 0)
-    apart = [name for name in longer if name[before:] not in chances]  # a token of their own would be here
+    apart = [name for name in longer if name[before:] not in chances]  # a separate token would be here
     if text in names and not apart:
         return {names[text]: chance}
     if text not in names and len(longer) == 1:
@@ -190,9 +189,9 @@ def _share_by_value(
 def _by_next(
     text: str, chance: float, names: Mapping[str, float], tokens: Tokens, place: int
 ) -> dict[float, float]:
-    """Share a text's probability out by the token that follows: `1` then `0`, or `1` and nothing more.
+    """Distribute a text's probability by the token that follows: `1` then `0`, or `1` and nothing more.
 
-    A digit that makes no value of the scale makes another number, which is left out.
+    A digit that does not lead to a value of the scale leads to another number, which is left out.
     """
     chances: dict[float, float] = {}
     continued = 0.0
@@ -213,7 +212,7 @@ def _by_next(
 
 _MOST = 200_000
 _LONGEST_LINE = 200
-"""Characters of a line that says a score; a longer one is prose."""
+"""Maximum length of a line with a score, in characters; a longer line is prose."""
 _LEAD = " \t*#-.)_0123456789"
 _DRESS = " \t*_"
 _SEPARATORS = "-–—:="
@@ -224,8 +223,8 @@ _BEGIN, _END = "<<<BEGIN ", "<<<END "
 def scores(reply: str, names: Sequence[str], values: Sequence[int], case: Case) -> dict[str, int]:
     """Return the score of each name from lines such as `fluency - 4`, in any order and case.
 
-    Raises Unparseable where a score is missing, given twice with different values, not one of `values`, out
-    of another number than the greatest of them (`4/10`), or only repeated from the material of the case.
+    Raises Unparseable if a score is missing, given twice with different values, not one of `values`, out of a
+    number other than the greatest of them (`4/10`), or only repeated from the material of the case.
     """
     texts = _agreed_numbers(reply, names, (values[0], values[-1]), case)
     return {name: on_scale(name, text, values) for name, text in texts.items()}
@@ -233,14 +232,14 @@ def scores(reply: str, names: Sequence[str], values: Sequence[int], case: Case) 
 
 def numbers(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) -> dict[str, float]:
     """Return the number of each name from such lines, decimals allowed; raise Unparseable as `scores` does,
-    with every number from the first to the second of `ends` for a value."""
+    where every number between the two `ends` is a valid value."""
     return {
         name: _between(name, text, ends) for name, text in _agreed_numbers(reply, names, ends, case).items()
     }
 
 
 def on_scale(name: str, text: str, values: Sequence[int]) -> int:
-    """Return the score that a text says; raise Unparseable where it is not one of `values`."""
+    """Parse a score; raise Unparseable if it is not one of `values`."""
     try:
         number = float(text)
     except ValueError:
@@ -251,7 +250,7 @@ def on_scale(name: str, text: str, values: Sequence[int]) -> int:
 
 
 def explained(text: str, until: str) -> str:
-    """Return the line or lines that say an explanation, as `explanation` reads them; '' for none."""
+    """Format an explanation as the line or lines that `explanation` reads back; '' for none."""
     lines = text.strip().splitlines()
     if any(_begins(line.lstrip(" \t*#-"), until) for line in lines[1:]):
         lines = [" ".join(lines)]
@@ -259,7 +258,7 @@ def explained(text: str, until: str) -> str:
 
 
 def explanation(reply: str, until: str) -> str:
-    """Return what follows `Explanation:`, up to a line that begins with the word `until`; '' without one."""
+    """Return the text after `Explanation:`, up to a line that begins with the word `until`; '' if missing."""
     lines: list[str] | None = None
     for line in limited(reply).splitlines():
         bare = line.lstrip(" \t*#-")
@@ -275,15 +274,15 @@ def explanation(reply: str, until: str) -> str:
 
 
 def limited(reply: str) -> str:
-    """Return a reply that is not too long to read; raise Unparseable for another."""
+    """Return the reply; raise Unparseable if it is too long."""
     if len(reply) > _MOST:
         raise Unparseable(f"the reply has {len(reply):,} characters; at most {_MOST:,} are read")
     return reply
 
 
 def json_object(reply: str, case: Case | None = None) -> dict[str, Any]:
-    """Return the reply's JSON object, with or without a code fence; raise Unparseable where it is not one,
-    or where it is copied from the material of the case."""
+    """Return the reply's JSON object, with or without a code fence; raise Unparseable if it is not an object
+    or is copied from the material of the case."""
     if case is not None and is_copy(_unfenced(limited(reply)), case):
         raise Unparseable("the reply repeats a text of the dialogue")
     value = json_value(reply)
@@ -293,8 +292,8 @@ def json_object(reply: str, case: Case | None = None) -> dict[str, Any]:
 
 
 def json_value(reply: str) -> Any:
-    """Return the reply's JSON, with or without a code fence; raise Unparseable where it is not valid JSON, or
-    an object has a field twice."""
+    """Return the reply's JSON, with or without a code fence; raise Unparseable if it is not valid JSON or an
+    object has a field twice."""
     try:
         return json.loads(
             _unfenced(limited(reply)), parse_constant=_no_constant, object_pairs_hook=_no_duplicates
@@ -310,7 +309,7 @@ def json_value(reply: str) -> Any:
 
 
 def whole_number(data: dict[str, Any], key: str, most: int) -> int:
-    """Return an integer field from 0 to `most`; raise Unparseable where it is missing or anything else."""
+    """Return an integer field from 0 to `most`; raise Unparseable if it is missing or anything else."""
     if key not in data:
         raise Unparseable(f"the field {key} is missing")
     value = data[key]
@@ -322,7 +321,7 @@ def whole_number(data: dict[str, Any], key: str, most: int) -> int:
 
 
 def _agreed_numbers(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) -> dict[str, str]:
-    """Return the number of each name, as it is written; raise Unparseable where there is not one."""
+    """Return the number of each name, as written; raise Unparseable unless there is exactly one."""
     by_name: dict[str, set[tuple[str, str]]] = {name: set() for name in names}
     echoed: set[str] = set()
     material: frozenset[str] | None = None
@@ -338,7 +337,7 @@ def _agreed_numbers(reply: str, names: Sequence[str], ends: tuple[int, int], cas
 def _agreed_number(
     name: str, pairs: Collection[tuple[str, str]], ends: tuple[int, int], *, echo: bool
 ) -> str:
-    """Return the number that all lines of a name agree on."""
+    """Return the number on which all lines of a name agree."""
     if not pairs and echo:
         raise Unparseable(f"{name}: the only score repeats a line of the dialogue")
     if not pairs:
@@ -362,7 +361,7 @@ def _between(name: str, text: str, ends: tuple[int, int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _WrittenScore:
-    """A score as a reply writes it, with the lines that say it; `total` is '' unless it is written `4/5`."""
+    """A score as written in a reply, with its lines; `total` is '' unless it is written as `4/5`."""
 
     name: str
     number: str
@@ -395,7 +394,7 @@ def _scores(reply: str, names: Sequence[str]) -> Iterator[_WrittenScore]:
 
 
 def _own_lines(reply: str) -> Iterator[str]:
-    """Yield the lines that may say a score: not empty, not long, and not inside a block that was quoted."""
+    """Yield the lines that may state a score: not empty, not long, and not inside a quoted block."""
     quoted = False
     for line in reply.splitlines():
         if len(line) > _LONGEST_LINE:

@@ -1,13 +1,13 @@
-"""Any scheme's questions as a judge's: built in or a researcher's own, about turns or whole dialogues.
+"""Judges that ask the questions of any scheme, built in or a researcher's own, about turns or dialogues.
 
-A scheme with questions about turns and about the whole is asked in two calls about a continuation, one for
-each (the parts `turns` and `whole`).
+A scheme with questions about turns and about the whole is asked in two calls per continuation (the parts
+`turns` and `whole`).
 
 `PROTOCOLS["rubric"]` is a template; `over(definition, variant)` is the protocol bound to a scheme. The
 variant `json` asks all questions at once, each answer after its explanation. The variant `line` asks one
-question a call and reads a line that is the value alone. The variant `expected` asks the same and takes the
-expected value under the probabilities of the reply's tokens (`judges.protocols.replies`), which
-answers a question of its own: of the scheme `rubric_expected:<key>`, on an interval scale.
+question per call and reads a line with the value alone. The variant `expected` does the same and takes the
+expected value under the probabilities of the reply's tokens (`judges.protocols.replies`), which answers a
+separate question: that of the scheme `rubric_expected:<key>`, on an interval scale.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ from judges.protocols.quoting import (
 from judges.protocols.replies import OUTSIDE, Expected, Unclear, expected, json_object, limited
 from judges.protocols.wording import Filling, Variable, Wording
 
-# The replies of a rubric: JSON about an item or about all turns of a continuation, or one value on a line.
+# Replies of a rubric: JSON about an item or about all turns of a continuation, or one value on a line.
 #
-# Each says its form in the prompt, its schema where it has one, and reads and writes answers.
+# Each class has its form for the prompt, its schema if it is JSON, and reads and writes answers.
 
 NO_LOGPROBS = "no_logprobs"
 _DRESS = " \t*_`\"'"
@@ -84,7 +84,7 @@ class Reply(ABC):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The keys of the questions that are answered by naming turns."""
+        """Keys of the questions that are answered by naming turns."""
         return ()
 
     @abstractmethod
@@ -92,23 +92,23 @@ class Reply(ABC):
         """Return the form as the prompt shows it."""
 
     def schema(self) -> Mapping[str, Any] | None:
-        """Return its JSON schema, None for a line."""
+        """Return the JSON schema, None for a line."""
         return None
 
     @abstractmethod
     def read(self, reply: str, tokens: Tokens) -> Reading:
-        """Return the answers; raise Unparseable."""
+        """Read the answers; raise Unparseable."""
 
     @abstractmethod
     def write(self, reading: Reading) -> str:
-        """Return the reply that says the answers; raise Unwritable."""
+        """Write the answers as a reply; raise Unwritable."""
 
 
 class ItemReply(Reply):
     """A JSON object: for each question an explanation and a value."""
 
     def form(self) -> str:
-        """Return the object with dots for what is to be said."""
+        """Return the object with dots as placeholders."""
         pointing = evidence.evidence_schema_fields(self.questions)
         fields = [*field_lines(self.questions), *(f"{json.dumps(name)}: [...]" for name in pointing)]
         lines = ",\n".join(f"  {line}" for line in fields)
@@ -130,7 +130,7 @@ class ItemReply(Reply):
         return Reading(tuple(verdicts), (*flags, *more))
 
     def write(self, reading: Reading) -> str:
-        """Say the fields, null where a question has no answer that it must have."""
+        """Write the fields, with null for unanswered optional questions."""
         own = (verdict for verdict in reading.verdicts if verdict.turn == self.case.turn)
         pointed = evidence.written_evidence(
             self.questions, {verdict.question: verdict.evidence for verdict in own}, self.case
@@ -140,7 +140,7 @@ class ItemReply(Reply):
 
 
 class TurnsReply(Reply):
-    """A JSON object about all judged turns: the turns of each mark, and the other answers turn by turn."""
+    """A JSON object about all judged turns: the turns of each tag, and the other answers turn by turn."""
 
     def __init__(self, questions: Sequence[QuestionDefinition], case: Case) -> None:
         super().__init__(questions, case)
@@ -156,11 +156,11 @@ class TurnsReply(Reply):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The keys of the marks."""
+        """Keys of the tags."""
         return tuple(question.key for question in self.tags)
 
     def form(self) -> str:
-        """Return the object with dots for what is to be said."""
+        """Return the object with dots as placeholders."""
         lines = [
             f'  {json.dumps(explanation_field(question, self.questions))}: "...", '
             f"{json.dumps(_turns(question))}: [...]"
@@ -188,7 +188,7 @@ class TurnsReply(Reply):
         return object_of(fields)
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
-        """Read the marks and then, turn by turn, the other answers: every judged turn once."""
+        """Read the tags, then the other answers turn by turn, with every judged turn exactly once."""
         data, judged = json_object(reply, self.case), self.case.judged()
         marked = {question.key: (self._marks(data, question), question) for question in self.tags}
         entries = self._entries_by_turn(data)
@@ -207,7 +207,7 @@ class TurnsReply(Reply):
         return Reading(tuple(verdicts), tuple(flags))
 
     def write(self, reading: Reading) -> str:
-        """Say the turns of each mark, and the other answers by turn."""
+        """Write the turns of each tag, and the other answers by turn."""
         judged = self.case.judged()
         fields: dict[str, Any] = {}
         for question in self.tags:
@@ -233,7 +233,7 @@ class TurnsReply(Reply):
         return {_turn_number(number, name, last) for number in value}
 
     def _entries_by_turn(self, data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
-        """Return the list's entries by turn number: one for each judged turn."""
+        """Return the list's entries by turn number, one for each judged turn."""
         if not self.rest:
             return {}
         entries, last = data.get(self.list_name), len(self.case.judged())
@@ -257,16 +257,16 @@ class TurnsReply(Reply):
 
 
 class LineReply(Reply):
-    """One question's value, alone on a line."""
+    """The value of one question, alone on a line."""
 
     @property
     def question(self) -> QuestionDefinition:
-        """The one question."""
+        """The only question."""
         (question,) = self.questions
         return question
 
     def form(self) -> str:
-        """Say that the reply is the value alone."""
+        """Return the instruction to reply with the value alone."""
         content = "the text of your answer" if self.question.level == "nominal" else "the number"
         return (
             f"Answer with one line that holds {content} and nothing else: no words around it, no explanation."
@@ -277,7 +277,7 @@ class LineReply(Reply):
         return Reading((Verdict(self.question.key, self.case.turn, self.value(reply)),))
 
     def value(self, reply: str) -> float | str:
-        """Return the value that a reply says; raise Unparseable where it is anything but one value."""
+        """Return the value of a reply; raise Unparseable if the reply is anything but a single value."""
         lines = [line.strip() for line in limited(reply).splitlines() if line.strip()]
         if len(lines) != 1:
             raise Unparseable(f"the reply has {len(lines):,} lines, not one with the value")
@@ -285,7 +285,7 @@ class LineReply(Reply):
         if self.question.level == "nominal":
             is_value = lines[0] in map(
                 format_value, self.question.values
-            )  # which may have such signs of its own
+            )  # since values may contain such signs, too
             value = value_of(self.question, lines[0] if is_value else text)
         else:
             text = text.removesuffix(".")
@@ -297,7 +297,7 @@ class LineReply(Reply):
         return value
 
     def write(self, reading: Reading) -> str:
-        """Say the value."""
+        """Write the value."""
         value = find_verdict(reading, self.question.key, self.case.turn).value
         if value is None or (self.question.values and value not in self.question.values):
             raise Unwritable(f"{self.question.key}: {value} is not a value that a reply could say")
@@ -308,7 +308,7 @@ class ExpectedReply(LineReply):
     """The value alone on a line, read as its expectation under the probabilities of the reply's tokens."""
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
-        """Return the expected value, with what it rests on; the reply's own value where there is none."""
+        """Return the expected value and its basis, or the reply's own value if there is none."""
         own = self.value(reply)
         if not tokens:
             return self._own(own, "the endpoint gave no probabilities")
@@ -352,7 +352,7 @@ def _fields(
     turn: int | None,
     beside: Sequence[QuestionDefinition] = (),
 ) -> dict[str, Any]:
-    """Return the fields that say answers about one item; `beside` are questions that are said elsewhere."""
+    """Return the fields for answers about one item; `beside` are further questions, written elsewhere."""
     verdicts = {
         verdict.question: verdict
         for verdict in reading.verdicts
@@ -390,9 +390,9 @@ def _turn_number(number: Any, name: str, last: int) -> int:
 JSON, LINE, EXPECTED = "json", "line", "expected"
 TURNS, WHOLE_PART = "turns", "whole"
 EXPECTED_SCHEME, G_EVAL_SCHEME = "rubric_expected:", "g_eval:"
-"""How the schemes begin whose questions ask those of another scheme on an interval scale."""
+"""Key prefixes of schemes that repeat another scheme's questions on an interval scale."""
 LONGEST_PART = 100
-"""Characters of a question's key that a call of its own is named after."""
+"""Maximum length of a question's key for naming a separate call after it."""
 TASKS = {
     "turn": "Answer about the turn under RESPONSE alone, by what came before it.",
     "decision": "Answer about the decision under RESPONSE alone, by what came before it.",
@@ -407,7 +407,7 @@ STATIC = (
 
 
 class Rubric(Asking):
-    """A call per turn, per continuation with all its turns, or per dialogue, as the scheme is answered."""
+    """One call per turn, per continuation with all its turns, or per dialogue, depending on the scheme."""
 
     key = "rubric"
     title = "Rubric: any scheme's questions"
@@ -424,7 +424,7 @@ class Rubric(Asking):
             self._bind(definition, variant)
 
     def over(self, definition: SchemeDefinition, variant: str = JSON) -> Rubric:
-        """Return the protocol that asks a scheme's questions; raise Unfit where the variant cannot."""
+        """Return the protocol bound to a scheme's questions; raise Unfit if the variant cannot ask them."""
         return Rubric(definition, variant)
 
     def _bind(self, definition: SchemeDefinition, variant: str) -> None:
@@ -448,28 +448,28 @@ class Rubric(Asking):
             self.reply_tokens *= 5
 
     def parts(self, variant: str) -> tuple[str, ...]:
-        """A call for each question, or one for all: of a scheme with questions of two kinds, one for each."""
+        """Return one part per question, or one for all, or one per kind of item for a scheme with two."""
         if self.definition is not None and self.definition.is_mixed:
             return (TURNS, WHOLE_PART)
         return ("",) if variant == JSON else tuple(question.key for question in self.questions)
 
     def asked_in(self, part: str) -> tuple[str, ...]:
-        """The one question of a part, those about turns or about the whole, or all."""
+        """Return the question of a part, the questions about turns or about the whole, or all."""
         if self.definition is not None and self.definition.is_mixed:
             kind = self.definition.item_kinds[part == WHOLE_PART]
             return tuple(question.key for question in self.definition.asked_about(kind))
         return (part,) if part else tuple(self.answers)
 
     def forms_of(self, variant: str) -> tuple[str, ...]:
-        """JSON, or a line."""
+        """Return JSON or a line."""
         return (JSON,) if variant == JSON else (LINE,)
 
     def prompt_file(self, variant: str) -> str:
-        """One text per variant."""
+        """Return the name of the variant's text."""
         return self.key if variant == JSON else f"{self.key}_{variant}"
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """What the scheme says, what is rated, what is known beside it, and the form of the reply."""
+        """Return variables for the scheme, the rated material, its background, and the form of the reply."""
         return (
             Variable(
                 "questions", "the questions with their help, values and what these stand for", required=True
@@ -486,7 +486,7 @@ class Rubric(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show the material as for other judges, and say the scheme as people read it."""
+        """Return the material as for other judges, and the scheme's texts as people read them."""
         assert self.definition is not None
         seen, questions, reply = Seen(case), self.call_questions(case), self._reply(case)
         n = 1 if case.turn is not None else len(case.judged())
@@ -507,31 +507,31 @@ class Rubric(Asking):
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any] | None:
-        """A field for each question and one for its explanation; none for a line."""
+        """Return a schema with a field for each question and its explanation; None for a line."""
         return self._reply(case).schema()
 
     def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
-        """Return what to send about a case; the template alone asks nothing."""
+        """Return the prompt for a case; the unbound template has none."""
         assert self.definition is not None, "a rubric is asked over a scheme"
         prompt = Asking.prompt(self, case, variant, wording)
         return replace(prompt, user=_GAPS.sub("\n\n", prompt.user))  # quoted lines are never empty
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the answers that the variant asks for."""
+        """Parse the answers to the variant's questions."""
         return self._reply(case).read(reply, ())
 
     def read(
         self, reply: str, tokens: Tokens, case: Case, variant: str, wording: Wording | None = None
     ) -> Reading:
-        """Read the answers; the tokens' probabilities count for expected scores."""
+        """Read the answers; expected scores use the tokens' probabilities."""
         return self._reply(case).read(reply, tokens)
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the answers in the variant's form."""
+        """Write the answers in the variant's form."""
         return self._reply(case).write(reading)
 
     def parameters(self, variant: str) -> Mapping[str, Any]:
-        """Expected scores need the likeliest tokens' probabilities."""
+        """Request the probabilities of the likeliest tokens for expected scores."""
         return {"logprobs": True, "top_logprobs": 20} if variant == EXPECTED else {}
 
     def call_questions(self, case: Case) -> tuple[QuestionDefinition, ...]:
@@ -553,12 +553,12 @@ class Rubric(Asking):
         return TASKS[self._about(case)] + (STATIC if static else "")
 
     def _about(self, case: Case) -> str:
-        """Return what the answers of a call are about: all turns of a continuation, or one item."""
+        """Return the subject of a call's answers: all turns of a continuation, or one item."""
         return "dialogue" if self.covers == "continuation" and case.part == WHOLE_PART else self.covers
 
 
 def asked_of(definition: SchemeDefinition, variant: str) -> tuple[QuestionDefinition, ...]:
-    """Return the questions of a scheme that a variant asks; raise Unfit where there are none, or not so."""
+    """Return the questions of a scheme that a variant asks; raise Unfit if there are none that it can ask."""
     if variant == JSON:
         questions = definition.questions
     else:
@@ -580,7 +580,7 @@ def asked_of(definition: SchemeDefinition, variant: str) -> tuple[QuestionDefini
 
 
 def base_of(scheme: str) -> str:
-    """Return the key of the scheme that expected scores are about; of any other scheme its own."""
+    """Return the key of the original scheme for a scheme of expected scores, else the scheme's own key."""
     return scheme.removeprefix(EXPECTED_SCHEME).removeprefix(G_EVAL_SCHEME)
 
 
@@ -590,7 +590,7 @@ def expected_scheme(
     prefix: str = EXPECTED_SCHEME,
     called: str = "Expected scores",
 ) -> SchemeDefinition:
-    """Return the scheme that expected scores answer: the same questions, any number between their ends."""
+    """Return the scheme for expected scores: the same questions, with any number between their ends."""
     return replace(
         definition,
         key=prefix + definition.key,
@@ -624,7 +624,7 @@ def _is_alone(question: QuestionDefinition, variant: str) -> bool:
 
 
 def _rated(case: Case, seen: Seen, numbers: bool) -> str:
-    """Return what is rated, quoted; with `numbers` the response has one, after those of the turns before."""
+    """Return the quoted material to rate; with `numbers`, the response is numbered after the turns before."""
     if case.turn is not None:
         before = seen.before()
         return quote("RESPONSE", seen.response(before, f"[{len(before) + 1}] " if numbers else ""))

@@ -1,7 +1,7 @@
-"""`rules-baseline`: a judge made of rules about words and punctuation. No model, no network, no cost.
+"""`rules-baseline`: a judge with rules about words and punctuation. No model, no network, no cost.
 
-It is a baseline: it says how far one gets without understanding anything. Its rules are those of
-`judges.protocols.rules`, one per behaviour; a behaviour that no rule can tell is missing, for that reason.
+It is a baseline: it shows how far rules without any understanding get. There is one rule per behaviour
+(`RULES`); a behaviour that no rule can detect is missing, for that reason.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as SCHEME
 from judges.protocols.protocol import Case, Computing, Reading, Verdict
 from judges.protocols.quoting import Seen
 
-# Words of a turn: what the rules count. English only; another language has other small words.
+# Words of a turn, as counted by the rules. English only; other languages have other function words.
 
 _STOP = """
     a about after again all also am an and any are as at be been before being both but by can could did
@@ -44,7 +44,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the distinct words that carry content: no stop words, no negations, nothing of one letter."""
+    """Return the distinct content words: no stop words, negations or single letters."""
     return frozenset(w for w in words(text) if len(w) > 1 and w not in STOP_WORDS and w not in NEGATIONS)
 
 
@@ -54,25 +54,25 @@ def figures(text: str) -> frozenset[str]:
 
 
 def is_negated(text: str) -> bool:
-    """Whether a text holds a negation."""
+    """Whether a text contains a negation."""
     return bool(NEGATIONS & set(words(text)))
 
 
 def overlap(first: frozenset[str], second: frozenset[str]) -> float:
-    """Return |A and B| / |A or B|, 0 where both are empty."""
+    """Return |A and B| / |A or B|, 0 if both are empty."""
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
 def runs(text_words: tuple[str, ...], length: int) -> frozenset[tuple[str, ...]]:
-    """Return all runs of `length` words in a row."""
+    """Return all sequences of `length` consecutive words."""
     return frozenset(text_words[i : i + length] for i in range(len(text_words) - length + 1))
 
 
-# The rules of `rules-baseline`: one function per behaviour, each with its whole rule in its docstring.
+# The rules of `rules-baseline`: one function per behaviour, each with its full rule in its docstring.
 #
-# A rule gets a `Moment` (a turn and what came before it) and returns why the behaviour is there, or "". The
-# rules look at words and punctuation alone. They know nothing of meaning, and are only a baseline that
-# a judge worth its price should beat.
+# A rule gets a `Moment` (a turn and the turns before it) and returns the reason why the behaviour is present,
+# or "". The rules look at words and punctuation alone and ignore meaning: a baseline that any judge worth its
+# price should beat.
 
 _TRAILING = re.compile(r"(?:-|–|—|\.\.\.|…|,)\s*$")
 _OPEN_END = re.compile(r"(?:-|–|—|\.\.\.|…|,|[^\W\d_])\s*$")
@@ -100,7 +100,7 @@ _SIGN_OF_LISTENING = re.compile(
 
 @dataclass(frozen=True)
 class Moment:
-    """A turn and the turns before it; `background` is what else is known (summary, agenda, metadata)."""
+    """A turn and the turns before it; `background` is other known text (summary, agenda, metadata)."""
 
     turn: Turn
     before: Sequence[Turn]
@@ -118,7 +118,7 @@ class Moment:
 
     @property
     def last(self) -> Turn | None:
-        """The turn right before, where somebody else said it."""
+        """The turn right before, if it is by somebody else."""
         last = self.before[-1] if self.before else None
         return last if last and last.speaker != self.turn.speaker else None
 
@@ -128,7 +128,7 @@ Rule = Callable[[Moment], str]
 
 def repetition(moment: Moment) -> str:
     """At least 4 words, and an earlier turn that is the same, shares 6 words in a row (or all its own 4 or
-    5), or holds 75% of the turn's content words, where those are at least 3."""
+    5), or contains 75% of the turn's content words, if those are at least 3."""
     if len(moment.words) < 4:
         return ""
     for back, turn in enumerate(reversed(moment.before), start=1):
@@ -146,9 +146,9 @@ def repetition(moment: Moment) -> str:
 
 
 def interruption(moment: Moment) -> str:
-    """The turn before, by somebody else, has 4 words or more and ends in a dash, dots, a comma or no mark at
-    all, and this turn is more than a sign of listening. Without any end mark the turn before must be followed
-    by a capital, in a dialogue whose other turns do end in marks."""
+    """The turn before, by somebody else, has 4 words or more and ends in a dash, dots, a comma or no
+    punctuation, and this turn is more than a backchannel. Without end punctuation the turn before must be
+    followed by a capital, in a dialogue whose other turns do end in punctuation."""
     last = moment.last
     if last is None or len(words(last.text)) < 4 or _SIGN_OF_LISTENING.match(moment.turn.text):
         return ""
@@ -162,7 +162,7 @@ def interruption(moment: Moment) -> str:
 
 
 def under_answering(moment: Moment) -> str:
-    """The turn before, by somebody else, ends in a question mark, and this turn puts it off with a stock
+    """The turn before, by somebody else, ends in a question mark, and this turn evades it with a stock
     phrase, asks back in 3 words or fewer, or shares no content word with it in 6 words or more without
     opening with yes, no, I or we."""
     last = moment.last
@@ -214,8 +214,8 @@ def off_topic(moment: Moment) -> str:
 
 
 def persistent_disagreement(moment: Moment) -> str:
-    """The turn objects, and the same speaker objected in two of their turns, or in one with half the same
-    content words, among the 12 turns before."""
+    """The turn objects, and among the 12 turns before the same speaker objected in two, or in one that shares
+    half of the content words."""
     if not _objects(moment.turn):
         return ""
     before = [t for t in moment.before[-12:] if t.speaker == moment.turn.speaker and _objects(t)]
@@ -227,8 +227,8 @@ def persistent_disagreement(moment: Moment) -> str:
 
 
 def logical_contradiction(moment: Moment) -> str:
-    """The same speaker said a turn with at least 3 and at least half the same content words, and exactly one
-    of the two is negated, or their numbers or weekdays differ."""
+    """An earlier turn of the same speaker shares at least 3 and at least half of the content words, and
+    exactly one of the two is negated, or their numbers or weekdays differ."""
     for turn in moment.before:
         earlier = content_words(turn.text)
         same = moment.content & earlier
@@ -250,8 +250,8 @@ def logical_contradiction(moment: Moment) -> str:
 
 
 def misunderstanding(moment: Moment) -> str:
-    """The turn says what another said or meant, with a number or weekday that nobody mentioned, while the
-    turn before mentions another one."""
+    """After a turn by somebody else, the turn attributes a statement or meaning to another with a number or
+    weekday that nobody mentioned, while earlier turns mention other ones."""
     if moment.last is None or not _ATTRIBUTION.search(" ".join(moment.words)):
         return ""
     earlier_figures = frozenset().union(*(figures(turn.text) for turn in moment.before))
@@ -275,7 +275,7 @@ RULES: dict[str, Rule | None] = {
     "under_answering": under_answering,
     "unclear_intent": unclear_intent,
 }
-"""Behaviour to its rule; None where no rule can tell."""
+"""Rule of each behaviour; None if no rule can detect it."""
 
 
 def _objects(turn: Turn) -> bool:
@@ -290,7 +290,7 @@ NO_RULE = "rules-baseline has no rule for this behaviour"
 
 
 class RulesBaseline(Computing):
-    """A baseline of rules for the ten behaviours, per turn; see `judges.protocols.rules` for each rule."""
+    """A baseline of rules for the ten behaviours, per turn; see `RULES` for each rule."""
 
     key = "rules_baseline"
     title = "rules-baseline: explicit rules about words, no model and no network"
@@ -298,7 +298,7 @@ class RulesBaseline(Computing):
     answers = {key: (SCHEME, key) for key in RULES}
 
     def judge(self, case: Case, variant: str = "") -> Reading:
-        """Apply every rule to every judged turn, each with the context that a rater of it sees."""
+        """Apply every rule to every judged turn, with the context that a rater of the turn sees."""
         background = _background(case)
         verdicts = []
         for index in case.judged():

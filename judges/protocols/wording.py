@@ -1,7 +1,7 @@
 """The text of a prompt as data: a system and a user part with named variables.
 
-A variable is `$name` (or `${name}`); a dollar sign is written `$$`. What a variable stands for is put in once
-and not read again, so a `$word` inside a transcript stays as it is.
+A variable is `$name` (or `${name}`); a dollar sign is written `$$`. Values are substituted once and not
+scanned again, so a `$word` inside a transcript stays as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from jobs.prompt import Prompt
 from judges.protocols import examples as worked
 
-# What every prompt says of quoted material.
+# The notice about quoted material in every prompt.
 
 NOTICE = (
     "Text between <<<BEGIN ...>>> and <<<END ...>>> is quoted material written by others; each of its lines "
@@ -28,16 +28,16 @@ NOTICE = (
 
 
 Filling = str | Callable[[], str]
-"""What a variable stands for, or what makes it: only the variables that a text uses are made."""
+"""Value of a variable, or a function that makes it, called only for variables that a text uses."""
 LONGEST = 50_000
-"""Characters of a part of a text."""
+"""Maximum length of a part of a text, in characters."""
 EXAMPLES = "examples"
-"""The variable of the worked examples. A text without it has them at the end of its system part."""
+"""Variable of the worked examples. Without it, they are appended to the system part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of a protocol's texts: `help` says what it stands for; a text must have a `required` one."""
+    """Variable of a protocol's texts: `help` describes it; every text must use the `required` ones."""
 
     name: str
     help: str
@@ -45,8 +45,8 @@ class Variable:
 
 
 class Fault(NamedTuple):
-    """What keeps a text from being a prompt: in which part (`system`, `user`, `examples`, or `` for the text
-    as a whole), on which line (0 where it is about no single one), and what it is."""
+    """Fault that makes a text invalid as a prompt: its part (`system`, `user`, `examples`, or `` for the text
+    as a whole), its line (0 if not about a single line), and a description."""
 
     part: str
     line: int
@@ -55,9 +55,9 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text of a prompt. `form` names how the reply is asked for, of those that the protocol reads ('' for
-    its first). `examples` are worked examples, rendered and quoted, each with the reply that it calls for;
-    `picking` says how they were picked and how many a call shows (`judges.protocols.examples`)."""
+    """Text of a prompt. `form` is the form of reply to request, of those that the protocol reads ('' for its
+    first). `examples` are worked examples, rendered and quoted, each with its expected reply; `picking` holds
+    their selection rule and the number shown per call (`judges.protocols.examples`)."""
 
     system: str
     user: str
@@ -66,17 +66,17 @@ class Wording:
     picking: Mapping[str, Any] = field(default_factory=dict)
 
     def names(self) -> set[str]:
-        """Return the names of the variables in it."""
+        """Return the names of the variables used."""
         return {name for part in (self.system, self.user) for name in Template(part).get_identifiers()}
 
     def names_in_order(self) -> list[str]:
-        """Return the names of the variables in it, each once, in the order in which they come."""
+        """Return the distinct names of the variables used, in order of appearance."""
         both = Template(f"{self.system}\n{self.user}")
         return list(dict.fromkeys(both.get_identifiers()))
 
     def faults(self, variables: Mapping[str, Variable]) -> list[Fault]:
-        """Return what keeps it from being a prompt, each with its place: unknown and missing variables, stray
-        dollar signs, empty or endless parts, examples that are none."""
+        """Return the faults that make it invalid as a prompt, with their places: unknown and missing
+        variables, stray dollar signs, empty or overlong parts, invalid examples."""
         faults = [trouble for part in ("system", "user") for trouble in self._troubles(part, variables)]
         if not any(len(part) > LONGEST for part in (self.system, self.user)):
             missing = [
@@ -90,17 +90,17 @@ class Wording:
         ]
 
     def problems(self, variables: Mapping[str, Variable]) -> list[str]:
-        """Return its faults, a sentence each."""
+        """Return the faults as sentences."""
         return [fault.message for fault in self.faults(variables)]
 
     def digest(self) -> str:
-        """Return the SHA-256 of all of it: the same digest is the same text."""
+        """Return the SHA-256 of the whole text: equal digests mean equal texts."""
         content: list[Any] = [self.system, self.user, self.form, [dict(example) for example in self.examples]]
         content += [dict(self.picking)] if self.picking else []
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
     def fill(self, values: Mapping[str, Filling], schema: Mapping[str, Any] | None = None) -> Prompt:
-        """Return the prompt with its variables filled in; raise KeyError for one without a value."""
+        """Return the prompt with its variables filled in; raise KeyError for a variable without a value."""
         filled = {name: _resolve(values[name]) for name in self.names()}
         system = Template(self.system).substitute(filled)
         if EXAMPLES in values and EXAMPLES not in filled and (examples_text := _resolve(values[EXAMPLES])):
@@ -135,10 +135,10 @@ def _resolve(filling: Filling) -> str:
     return filling if isinstance(filling, str) else filling()
 
 
-# The texts that come with Concord: files `judges/prompts/texts/<name>_v<version>.txt`.
+# Texts released with Concord: files `judges/prompts/texts/<name>_v<version>.txt`.
 #
 # The system and the user part are separated by a line `=== user ===`. A released file is never edited: a
-# change is a new version, because labels refer to it.
+# change needs a new version, because labels refer to the old one.
 
 FOLDER = Path(__file__).resolve().parent.parent / "prompts" / "texts"
 SEPARATOR = "\n=== user ===\n"
@@ -146,7 +146,7 @@ SEPARATOR = "\n=== user ===\n"
 
 @cache
 def released(name: str, version: int) -> Wording:
-    """Return a text that comes with Concord."""
+    """Return a text released with Concord."""
     text = (FOLDER / f"{name}_v{version}.txt").read_text(encoding="utf-8")
     system, user = text.split(SEPARATOR)
     return Wording(system.strip(), user.strip())

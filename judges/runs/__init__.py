@@ -1,1 +1,1 @@
-"""Runs of judges and metrics: who rates, what is covered and read, and how replies become labels."""
+"""Runs of judges and metrics: raters, coverage, material, and conversion of replies to labels."""

@@ -1,4 +1,4 @@
-"""What a run would take and could not answer, before it is started."""
+"""Estimates before a run starts: calls, tokens, cost, and calls that cannot be answered."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from judges.runs.material import answers_for_needs, case_of, load, with_compared
 from judges.runs.plans import Asker, Judge, RaterPlan, asker_of
 from judges.runs.selection import Covered, Selection, continuations
 
-# What a judge's run could not answer, told before it starts: how many of its calls, and why.
+# Calls of a judge's run that cannot be answered, estimated before it starts, with the reasons.
 
-# Values of metrics that stand but are doubtful: a metric could hardly read a text, or learned from it.
+# Valid but doubtful values of metrics: a metric could hardly read a text, or has learned from it.
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """How many of a metric's continuations are flagged, of how many, and one of the reasons."""
+    """Number of a metric's continuations, the number flagged, and one of the reasons."""
 
     calls: int
     flagged: int
@@ -63,8 +63,8 @@ def doubtful_values(calls: QuerySet[Call]) -> dict[int, Doubt]:
 
 
 def fitted_on_themselves(calls: QuerySet[Call]) -> dict[int, int]:
-    """Return, by the id of a metric's rater, on how many continuations it had learned from the dialogue that
-    it scored, from its calls; those without any are left out."""
+    """Return, by the id of a metric's rater, the number of its calls about continuations of dialogues that it
+    had learned from; metrics without such calls are left out."""
     rows = (
         calls.filter(state=Call.State.DONE, flags__contains=[FITTED_ON_ITSELF])
         .values("rater")
@@ -73,14 +73,14 @@ def fitted_on_themselves(calls: QuerySet[Call]) -> dict[int, int]:
     return {row["rater"]: row["n"] for row in rows}
 
 
-# What a judge could not answer, and why: its failed calls by kind, over some items or of some calls.
+# A judge's failed calls by kind of error, over some items or among some calls.
 
 
 def by_kind(rater: Rater, items: Collection[int]) -> dict[str, int]:
-    """Return how many items lack an answer of a rater because a call failed, by the kind of its error.
+    """Count items that lack an answer of a rater because a call failed, by kind of error.
 
-    A call about a whole continuation counts for each of the items in it, each sample by itself. Kinds stand
-    in the order of `jobs.errors`; those that failed before kinds were kept are under ''.
+    A call about a whole continuation counts for each of its items, each sample separately. Kinds are in the
+    order of `jobs.errors`; calls that failed before kinds were recorded are under ''.
     """
     rows = Item.objects.filter(pk__in=items).values_list("pk", "continuation")
     within = Counter(continuation for _, continuation in rows)
@@ -93,7 +93,7 @@ def by_kind(rater: Rater, items: Collection[int]) -> dict[str, int]:
 
 
 def by_rater(calls: QuerySet[Call]) -> dict[int, dict[str, int]]:
-    """Return how many of some calls failed, by rater id and kind of error: one query."""
+    """Count failed calls by rater id and kind of error, in one query."""
     rows = calls.filter(state=Call.State.FAILED).order_by().values_list("run__rater", "error_kind")
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     for rater, kind, n in rows.annotate(Count("pk")):
@@ -106,20 +106,20 @@ def _in_order(counts: Counter[str]) -> dict[str, int]:
 
 
 LOOKED_AT = 200
-"""Calls that are looked at one by one for reasons of their own."""
+"""Number of calls that are checked individually for reasons."""
 Target = tuple[int, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """So many calls have no answer, for one reason; nothing is sent. `about` where it is told from some."""
+    """A number of calls without an answer for the same reason; they are not sent. `about`: an estimate."""
 
     calls: int
     reason: str
     about: bool = False
 
     def sentence(self) -> str:
-        """Return it as one line for people."""
+        """Return a one-line description."""
         subject = "call has" if self.calls == 1 else "calls have"
         return f"{'about ' if self.about else ''}{self.calls:,} {subject} no answer: {self.reason}"
 
@@ -129,7 +129,8 @@ class Unanswered:
 
 
 def unanswered(judge: Judge, selection: Selection) -> tuple[Unanswered, ...]:
-    """Return what a run could not answer, the most first. Nothing is kept; raises JudgeError."""
+    """Return the calls that a run could not answer by reason, most frequent first. Saves nothing; raises
+    JudgeError."""
     with transaction.atomic():
         plan, about = judge.plan(selection.campaign), sampled.is_large(selection)
         if about:
@@ -145,9 +146,10 @@ def unanswered(judge: Judge, selection: Selection) -> tuple[Unanswered, ...]:
 def among(
     plan: RaterPlan, some: Sequence[Target], targets: int, *, samples: int, about: bool = False
 ) -> tuple[Unanswered, ...]:
-    """Return what is unanswered of the calls about so many targets, told from some of these.
+    """Estimate the unanswered calls about a number of `targets` from a sample of them, `some`.
 
-    What a scheme is asked of nobody about is counted over all of these, other reasons over LOOKED_AT.
+    Targets that a scheme excludes for all raters are counted over the whole sample, other reasons over
+    LOOKED_AT.
     """
     protocol = asker_of(plan.rater.spec).protocol
     refused, rest = _by_mode(protocol, some)
@@ -162,7 +164,7 @@ def among(
 
 
 def _by_mode(protocol: Protocol, some: Sequence[Target]) -> tuple[Counter[str], list[Target]]:
-    """Return how many targets a scheme refuses, by reason, and the others."""
+    """Return the number of targets that a scheme refuses, by reason, and the remaining targets."""
     reasons = {mode: protocol.asked_of_nobody(mode) for mode in Continuation.Mode.values}
     if not any(reasons.values()):
         return Counter(), list(some)
@@ -173,7 +175,7 @@ def _by_mode(protocol: Protocol, some: Sequence[Target]) -> tuple[Counter[str], 
 
 
 def _reasons(plan: RaterPlan, protocol: Protocol, looked: Sequence[Target]) -> Counter[str]:
-    """Return why some targets cannot be answered. What is missing of another rater counts as one reason."""
+    """Count the reasons why targets cannot be answered. Missing answers of another rater are one reason."""
     spec = plan.rater.spec
     if type(protocol).refusal is Protocol.refusal and "needs" not in spec:
         return Counter()
@@ -194,7 +196,7 @@ def _reasons(plan: RaterPlan, protocol: Protocol, looked: Sequence[Target]) -> C
     return refused
 
 
-# What something would cost, in words: a price of 0 is a price, and where none is set it is not known.
+# Costs in words: a price of 0 is a price; without a price the cost is unknown.
 
 NO_PRICES = "not known: the endpoint has no prices"
 FREE = "free: the endpoint's prices are 0"
@@ -202,7 +204,7 @@ NOTHING = "nothing: there is nothing to send"
 
 
 def cost_in_words(cost: Decimal | None, currency: str, *, calls: int = 1) -> str:
-    """Return an estimated cost of some calls in words."""
+    """Return the estimated cost of some calls in words."""
     if not calls:
         return NOTHING
     if cost is None:
@@ -210,21 +212,21 @@ def cost_in_words(cost: Decimal | None, currency: str, *, calls: int = 1) -> str
     return money(cost, currency) if cost else FREE
 
 
-# What a judge's run would take, before it is started: calls, tokens, cost, and to whom the text goes.
+# Estimate of a judge's run before it starts: calls, tokens, cost, and recipient of the text.
 
 SAMPLED_CALLS = 40
-"""Prompts that are made to estimate the length of all."""
+"""Number of prompts built to estimate the length of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A run before it starts. Tokens and cost are estimates from prompts like those that will be sent.
+    """Estimate of a run before it starts. Tokens and cost are estimated from a sample of its prompts.
 
-    `calls` are those still to be made, `done` those that this judge has made before. `cost` is in `currency`,
-    None where the endpoint has no prices. Of a large corpus calls and dialogues are estimates, too (`about`),
-    from some of it; `done` are then all calls that this judge has made. `unanswered` says of how many calls,
-    done ones included, it is known beforehand that they have no answer, and why. `mode` is how they would be
-    asked; in batches the cost is that of batched calls.
+    `calls` are still to be made, `done` were made by this judge before. `cost` is in `currency`, None if the
+    endpoint has no prices. For a large corpus calls and dialogues are also estimates (`about`), from a
+    sample; `done` then counts all calls that this judge has made. `unanswered` are the calls, including done
+    ones, known in advance to have no answer, with reasons. `mode` is the mode of sending the calls; in
+    batches the cost is that of batched calls.
     """
 
     calls: int
@@ -244,12 +246,12 @@ class Estimate:
 
     @property
     def price(self) -> str:
-        """The cost in words: not known, free, nothing, or about so much."""
+        """The cost in words: not known, free, nothing, or an amount."""
         return cost_in_words(self.cost, self.currency, calls=self.sends)
 
     @property
     def sends(self) -> int:
-        """The calls that ask the endpoint: none where it is known beforehand that none has an answer."""
+        """Number of calls sent to the endpoint: none if it is known in advance that none has an answer."""
         return self.calls if self.tokens_in else 0
 
     def as_json(self) -> dict[str, Any]:
@@ -259,7 +261,7 @@ class Estimate:
         return values | plain | {"cost": None if self.cost is None else float(self.cost)}
 
     def sentence(self) -> str:
-        """Return it as one line for people."""
+        """Return a one-line description."""
         where = f"{self.host}, on this machine" if self.is_here else self.host
         about = "about " if self.about else ""
         in_batches = " in batches, within a day" if self.mode == Run.Mode.BATCH else ""
@@ -283,11 +285,11 @@ def _counted(n: int, noun: str) -> str:
 
 
 def estimate(judge: Judge, selection: Selection, mode: str | None = None) -> Estimate | None:
-    """Return what a run would take; None for a judge that asks nobody. Raises JudgeError as starting does.
+    """Estimate a run; None for a judge that asks no model. Raises JudgeError in the same cases as starting.
 
-    `mode` is how it would be asked, at once where nothing is said.
+    `mode` is the mode of sending the calls, by default at once.
 
-    Nothing is kept: neither the rater nor the scheme that a start would make.
+    Nothing is saved: neither the rater nor the scheme that a start would create.
     """
     with transaction.atomic():
         result = _estimate(judge.plan(selection.campaign), selection)
@@ -296,7 +298,7 @@ def estimate(judge: Judge, selection: Selection, mode: str | None = None) -> Est
 
 
 def _in_mode(estimated: Estimate, endpoint: Endpoint, mode: str | None) -> Estimate:
-    """Return an estimate with the price of a mode; raise JobError for one that is not offered."""
+    """Return an estimate with the price of a mode; raise JobError for a mode that is not offered."""
     would = Run(endpoint=endpoint)
     runs.put_mode(would, mode or would.mode)
     price = None if estimated.cost is None else estimated.cost * share_of(would)
@@ -319,9 +321,9 @@ def _asks(plan: RaterPlan) -> bool:
 def of_targets(
     plan: RaterPlan, looked: Covered, *, samples: int, finished: int, about: bool = False
 ) -> Estimate:
-    """Return what asking about some targets would take, of which `finished` calls were made before.
+    """Estimate the calls about some targets, of which `finished` were made before.
 
-    The plan is that of a judge that asks a model; `about` says that the targets are told from some of them.
+    The plan must be that of a judge that asks a model; `about` marks the number of targets as an estimate.
     """
     asker, endpoint = asker_of(plan.rater.spec), plan.endpoint
     protocol = asker.protocol
@@ -361,14 +363,14 @@ def _finished(plan: RaterPlan, selection: Selection) -> int:
 
 
 def _done(plan: RaterPlan) -> int:
-    """Return how many calls of a rater are done, whatever they were about."""
+    """Return the number of all done calls of a rater."""
     return (
         CallCount.objects.filter(run__rater=plan.rater, state=Call.State.DONE).aggregate(n=Sum("n"))["n"] or 0
     )
 
 
 def _prompt(asker: Asker, case: Case) -> Prompt:
-    """Return the prompt as it would be sent; one that cannot fit its budget counts whole."""
+    """Return the prompt as it would be sent, or the uncut prompt if it cannot fit its budget."""
     try:
         return asker.prompt(case, near=False)[0]
     except TooLong:
@@ -378,7 +380,7 @@ def _prompt(asker: Asker, case: Case) -> Prompt:
 def _lengths(
     asker: Asker, spec: dict[str, Any], targets: Iterable[tuple[int, int | None]]
 ) -> tuple[float, float]:
-    """Return the share of some targets that are asked about, and the mean tokens of their prompts."""
+    """Return the share of calls about some targets that are sent, and the mean tokens of their prompts."""
     sampled_targets, protocol = list(targets), asker.protocol
     material = load({continuation for continuation, _ in sampled_targets})
     if protocol.covers in COMPARING:
@@ -397,7 +399,7 @@ def _lengths(
 
 
 def _mean_reply_tokens(plan: RaterPlan, protocol: Asking) -> float:
-    """Return the tokens of a reply: the mean of this judge's earlier ones, else the protocol's own guess."""
+    """Return the tokens of a reply: the mean of this judge's earlier replies, else the protocol's guess."""
     done = CallCount.objects.filter(run__rater=plan.rater, state=Call.State.DONE)
     seen = done.aggregate(n=Sum("n"), written=Sum("tokens_out"))
     return (

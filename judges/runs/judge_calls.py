@@ -1,4 +1,4 @@
-"""The calls of judges: from a case to the prompt, from the reply to labels."""
+"""Calls of judges: from a case to the prompt, from the reply to labels."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from judges.protocols.quoting import TooLong
 from judges.runs.material import Material, answers_for_needs, case_of, load, with_compared
 from judges.runs.plans import Asker, asker_of
 
-# Answers into labels, each linked to the call that gave it: a whole batch in one statement.
+# Recording of answers as labels, each linked to its call: a whole batch in one statement.
 #
-# All constraints and triggers hold here as everywhere.
+# All constraints and triggers apply.
 
 _RECORD = """
 WITH given AS (
@@ -57,11 +57,11 @@ SELECT item_id, question_id, sample FROM fresh
 """
 
 GivenAnswer = tuple[int, Answer]
-"""The id of a call, and one of its answers."""
+"""Id of a call, and one of its answers."""
 
 
 def record_all(answered_calls: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
-    """Record the answers of calls, rater by rater; return how many labels are new."""
+    """Record the answers of calls, rater by rater; return the number of new labels."""
     by_rater: dict[int, list[GivenAnswer]] = defaultdict(list)
     raters = {call.run.answerer.pk: call.run.answerer for call, _ in answered_calls}
     for call, answers in answered_calls:
@@ -70,9 +70,9 @@ def record_all(answered_calls: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
 
 
 def record(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
-    """Record a rater's answers, numbers or texts, each linked to its call; return how many labels are new.
+    """Record a rater's answers, numbers or texts, each linked to its call; return the number of new labels.
 
-    Where a live label stands in an answer's place, `annotation.work.labels` decides what becomes of it.
+    If there is already a live label, `annotation.work.labels` decides whether it is replaced.
     """
     columns = [
         [call for call, _ in linked_answers],
@@ -92,7 +92,7 @@ def record(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
 
 
 def _array(numbers: tuple[int, ...] | None) -> str | None:
-    """Return numbers as PostgreSQL writes an array: one of arrays of several lengths cannot be passed."""
+    """Format numbers as a PostgreSQL array literal, since arrays of different lengths cannot be nested."""
     return None if numbers is None else f"{{{','.join(map(str, numbers))}}}"
 
 
@@ -108,14 +108,14 @@ def _record_over(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
 
 
 def count_values(run: Run) -> None:
-    """Say what came of a run's calls: so many values, so many missing, mostly for this reason."""
+    """Count a run's values and missing answers, with the most frequent reason, in its columns."""
     if runs.of_run(run)["n"] >= WORTH_TELLING:
         tell_planner("jobs_call", "annotation_label", "judges_calllabel")
     tell_values(run, Label.objects.filter(made_by__call__run=run, superseded_at=None))
 
 
 def tell_values(run: Run, answers: QuerySet[Any]) -> None:
-    """Write into a run's columns how many of its answers have values, and why most of the others do not."""
+    """Store in a run's columns the number of answers with values, and the main reason of the others."""
     counted = answers.aggregate(
         values=Count("pk", filter=Q(missing="")), missing=Count("pk", filter=~Q(missing=""))
     )
@@ -125,31 +125,31 @@ def tell_values(run: Run, answers: QuerySet[Any]) -> None:
     run.missing_reason = commonest["missing"] if commonest else ""
 
 
-# The calls of judges: from a case to the prompt, from the reply to answers.
+# Calls of judges: from a case to the prompt, from the reply to answers.
 
 logger = logging.getLogger(__name__)
 
 Questions = Mapping[str, Question]
-"""What a run answers, by the protocol's names."""
+"""Questions that a run answers, by the protocol's names."""
 
 
 class JudgeRun:
-    """Runs of judges: their protocol says what to ask, or computes the answer from the text."""
+    """Runs of judges, whose protocol builds the request or computes the answer from the text."""
 
     def preparer(self) -> JudgePreparer:
-        """Return what makes calls ready, for one slice of work."""
+        """Return a preparer of calls for one slice of work."""
         return JudgePreparer()
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
-        """Judges are asked, not computed."""
+        """Refuse: judges are asked, not computed."""
         raise AssertionError(f"{len(calls)} calls of judges on the queue of metrics")
 
     def record(self, answered_calls: Sequence[tuple[Call, Sequence[Any]]]) -> int:
-        """Record the answers as labels; return how many are new."""
+        """Record the answers as labels; return the number of new ones."""
         return record_all(answered_calls)
 
     def reopened(self, run: Run) -> None:
-        """Nothing but its calls says what is asked again."""
+        """Do nothing: the calls alone determine what is asked again."""
 
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
@@ -157,8 +157,8 @@ class JudgeRun:
 
 
 class JudgePreparer:
-    """Makes calls ready; remembers the material of continuations whose calls follow each other, and the
-    questions of runs. What other raters answered is read anew for every batch."""
+    """Prepares calls; caches the material of continuations with consecutive calls, and the questions of runs.
+    Answers of other raters are read anew for every batch."""
 
     CACHE_SIZE = 256
 
@@ -167,7 +167,7 @@ class JudgePreparer:
         self._questions: dict[int, Questions] = {}
 
     def make(self, calls: Sequence[Call]) -> list[PreparedCall]:
-        """Return the calls made ready, in order; those that need no request carry their outcome."""
+        """Return the prepared calls, in order; calls that need no request carry their outcome."""
         self._remember({call.rated for call in calls})
         if compared := [call.item_id for call in calls if call.item_id and _compares(call.run.answerer.spec)]:
             self._material = with_compared(self._material, compared)
@@ -211,7 +211,7 @@ class JudgePreparer:
             self._material |= load(missing)
 
     def _answers_for_needs(self, calls: Sequence[Call]) -> dict[int, dict[int, NeedAnswers]]:
-        """Return the answers that the raters' needs are bound to, by rater and continuation."""
+        """Return the answers for the raters' needs, by rater and continuation."""
         continuations: dict[int, set[int]] = defaultdict(set)
         raters = {call.run.answerer.pk: call.run.answerer for call in calls}
         specs = {pk: rater.spec for pk, rater in raters.items() if "needs" in rater.spec}
@@ -274,10 +274,10 @@ def _compares(spec: Mapping[str, Any]) -> bool:
 def answers_of(
     call: Call, material: Material, questions: Questions, reading: Reading, shown_order: tuple[int, ...] = ()
 ) -> tuple[Answer, ...]:
-    """Return the answers of a reading: verdicts speak of turns and names, labels of items and questions.
+    """Convert a reading to answers: from the turns and names of verdicts to items and questions of labels.
 
-    Those about a comparison are about the call's own item, whose members were shown in `shown_order`.
-    Raises OutOfScale where a value is not on its question's scale, as no person could give it either.
+    Answers about a comparison belong to the call's own item, whose members were shown in `shown_order`.
+    Raises OutOfScale for a value off its question's scale, which no person could give either.
     """
     return tuple(
         Answer(
@@ -303,7 +303,7 @@ def _on_scale(question: Question, value: float | str | None) -> float | str | No
 
 
 def _storable(text: str) -> str:
-    """Return text that PostgreSQL can hold: no NUL, no lone surrogates."""
+    """Return text that PostgreSQL can store: no NUL, no lone surrogates."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""What commands, pages and the API name: corpora, campaigns, endpoints, and metrics that can be had."""
+"""Look-up of corpora, campaigns and endpoints by name, availability of metrics, and driving of runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from judges.metrics.kit.models import is_made_for, languages_of
 from judges.models import CallLabel
 from judges.runs.selection import Selection
 
-# What each metric needs, and whether a corpus (and this machine) has it: said before a run, not after.
+# Needs of each metric, and whether a corpus (and this machine) meets them, checked before a run.
 
 _HAS_PROFILE = Func(
     F("participants"),
@@ -50,8 +50,8 @@ _MODELS = frozenset({"embeddings", "language_model"})
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """A metric over a corpus: `needs` in words, `obstacle` why it gives no value there, `warning` why the
-    values may mean little; both '' where there is nothing to say."""
+    """Availability of a metric for a corpus: `needs` in words, `obstacle` the reason why it gives no value
+    there, `warning` a reason to doubt the values; both '' if there is none."""
 
     metric: Metric
     needs: tuple[str, ...]
@@ -60,24 +60,24 @@ class Availability:
 
     @property
     def group(self) -> str:
-        """The heading under which it is listed: kind of item, then aspect."""
+        """Heading under which it is listed: kind of item, then aspect."""
         return f"{KINDS[self.metric.kind].heading}: {self.metric.aspect.heading.lower()}"
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Where it stands in a list: turns before conversations, aspects in the papers' order."""
+        """Sort key in lists: turns before conversations, aspects in the papers' order."""
         return list(KINDS).index(self.metric.kind), aspects().index(self.metric.aspect)
 
 
 def availability(corpus: Corpus) -> dict[str, Availability]:
-    """Return every metric by key, with what stands in its way in a corpus; a handful of queries."""
+    """Return the availability of every metric for a corpus, by key; takes a handful of queries."""
     look = cache(lambda need: _LACKS[need](corpus))
     warning = language_warning(corpus)
     return {key: _of(metric, look, warning) for key, metric in METRICS.items()}
 
 
 def language_warning(corpus: Corpus) -> str:
-    """Return which languages of a corpus the embedding model is not made for, '' where there are none."""
+    """Return a warning about languages of a corpus that the embedding model does not support, '' if none."""
     model = settings.EMBEDDING_MODEL or DEFAULT_MODEL
     spoken = corpus.dialogues.exclude(language="").values_list("language", flat=True).distinct()
     foreign = sorted(language for language in spoken if not is_made_for(model, language))
@@ -132,7 +132,7 @@ _LACKS: dict[str, Callable[[Corpus], str]] = {
 
 
 def _absent_model(metric: Metric) -> str:
-    """Say which model of the hub a metric needs that is not on this machine."""
+    """Return a message about a hub model that a metric needs but this machine lacks."""
     parameter = metric.all_parameters().get("model")
     name = str(parameter.default) if parameter else ""
     return f"the model {name} is not on this machine" if name and not _is_here(name) else ""
@@ -145,9 +145,9 @@ def _is_here(name: str) -> bool:
     return Path(name).is_dir() or isinstance(try_to_load_from_cache(name, "config.json"), str)
 
 
-# Finding what a command, a page or the API names: corpora, campaigns, endpoints.
+# Look-up of corpora, campaigns and endpoints by name, for commands, pages and the API.
 
-# Driving runs from a command: do the work here, show a bar, and say in the end what came of it.
+# Driving runs from a command: do the work here, show a progress bar, and print a summary at the end.
 
 SLICE = 60.0
 _PAUSE = 0.5
@@ -156,9 +156,9 @@ NOTHING_FAILED = "--retry-failed: nothing has failed or was cancelled"
 
 
 class Drive:
-    """Brings runs of one queue to their end; Ctrl-C and SIGTERM leave them so that they can be resumed.
+    """Drives runs of one queue to their end; Ctrl-C and SIGTERM leave them resumable.
 
-    What holds a run up is said on stderr, once: workers without its key, a batch that the endpoint refuses.
+    Obstacles are printed to stderr, once: workers without the run's key, a batch that the endpoint refuses.
     """
 
     def __init__(self, runs: Sequence[Run], *, wait: bool = False, bar_to: TextIO | None = None) -> None:
@@ -168,7 +168,7 @@ class Drive:
         self._notes: dict[int, list[str]] = {}
 
     def to_the_end(self) -> bool:
-        """Work (or, with `wait`, only watch the workers) until no run is active; False where interrupted."""
+        """Work (or, with `wait`, only watch the workers) until no run is active; False if interrupted."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._interrupt)
         watcher = threading.Thread(target=self._watch, daemon=True)
@@ -202,7 +202,7 @@ class Drive:
                     queue, seconds=SLICE, heartbeat=heartbeat, stopping=self._stop.is_set, only=self.ids
                 )
                 if not counts.done + counts.failed:
-                    # What is left waits for its time, or is held by another worker.
+                    # The remaining calls wait for their time, or are held by another worker.
                     claims.sweep()
                     self._stop.wait(_PAUSE)
 
@@ -230,7 +230,7 @@ class Drive:
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Return what a run came to, as plain data."""
+    """Summarise a finished run as plain data."""
     run.refresh_from_db()
     state = progress(run).as_json()
     labels = CallLabel.objects.filter(call__run=run, label__superseded_at=None)
@@ -264,9 +264,9 @@ def selection_of(
     samples: int = 1,
     part: str = "",
 ) -> Selection:
-    """Return the selection that names describe: exactly one of corpus and campaign, and systems of it.
+    """Return the selection for names: exactly one of corpus and campaign, and systems of it.
 
-    `part` is dev or test of the corpus's split, training, or empty for all of it but training.
+    `part` is dev or test of the corpus's split, training, or empty for everything except training.
     """
     if bool(corpus) == bool(campaign):
         raise JudgeError("Name either a corpus or a campaign.")
@@ -280,7 +280,7 @@ def selection_of(
 
 
 def split_for(corpus: Corpus, part: str) -> Split | None:
-    """Return the split that a part is of, the corpus's first; None where no part is named, or training is."""
+    """Return the split of a part, the corpus's first; None without a part, or for training."""
     if not part:
         return None
     if part not in PARTS:
@@ -296,7 +296,7 @@ def split_for(corpus: Corpus, part: str) -> Split | None:
 
 
 def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
-    """Return the parts that a page offers of a corpus; none where it has neither a split nor training."""
+    """Return the parts of a corpus as choices for a form; none if it has neither a split nor training."""
     is_split, training = corpus.splits.exists(), corpus.has_training
     choices = [("", "dev and test")] if is_split else [("", "all but training")] if training else []
     if is_split:
@@ -305,7 +305,7 @@ def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
 
 
 def endpoint_named(name: str) -> Endpoint:
-    """Return an active endpoint by its name, also one that the environment declares since."""
+    """Return an active endpoint by its name, including those newly declared by the environment."""
     sync_environment()
     endpoint = Endpoint.objects.filter(name=name, active=True).first()
     if endpoint is None:

@@ -1,4 +1,4 @@
-"""What judges and metrics read: dialogues from the database, the case of a call, others' answers."""
+"""Input of judges and metrics: dialogues from the database, the case of a call, answers of other raters."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from judges.models import Bench, Draft, DraftAnswer, Embedding
 from judges.protocols import Case, Member, Need, NeedAnswer, Protocol
 from judges.protocols.protocol import NeedAnswers, Value
 
-# From the database to records: what protocols and metrics read, for many continuations at once.
+# Conversion of database rows to the records that protocols and metrics read, for many continuations at once.
 
-# Embeddings kept in the database, so that each distinct text is embedded once per model.
+# Embeddings stored in the database, so that each distinct text is embedded once per model.
 
 _BATCH_EMBEDDING_STORE = 1000
 
 
 class DatabaseStore:
-    """The store that metrics' embedder reads and fills: text hash to float32 little-endian bytes."""
+    """Store of the metrics' embedder: text hash to float32 little-endian bytes."""
 
     def load(self, model: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
-        """Return the vectors that are there."""
+        """Return the vectors found."""
         vectors: dict[str, bytes] = {}
         for start in range(0, len(hashes), _BATCH_EMBEDDING_STORE):
             rows = Embedding.objects.filter(
@@ -64,7 +64,7 @@ class DatabaseStore:
         return vectors
 
     def save(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors; one that somebody else kept first stays, since it is the same."""
+        """Save vectors; one already saved by another process stays, since it is the same."""
         Embedding.objects.bulk_create(
             [Embedding(model=model, text_hash=key, vector=vector) for key, vector in sorted(vectors.items())],
             batch_size=_BATCH_EMBEDDING_STORE,
@@ -72,12 +72,12 @@ class DatabaseStore:
         )
 
 
-# What metrics need of this process: models, loaded at first need, and embeddings kept in the database.
+# Tools of metrics in this process: models loaded on first use, and embeddings stored in the database.
 
 
 @cache
 def tools() -> Tools:
-    """Return this process's tools: models load at first need, embeddings are kept in the database."""
+    """Return this process's tools: models load on first use, embeddings are stored in the database."""
     return Tools(embed=Embedder(settings.EMBEDDING_MODEL or DEFAULT_MODEL, store=DatabaseStore()))
 
 
@@ -89,8 +89,8 @@ _ROWS = 5000
 class Material:
     """A continuation with its dialogue, and the ids of its items by turn index (None: the whole).
 
-    `systems` names all systems of the corpus, `told` is what the conditions of the dialogue's continuations
-    would give away. `compared` has the members of the comparisons that were asked for, by the item's id.
+    `systems` names all systems of the corpus, `told` holds the giveaways in the conditions of the dialogue's
+    continuations. `compared` has the members of the requested comparisons, by the item's id.
     """
 
     dialogue: records.Dialogue
@@ -102,7 +102,7 @@ class Material:
 
 
 def load(continuation_ids: Collection[int]) -> dict[int, Material]:
-    """Return the material of each continuation, in six queries; its dialogue holds no other ones."""
+    """Return the material of each continuation, in six queries; each dialogue has only that continuation."""
     rows = Continuation.objects.select_related("dialogue", "system").in_bulk(continuation_ids)
     dialogues = {row.dialogue_id for row in rows.values()}
     own = {
@@ -124,7 +124,7 @@ def load(continuation_ids: Collection[int]) -> dict[int, Material]:
 
 
 def with_compared(material: Mapping[int, Material], items: Collection[int]) -> dict[int, Material]:
-    """Return the material with the members of those among the items that compare several; three queries."""
+    """Add the members of those items that are comparisons to the material, in three queries."""
     rows: dict[int, list[ItemMember]] = defaultdict(list)
     members = ItemMember.objects.select_related("item", "continuation__system").order_by("item_id", "number")
     for row in members.filter(item__in=items):
@@ -147,7 +147,7 @@ def _member(row: ItemMember, turns: list[Turn]) -> Member:
 def whole_corpus(corpus_id: int, dev_of: Split | None = None, part: str = "") -> Iterator[records.Dialogue]:
     """Yield a corpus's dialogues in the order of their keys, each with all its continuations.
 
-    Of a split its dev part alone; training dialogues where that is the part, and then alone.
+    With a split, only its dev part; training dialogues only if that is the part, and then exclusively.
     """
     dialogues = _dialogues(corpus_id, dev_of, part).order_by("key")
     for batch in _batches(dialogues.iterator(_BATCH), _BATCH):
@@ -166,9 +166,10 @@ def whole_corpus(corpus_id: int, dev_of: Split | None = None, part: str = "") ->
 
 
 def contents(corpus_id: int, dev_of: Split | None = None, part: str = "") -> Iterator[Content]:
-    """Yield what metrics may learn from each dialogue of a corpus, in one query without making records.
+    """Yield the content of each dialogue of a corpus that metrics may learn from, in one query without
+    records.
 
-    Of a split its dev part alone; training dialogues where that is the part, and then alone.
+    With a split, only its dev part; training dialogues only if that is the part, and then exclusively.
     """
     fields = ("key", "continuations__key", "continuations__turns__position")
     turn = tuple(f"continuations__turns__{name}" for name in ("speaker", "text", "at"))
@@ -223,7 +224,7 @@ def dialogue_record(
     continuations: tuple[records.Continuation, ...],
     system: str,
 ) -> records.Dialogue:
-    """Return a dialogue's record from its row and its turns."""
+    """Build a dialogue's record from its row and its turns."""
     return records.Dialogue(
         id=row.key,
         turns=turns,
@@ -281,7 +282,7 @@ def _systems(corpus_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
 
 
 def _load_revealed(dialogue_ids: Collection[int]) -> dict[int, Giveaways]:
-    """Return what conditions would give away of the dialogues that have some."""
+    """Return the giveaways in conditions, for dialogues that have any."""
     rows = Continuation.objects.filter(dialogue__in=dialogue_ids).exclude(condition={})
     conditions: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for dialogue, condition in rows.values_list("dialogue", "condition"):
@@ -289,7 +290,7 @@ def _load_revealed(dialogue_ids: Collection[int]) -> dict[int, Giveaways]:
     return {dialogue: giveaways_of(group) for dialogue, group in conditions.items()}
 
 
-# From a call to the case that a protocol reads.
+# Cases: the subject of a call in the form that a protocol reads.
 
 
 def case_of(
@@ -302,7 +303,7 @@ def case_of(
 ) -> Case:
     """Return the case of an item (None: the whole continuation) as a judge of this spec sees it.
 
-    What is compared is shown in its own order in an even sample, the other way round in an odd one.
+    Members of a comparison are shown in their own order in even samples, in reverse order in odd ones.
     """
     view = View(material.systems, tuple(spec.get("shows", DEFAULT)), giveaways=material.told)
     if item is not None and (members := material.compared.get(item)):
@@ -317,21 +318,22 @@ def case_of(
     return Case(material.dialogue, material.continuation, turn, view, need_answers or {}, part)
 
 
-# Needs of judges: bound to a rater when a run starts, and read when its calls are made ready.
+# Needs of judges: bound to a rater when a run starts, and read when its calls are prepared.
 #
-# The bound rater's fingerprint and the version of the question are part of the judge's spec: on top of
-# another rater it is another judge.
+# The bound rater's fingerprint and the version of the question are part of the judge's spec: with another
+# rater it is another judge.
 
 Bound = dict[str, dict[str, str]]
-"""Per role the `rater` (its fingerprint) and the `question` (scheme@version/key), as in a judge's spec."""
+"""By role, the `rater` (its fingerprint) and the `question` (scheme@version/key), as in a judge's spec."""
 
 
 def bind_needs(
     protocol: Protocol, choices: Mapping[str, str], *, drafts: bool = False
 ) -> tuple[Bound, list[Rater]]:
-    """Bind each need to the judge or metric of a name (or fingerprint), for the spec; raise JudgeError.
+    """Bind each need to the judge or metric with a name (or fingerprint), for the spec; raise JudgeError.
 
-    With `drafts` a draft may be read as well, by its fingerprint or as `BENCH/draft-3`: for drafts alone.
+    With `drafts`, which only drafts may use, drafts can be read as well, by fingerprint or as
+    `BENCH/draft-3`.
     """
     roles = {need.role: need for need in protocol.needs}
     if unknown := sorted(set(choices) - roles.keys()):
@@ -371,7 +373,7 @@ def machines() -> list[Rater]:
 
 
 def drafted(name: str) -> Rater | None:
-    """Return the rater of a draft, None where it is of no draft."""
+    """Return the rater of a draft, None if the name is no draft's."""
     rows = Rater.objects.filter(draft__isnull=False).select_related("draft__bench", "draft__kept_rater")
     bench, _, number = name.rpartition("/draft-")
     if number.isascii() and number.isdecimal() and len(number) < 10 and bench:
@@ -380,8 +382,8 @@ def drafted(name: str) -> Rater | None:
 
 
 def kept_need(name: str) -> str:
-    """Return whom a judge reads where its draft read a draft: what that was kept as. Raises JudgeError where
-    it was not kept."""
+    """Return the rater that a kept judge reads in place of a draft: the judge that the draft was kept as.
+    Raises JudgeError if it was not kept."""
     rater = drafted(name)
     if rater is None:
         return name
@@ -394,7 +396,7 @@ def kept_need(name: str) -> str:
 
 
 def drafts_of(corpus: Corpus, protocol: Protocol) -> list[tuple[str, str]]:
-    """Return the drafts on a corpus's benches that answer what a protocol reads: fingerprint and name."""
+    """Return the fingerprint and name of drafts on a corpus's benches that answer a protocol's needs."""
     rows = Draft.objects.filter(
         bench__corpus=corpus, of=None, search_text=None, discarded_at=None, kept="", targets__gt=0
     )
@@ -408,7 +410,7 @@ def drafts_of(corpus: Corpus, protocol: Protocol) -> list[tuple[str, str]]:
 
 
 def asked_on(bench: Bench) -> set[str]:
-    """Return the questions that a bench's drafts answer, as needs name them."""
+    """Return the questions that a bench's drafts answer, in the format of needs."""
     rows = Question.objects.filter(pk__in=bench.questions.values())
     return {f"{scheme}/{key}" for scheme, key in rows.values_list("version__scheme__key", "key")}
 
@@ -416,7 +418,7 @@ def asked_on(bench: Bench) -> set[str]:
 def answers_for_needs(
     protocol: Protocol, bound: Bound, material: Mapping[int, Material]
 ) -> dict[int, NeedAnswers]:
-    """Return, by continuation, what the bound raters answered about it: three queries a need."""
+    """Return the bound raters' answers by continuation, in three queries per need."""
     by_continuation: dict[int, dict[str, Mapping[int | None, NeedAnswer]]] = {pk: {} for pk in material}
     for need, role, place in _read(protocol, bound):
         rater = Rater.objects.get(fingerprint=bound[need.role]["rater"])
@@ -442,7 +444,7 @@ def answers_for_needs(
 
 
 def _read(protocol: Protocol, bound: Bound) -> Iterator[tuple[Need, str, str]]:
-    """Yield each question that is read of the bound raters: its need, how it is given, and its reference."""
+    """Yield each question read from the bound raters: its need, the key of its answers, and its reference."""
     for need in protocol.needs:
         if need.role in bound:
             scheme = bound[need.role]["question"].partition("/")[0]
@@ -453,8 +455,8 @@ def _read(protocol: Protocol, bound: Bound) -> Iterator[tuple[Need, str, str]]:
 def _answers(
     rater: Rater, question: Question, items: Sequence[int]
 ) -> tuple[dict[int, list[Value | None]], dict[int, str]]:
-    """Return the samples of a machine's answers by item, in order (None for one that is missing), and the
-    reason of the last one that is."""
+    """Return the samples of a machine's answers by item, in order (None for a missing answer), and the reason
+    of the last missing one."""
     rows = (
         live_labels()
         .filter(rater=rater, question=question, item__in=items, campaign=None)
@@ -473,7 +475,7 @@ def _answers(
 
 
 def _drafted_answers(draft: Draft, question: Question, items: Sequence[int]) -> Any:
-    """Return what a draft answered, or the judge that it was kept as: item, number, text, missing."""
+    """Return the answers of a draft, or of the judge that it was kept as: item, number, text, missing."""
     if draft.kept_rater is None:
         rows = DraftAnswer.objects.filter(draft=draft, question=question, item__in=items)
     else:
@@ -497,7 +499,7 @@ def _rater(name: str) -> Rater:
 
 
 def _question(need: Need, rater: Rater) -> Question:
-    """Return the question as a rater answered it, in its newest version."""
+    """Return the newest version of the question that a rater has answered."""
     scheme, _, key = need.question.partition("/")
     versions = Question.objects.select_related("version__scheme").filter(version__scheme__key=scheme, key=key)
     answered = Label.objects.filter(rater=rater, question__in=versions).values("question")

@@ -1,4 +1,4 @@
-"""Metrics as runs: from a key to a rater, from continuations to scores."""
+"""Runs of metrics: from a key to a rater, from continuations to scores."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from judges.runs.lookup import corpus_named, split_for
 from judges.runs.material import Material, contents, load, tools, whole_corpus
 from judges.runs.plans import CONTINUATION, RaterPlan
 
-# Metrics as runs: from a metric key to a rater with its question.
+# Plans of metric runs: from a metric key to a rater with its question.
 
-# What a metric that is fitted learns from: the corpus that it scores, its dev part, or another corpus.
+# Training data of fitted metrics: the scored corpus, its dev part, or another corpus.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Source:
     part: str = ""
 
     def contents(self) -> Iterator[Content]:
-        """Yield what its hash is made of."""
+        """Yield the contents that its hash covers."""
         return contents(self.corpus, self.dev_of, self.part)
 
     def dialogues(self) -> Iterator[records.Dialogue]:
@@ -54,7 +54,7 @@ class Source:
 
 
 def source_of(instrument: Instrument, corpus: Corpus) -> Source:
-    """Return what an instrument learns from; raise JudgeError where there is no such thing."""
+    """Return the source that an instrument learns from; raise JudgeError if it does not exist."""
     source_name = str(instrument.settings.values.get(LEARN_FROM, ""))
     if not source_name:
         return Source(corpus.pk)
@@ -72,16 +72,16 @@ def source_of(instrument: Instrument, corpus: Corpus) -> Source:
 
 
 def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[RaterPlan]:
-    """Return the plans of metrics such as `m_sns_avg@paper:window=10`; raise JudgeError for no such one.
+    """Return the plans of metrics such as `m_sns_avg@paper:window=10`; raise JudgeError for unknown ones.
 
-    A corpus is hashed once, and only where a metric learns from it.
+    A corpus is hashed once, and only if a metric learns from it.
     """
     hashed = cache(lambda source: content_hash(source.contents()))
     return [_plan(instrument, corpus, hashed) for instrument in map(_instrument_for_key, keys)]
 
 
 def check_keys(keys: Iterable[str]) -> None:
-    """Raise JudgeError for a key that there is no metric of. The corpus is not looked at."""
+    """Raise JudgeError for a key without a metric. Does not read the corpus."""
     for key in keys:
         _instrument_for_key(key)
 
@@ -120,7 +120,7 @@ def _plan(instrument: Instrument, corpus: Corpus, hashed: Callable[[Source], str
 
 
 def _more_questions(metric: Metric) -> dict[str, int]:
-    """Return the ids of the questions that a metric answers beside its own, by key."""
+    """Return the ids of the questions that a metric answers besides its own, by key."""
     if metric.scheme is None:
         return {}
     version = scheme_store.store(definition=metric.scheme)
@@ -128,7 +128,7 @@ def _more_questions(metric: Metric) -> dict[str, int]:
 
 
 def scheme_of(metric: Metric) -> SchemeDefinition:
-    """Return the scheme that a metric's labels answer: one question named like it.
+    """Return the scheme that a metric's labels answer: a single question named after the metric.
 
     It takes any number, or one of the metric's categories.
     """
@@ -156,10 +156,10 @@ logger = logging.getLogger(__name__)
 
 
 class MetricRun:
-    """Runs of metrics: computed, not asked."""
+    """Runs of metrics, which compute their answers locally."""
 
     def preparer(self) -> Preparer:
-        """Metrics are computed, not asked."""
+        """Refuse: metrics are computed, not asked."""
         raise AssertionError("calls of metrics on the queue of judges")
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
@@ -168,11 +168,11 @@ class MetricRun:
             yield from _run_outcomes(list(group))
 
     def record(self, answered_calls: Sequence[tuple[Call, Sequence[Any]]]) -> int:
-        """Record the scores as labels; return how many are new."""
+        """Record the scores as labels; return the number of new ones."""
         return judge_calls.record_all(answered_calls)
 
     def reopened(self, run: Run) -> None:
-        """Nothing but its calls says what is asked again."""
+        """Do nothing: the calls alone determine what is computed again."""
 
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
@@ -197,7 +197,7 @@ def _run_outcomes(calls: list[Call]) -> Iterator[list[Outcome]]:
 
 
 def _careful_outcome(call: Call, instrument: Instrument, scene: Scene, material: Material) -> Outcome:
-    """A defect that one conversation brings out fails its call alone, not the worker."""
+    """Compute an outcome; an exception in one conversation fails only its call, not the worker."""
     try:
         return _outcome(call, instrument, scene, material)
     except DEFECTS as error:
@@ -227,17 +227,17 @@ def _answer(item: int, question: int, score: Score, sample: int) -> Answer:
 
 
 def _causes(score: Score) -> str:
-    """Return what caused a score as JSON, empty where the metric names nothing."""
+    """Return the causes of a score as JSON, empty if the metric gives none."""
     return json.dumps(score.details, sort_keys=True, default=_plain) if score.details else ""
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can say of numpy's numbers and arrays, and of sets."""
+    """Convert numpy numbers and arrays, and sets, to JSON values."""
     return sorted(value) if isinstance(value, set | frozenset) else value.tolist()
 
 
 def _instrument(run: Run) -> Instrument:
-    """Return the instrument that a run's rater is, fitted where it learns; raise MetricError."""
+    """Return the instrument of a run's rater, fitted if it learns; raise MetricError."""
     spec = run.answerer.spec
     metric = METRICS[spec["metric"]]
     if spec["variant"] not in metric.variants:
@@ -257,7 +257,7 @@ _FITTED: dict[tuple[str, str], Instrument] = {}
 
 
 def _fitted(instrument: Instrument, run: Run, fitted_on: str) -> Instrument:
-    """Fit once per corpus content; the last one is kept."""
+    """Fit once per corpus content; only the last result is cached."""
     key = (instrument.name, fitted_on)
     if key not in _FITTED:
         try:

@@ -1,4 +1,4 @@
-"""Who answers what: from a protocol or a metric to a rater, and from a judge's spec to who asks."""
+"""Plans of runs: from a protocol or metric to a rater, and from a judge's spec to its asker."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from judges.protocols.protocol import Asking, Protocol
 from judges.protocols.quoting import within
 from judges.runs.material import bind_needs
 
-# From the name of a scheme to a protocol that asks its questions, and back from a judge's spec.
+# Binding protocols to schemes, by the scheme's name or from a judge's spec.
 
 
 def scheme_version_for(
     protocol: Protocol, scheme_name: str, own: Version | None, campaign: Campaign | None
 ) -> SchemeVersion | None:
-    """Return the scheme version that a judge asks: the one that is named (`key` or `key@version`), else that
-    of its prompt, else the campaign's. None for a protocol with questions of its own. Raises JudgeError."""
+    """Return the scheme version that a judge asks: the named one (`key` or `key@version`), else that of its
+    prompt, else the campaign's. None for a protocol with questions of its own. Raises JudgeError."""
     prompts = own.scheme_version if own else None
     if not protocol.takes_scheme:
         if scheme_name:
@@ -57,7 +57,7 @@ def scheme_version_for(
 
 
 def bind_protocol(protocol: Protocol, version: SchemeVersion | None, variant: str) -> Protocol:
-    """Return the protocol over a scheme version, itself where there is none. Raises JudgeError."""
+    """Return the protocol bound to a scheme version, or unchanged without one. Raises JudgeError."""
     if version is None:
         return protocol
     try:
@@ -67,7 +67,7 @@ def bind_protocol(protocol: Protocol, version: SchemeVersion | None, variant: st
 
 
 def scheme_spec(version: SchemeVersion | None) -> dict[str, str]:
-    """Return what a judge's spec says of the scheme that it asks."""
+    """Return the entries of a judge's spec for the scheme that it asks."""
     return {} if version is None else {"scheme": scheme_ref(version), "scheme_hash": version.content_hash}
 
 
@@ -77,7 +77,7 @@ def scheme_ref(version: SchemeVersion) -> str:
 
 
 def protocol_of_spec(protocol: Protocol, variant: str, scheme: str, scheme_hash: str) -> Protocol:
-    """Return the protocol that a judge's spec names. Raises JudgeError where its scheme is not stored."""
+    """Return the protocol of a judge's spec. Raises JudgeError if its scheme is not stored."""
     if not scheme:
         return protocol
     version = store.find(scheme)
@@ -87,11 +87,11 @@ def protocol_of_spec(protocol: Protocol, variant: str, scheme: str, scheme_hash:
 
 
 def scheme_of_spec(spec: Mapping[str, Any]) -> tuple[str, str]:
-    """Return a spec's scheme and its content hash, both '' where it has none."""
+    """Return a spec's scheme and its content hash, both '' if it has none."""
     return spec.get("scheme", ""), spec.get("scheme_hash", "")
 
 
-# Who is to answer what: from a protocol or a metric to a rater, its questions and its queue.
+# Plans: from a protocol or a metric to a rater, its questions and its queue.
 
 MOST_SAMPLES = 50
 LEAST_BUDGET = 1000
@@ -113,14 +113,14 @@ BUDGET = parameters.Parameter(
     2**31 - 1,
 )
 CONTINUATION = "continuation"
-"""What a call covers that is about no single item."""
+"""Scope of calls that are not about a single item."""
 
 
 @dataclass(frozen=True, slots=True)
 class RaterPlan:
-    """What a run needs to know of its rater: `covers` says what one call is about (an item of a kind, or a
-    whole continuation), in which `parts`; `item_kinds` what its questions are about, `kind` names its run.
-    `reasks` is how often it asks again after a reply that cannot be read.
+    """A rater as a run needs it: `covers` is the scope of a call (an item of a kind, or a whole
+    continuation), asked in `parts`; `item_kinds` are the kinds that its questions are about, `kind` is the
+    kind of its run. `reasks` is the number of times that it asks again after an unreadable reply.
     """
 
     rater: Rater
@@ -137,15 +137,15 @@ class RaterPlan:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge as somebody sets it up. `parameters` are those of `jobs.endpoints.parameters`, where given.
+    """Settings of a judge. `parameters` are those of `jobs.endpoints.parameters` that were given.
 
-    `shows` is what it sees beside the turns and the usual (`annotation.text.views`); over a campaign it sees
-    what the campaign's people see. `budget` limits the characters of a prompt. `needs` names, per role, the
-    judge or metric whose answers the protocol reads. `prompt` refers to a version of a prompt
-    (`name@number`), whose protocol and variant it then has; without one it asks in the protocol's own words.
-    `scheme` (`key` or `key@version`) is what a protocol asks that takes any scheme; over a campaign, and with
-    a prompt for a scheme, it need not be named.
-    A draft (`judges.drafts`) names its bench as `draft` and its stored text as `wording` instead.
+    `shows` lists material shown besides the turns and the defaults (`annotation.text.views`); over a campaign
+    a judge sees the same material as people. `budget` limits the characters of a prompt. `needs` names, per
+    role, the judge or metric whose answers the protocol reads. `prompt` refers to a version of a prompt
+    (`name@number`), which determines protocol and variant; without it the protocol's own text is used.
+    `scheme` (`key` or `key@version`) is the scheme for a protocol that takes any; it is optional over a
+    campaign, and with a prompt for a scheme. A draft (`judges.drafts`) names its bench as `draft` and its
+    stored text as `wording` instead.
     """
 
     protocol: str = ""
@@ -162,7 +162,7 @@ class Judge:
     scheme: str = ""
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
-        """Return the plan; raise JudgeError for what does not fit together."""
+        """Return the plan; raise JudgeError for inconsistent settings."""
         own = self._own_prompt()
         template, variant = self._protocol_and_variant(own)
         scheme = scheme_version_for(template, self.scheme, own, campaign)
@@ -200,18 +200,18 @@ class Judge:
         )
 
     def asks(self, campaign: Campaign | None = None) -> Protocol:
-        """Return the protocol that it asks, over its scheme where it takes one. Raises JudgeError."""
+        """Return the protocol, bound to the scheme if it takes one. Raises JudgeError."""
         own = self._own_prompt()
         template, variant = self._protocol_and_variant(own)
         return bind_protocol(template, scheme_version_for(template, self.scheme, own, campaign), variant)
 
     def usual_samples(self) -> int:
-        """Return how many samples are asked for where nobody says. Raises JudgeError."""
+        """Return the default number of samples. Raises JudgeError."""
         protocol, variant = self._protocol_and_variant(self._own_prompt())
         return protocol.samples_of(variant)
 
     def _own_prompt(self) -> Version | None:
-        """Return the version of a prompt that it asks with, None for the protocol's own text."""
+        """Return the version of the prompt, None for the protocol's own text."""
         version = listing.find(self.prompt) if self.prompt else None
         if version is None:
             return None
@@ -235,14 +235,14 @@ class Judge:
         return protocol, variant
 
     def _text(self, own: Version | None) -> dict[str, Any]:
-        """Return what the spec says of its text, and that it is a draft where it is one."""
+        """Return the spec's entries for the text, and for being a draft."""
         if self.draft is not None:
             of = {} if self.search is None else {"search": self.search}
             return {"draft": self.draft, "wording": self.wording, **of}
         return _text_of(own)
 
     def _seen(self, campaign: Campaign | None) -> dict[str, Any]:
-        """Return what is shown where it is not the usual, and the budget where there is one."""
+        """Return the spec's entries for non-default material and for the budget."""
         if campaign and self.shows:
             raise JudgeError("Over a campaign a judge sees what the campaign shows: choose nothing more.")
         if self.budget is not None and self.budget < LEAST_BUDGET:
@@ -263,7 +263,7 @@ class Judge:
 
 
 def _told_apart(name: str, endpoint: Endpoint | None) -> str:
-    """Return a judge's name, with its endpoint where a judge at another server has the name already."""
+    """Return a judge's name, with its endpoint if a judge at another server already has the name."""
     first = Rater.objects.filter(corpus=None, kind=Rater.Kind.JUDGE, name=name).first()
     if endpoint is None or first is None:
         return name
@@ -280,7 +280,7 @@ def _title(protocol: Protocol, variant: str, own: Version | None, scheme: Scheme
 
 
 def _text_of(own: Version | None) -> dict[str, str]:
-    """Return what a judge's spec says of its text: nothing more where it comes with Concord."""
+    """Return a judge's spec entries for its text; empty for a built-in text."""
     if own is None or own.is_built_in:
         return {}
     return {"prompt": own.ref, "wording": own.wording.digest()}
@@ -298,7 +298,7 @@ def questions_of(
 
 
 def settings_of_judge(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings, told by their names, as `Judge` takes them: sampling parameters in one mapping."""
+    """Convert named settings to arguments of `Judge`: sampling parameters in one mapping."""
     sampling = {name: values[name] for name in parameters.PARAMETERS if values.get(name) is not None}
     rest = {name: value for name, value in values.items() if name not in parameters.PARAMETERS}
     return {"parameters": sampling, **rest}
@@ -309,7 +309,7 @@ def _store(
     campaign: Campaign | None,
     bound_to: SchemeVersion | None,
 ) -> dict[str, SchemeVersion]:
-    """Return the stored version of each scheme: that which the protocol is bound to, or a campaign's own."""
+    """Return the stored version of each scheme: the one that the protocol is bound to, or the campaign's."""
     versions = {}
     for scheme in {scheme.key: scheme for scheme, _ in answers}.values():
         own = bound_to or (campaign.scheme_version if campaign else None)
@@ -325,13 +325,12 @@ def _question(version: SchemeVersion, key: str) -> int:
     return question.pk
 
 
-# From a judge's spec to who asks and how: its protocol, its variant, and its text where that is not the
-# protocol's own.
+# Askers: from a judge's spec to its protocol, its variant, and its text if that is not the protocol's own.
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """A protocol as a judge uses it; `wording` None is the protocol's own text."""
+    """A protocol with a judge's settings; `wording` None is the protocol's own text."""
 
     protocol: Protocol
     variant: str = ""
@@ -339,36 +338,36 @@ class Asker:
     budget: int | None = None
 
     def parts(self) -> tuple[str, ...]:
-        """Return the parts that are asked in a call each."""
+        """Return the parts, each asked in its own call."""
         return self.protocol.parts(self.variant)
 
     def prompt(self, case: Case, *, near: bool = True) -> tuple[Prompt, tuple[str, ...]]:
-        """Return what to send about a case, and flags; raise TooLong where it cannot fit the budget.
+        """Return the prompt for a case, and flags; raise TooLong if it cannot fit the budget.
 
-        Without `near`, the nearest examples are not looked for: a prompt of about the length, for estimates.
+        Without `near`, the nearest examples are not searched: a prompt of similar length, for estimates.
         """
         assert isinstance(self.protocol, Asking)
         text = ranked(self.wording, case) if near and self.wording else self.wording
         return within(self.protocol, case, self.variant, self.budget, text)
 
     def read(self, reply: str, tokens: Tokens, case: Case) -> Reading:
-        """Return the answers of a reply; raise Unparseable where it does not answer."""
+        """Parse the answers of a reply; raise Unparseable if it does not answer."""
         assert isinstance(self.protocol, Asking)
         return self.protocol.read(reply, tokens, case, self.variant, self.wording)
 
     def given_up(self, error: Unparseable, case: Case) -> Reading | None:
-        """Return the reading where no reply could be read, None where there is none."""
+        """Return the reading to use after the last unreadable reply, None if there is none."""
         assert isinstance(self.protocol, Asking)
         return self.protocol.given_up(error, case)
 
     def whole_prompt(self, case: Case) -> Prompt:
-        """Return the prompt about a case without the budget's cuts."""
+        """Return the prompt for a case without the budget's cuts."""
         assert isinstance(self.protocol, Asking)
         return self.protocol.prompt(case, self.variant, self.wording)
 
 
 def asker_of(spec: Mapping[str, Any]) -> Asker:
-    """Return who asks for a judge of this spec."""
+    """Return the asker of a judge with this spec."""
     scheme = scheme_of_spec(spec)
     return _asker(
         spec["protocol"], spec.get("variant", ""), spec.get("wording", ""), spec.get("budget"), *scheme

@@ -1,4 +1,4 @@
-"""Starting or resuming runs, in a job where the corpus is large; `jobs.runs` has what comes after."""
+"""Start or resume runs, in a job if the corpus is large; later actions are in `jobs.runs`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from judges.runs.metric_calls import check_keys, metric_plan, metric_plans
 from judges.runs.plans import CONTINUATION, MOST_SAMPLES, Judge, RaterPlan
 from judges.runs.selection import RunSettings, Selection, continuations, items, open_or_refuse, settings_from
 
-# Starting or resuming a run of a judge or a metric; `jobs.runs` has what comes after.
+# Start or resume a run of a judge or a metric; later actions are in `jobs.runs`.
 
 _BATCH = 5000
 ReportProgress = Callable[[int, int], None]
@@ -40,14 +40,14 @@ def start(
     progress: ReportProgress | None = None,
     open_test: str = "",
 ) -> Run:
-    """Start a run, or resume the one of the same rater, selection and endpoint; return it.
+    """Start a run, or resume the run of the same rater, selection and endpoint; return it.
 
-    `settings` say how it is done; where they say nothing, a run that is resumed keeps its own.
+    A resumed run keeps its own values of settings that `settings` leaves out.
 
-    Creates the calls that do not exist yet, and takes over unfinished ones of the rater's other runs. What is
-    done is never done again; failed calls of this run stay failed until `retry_failed`. `progress` is told
-    (calls made, calls in all) as it goes and may raise to stop. `open_test` is the reason for opening test
-    for a judge whose run covers it. Raises JudgeError.
+    Creates the calls that do not exist yet, and takes over unfinished calls of the rater's other runs. Done
+    calls are never repeated; failed calls of this run stay failed until `retry_failed`. `progress` is called
+    with (calls created, calls in all) along the way and may raise to stop. `open_test` is the reason for
+    opening test for a judge whose run covers it. Raises JudgeError.
     """
     if not 1 <= selection.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
@@ -124,7 +124,7 @@ def _target_count(plan: RaterPlan, selection: Selection) -> int:
 
 
 def calls_of(plan: RaterPlan, selection: Selection) -> QuerySet[Call]:
-    """Return the calls of a plan's rater over a selection, whichever run holds them."""
+    """Return the calls of a plan's rater over a selection, in any of its runs."""
     calls = Call.objects.filter(rater=plan.rater, sample__lt=selection.samples)
     if plan.covers != CONTINUATION:
         return calls.filter(item__in=items(selection, plan.covers))
@@ -132,10 +132,10 @@ def calls_of(plan: RaterPlan, selection: Selection) -> QuerySet[Call]:
 
 
 def _take_over(run: Run, calls: QuerySet[Call]) -> None:
-    """Bring unfinished calls here: cancelled ones of this run, and whatever other runs have not finished.
+    """Requeue unfinished calls in this run: its own cancelled ones, and unfinished ones of other runs.
 
-    What went without an answer because a need was not met, or without what another rater will still say, is
-    tried again: the need may be met by now.
+    Calls left unanswered because a need was not met, or answered without another rater's pending answers, are
+    retried, since the need may be met by now.
     """
     other = ~Q(run=run) & Q(state__in=[Call.State.PENDING, Call.State.CANCELLED, Call.State.FAILED])
     own = Q(run=run, state=Call.State.CANCELLED)
@@ -146,11 +146,11 @@ def _take_over(run: Run, calls: QuerySet[Call]) -> None:
         runs.settle(run_id)
 
 
-# Starting runs over a large corpus: a job, so that nobody waits in a request while their calls are made.
+# Starting runs over a large corpus: in a job, so that no request waits while the calls are created.
 
 KIND = "starting"
 AT_ONCE = 20_000
-"""Runs over a corpus of at most this many items are started while the page waits, in a few seconds."""
+"""Maximum number of a corpus's items for starting runs within the request, in a few seconds."""
 
 
 def start_judge(
@@ -161,10 +161,10 @@ def start_judge(
     settings: RunSettings | None = None,
     open_test: str = "",
 ) -> Run | Job:
-    """Start a judge over a small corpus and return its run; start a job for a larger one.
+    """Start a judge over a small corpus and return its run; for a larger corpus start a job.
 
-    `open_test` is the reason for opening test for this judge, where the run covers it. Raises JobError for
-    what does not fit together, before any job is started.
+    `open_test` is the reason for opening test for this judge if the run covers it. Raises JobError for
+    inconsistent settings, before any job is started.
     """
     plan = judge.plan(selection.campaign)
     if _is_small(selection.corpus):
@@ -179,9 +179,9 @@ def start_judge(
 
 
 def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection) -> list[Run] | list[Job]:
-    """Start metrics over a small corpus and return their runs; start a job for each over a larger one.
+    """Start metrics over a small corpus and return their runs; for a larger corpus start a job each.
 
-    Raises JudgeError for a key that there is none of, before any job is started.
+    Raises JudgeError for an unknown key, before any job is started.
     """
     if _is_small(selection.corpus):
         plans = metric_plans(keys, selection.corpus)
@@ -202,9 +202,10 @@ def _job(by: User | None, about: str, selection: Selection, params: Mapping[str,
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Start the run that a job names, or resume it where an earlier attempt had started it.
+    """Start the run described by a job, or resume it if an earlier attempt has started it.
 
-    All calls are made in one transaction, so one whose worker was lost leaves none. Its result is {run: id}.
+    All calls are created in one transaction, so an attempt whose worker was lost leaves none. The result is
+    {run: id}.
     """
     selection = _selection(job.params["scope"])
     try:
@@ -223,7 +224,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
 
 
 def _selection(payload: Mapping[str, Any]) -> Selection:
-    """Return the selection that `Selection.as_json` wrote."""
+    """Restore a selection from `Selection.as_json`."""
     corpus = Corpus.objects.filter(pk=payload["corpus"]).first()
     campaigns = Campaign.objects.select_related("corpus", "scheme_version__scheme")
     campaign = campaigns.filter(pk=payload["campaign"]).first()
@@ -253,7 +254,7 @@ def _plan(params: Mapping[str, Any], selection: Selection) -> RaterPlan:
 
 
 def _with_parameters(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a judge as a job tells it; one queued by an earlier version has two parameters of its own."""
+    """Return the judge of a job's payload; jobs queued by an earlier version have two separate parameters."""
     older = {name: payload[name] for name in ("temperature", "max_tokens") if name in payload}
     rest = {name: value for name, value in payload.items() if name not in older}
     return {"parameters": older, **rest}

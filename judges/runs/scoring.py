@@ -1,4 +1,4 @@
-"""Metrics of a file, without a database: batches, progress, and the lines of the output."""
+"""Scoring of dialogues in files, without a database: batches, progress, and output lines."""
 
 from __future__ import annotations
 
@@ -18,27 +18,26 @@ from judges.metrics.kit.metric import InputRefused, Score
 from judges.metrics.kit.tools import Scene, Tools
 from judges.metrics.lexical import flag
 
-# Many dialogues through several instruments: batches, progress, and the lines of the output.
+# Scoring of many dialogues with several instruments: batches, progress, and output lines.
 
-# Turn values as dialogue values and system values, by the arithmetic mean.
+# Aggregation of turn values to dialogue and system values by the arithmetic mean.
 #
-# ComperDial: a dialogue's value is the mean of its turns', a system's the mean of all of its turns'
-# (footnotes 9 and 11); of a metric of whole conversations, the mean of its conversations'. Items without a
-# value are left out, and where none has one, neither has the mean. Categories have no mean: they are left
-# out.
+# ComperDial: a dialogue's value is the mean over its turns, a system's the mean over all of its turns
+# (footnotes 9 and 11), or over its conversations for a metric of whole conversations. Items without a value
+# are left out; if no item has a value, neither has the mean. Categories have no mean and are left out.
 
 EMPTY = "no item has a value"
 FIELDS = ("dialogue", "continuation", "system", "turn", "metric", "variant")
 
 
 class Averages:
-    """Collects values and yields the means; memory grows with continuations and systems, not with turns."""
+    """Collects values and yields their means; memory grows with continuations and systems, not with turns."""
 
     def __init__(self) -> None:
         self._values: dict[tuple[Any, ...], list[float]] = {}
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Count one value, given as `score` writes it."""
+        """Add a value, in the format that `score` writes."""
         if isinstance(line["value"], str):
             return
         metric = (line["metric"], line["variant"])
@@ -49,7 +48,7 @@ class Averages:
         self._count((None, None, line["system"], None, *metric), line["value"])
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """Yield the means in the order of first appearance; a system's have neither dialogue nor
+        """Yield the means in order of first appearance; those of systems have neither dialogue nor
         continuation."""
         for key, values in self._values.items():
             mean = math.fsum(values) / len(values) if values else None
@@ -65,18 +64,18 @@ class Averages:
             values.append(value)
 
 
-# Which metrics and which continuations: groups of keys, and the scenes of a file.
+# Selection of metrics and continuations: groups of keys, and the scenes of a file.
 
 ALL = "all"
 
 
 def groups() -> list[str]:
-    """Return the groups' names, `all` last. What needs a model from a hub is in none: name it by itself."""
+    """Return the names of groups, `all` last. Metrics that need a hub model are in no group."""
     return [*dict.fromkeys(metric.group for metric in METRICS.values()), ALL]
 
 
 def expand(keys: Iterable[str]) -> list[str]:
-    """Return the keys with groups replaced by their metrics, each key once, in order."""
+    """Replace groups by the keys of their metrics; return the distinct keys, in order."""
     group_names = groups()
     return list(
         dict.fromkeys(
@@ -92,22 +91,22 @@ def members(group: str) -> list[str]:
 
 
 def scenes(dialogues: Iterable[Dialogue], *, own: bool = False) -> Iterator[Scene]:
-    """Yield each dialogue's continuations; its own turns where it has no other, or where `own` says so."""
+    """Yield each dialogue's continuations, and its own turns if there are no others or `own` is set."""
     for record in dialogues:
         for continuation in record.all_continuations():
             if continuation.id != SELF or own or not record.continuations:
                 yield Scene(record, continuation)
 
 
-# Dialogues from files for the command `score`: MPCEval's own input format, and Concord's native JSONL.
+# Reading of dialogues for the command `score`: MPCEval's own input format, and Concord's native JSONL.
 #
-# What is no record of MPCEval's (`annotation.formats.mpceval`) is read as a native dialogue.
+# Records not in MPCEval's format (`annotation.formats.mpceval`) are read as native dialogues.
 
 SUFFIXES = (".json", ".jsonl")
 
 
 def files(path: Path) -> list[Path]:
-    """Return the file itself, or a folder's .json and .jsonl files in the order of their names."""
+    """Return the file itself, or a folder's .json and .jsonl files sorted by name."""
     if path.is_dir():
         parts = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
         if not parts:
@@ -131,7 +130,7 @@ def read(path: Path, target: str = "") -> Iterator[Dialogue]:
 
 
 def count(path: Path) -> int:
-    """Return how many records a file or folder holds, for a progress bar: lines, or documents."""
+    """Count the records (lines or documents) of a file or folder, for a progress bar."""
     total = 0
     for file in files(path):
         if file.suffix == ".json":
@@ -156,7 +155,7 @@ def _dialogue(raw: Any, line: int | None, file: Path, target: str) -> Dialogue:
 
 
 AT_ONCE = 32
-"""How many dialogues have their texts embedded together: what memory holds."""
+"""Number of dialogues whose texts are embedded together, limited by memory."""
 
 Line = dict[str, Any]
 
@@ -201,7 +200,7 @@ def _scored(scene: Scene, instruments: Sequence[Instrument], tools: Tools) -> It
 
 
 def as_line(scene: Scene, turn: int | None, instrument: Instrument, score: Score) -> Line:
-    """Return a value as `score` writes it: `value` is None exactly when `reason` is not."""
+    """Return a value in the format that `score` writes: `value` is None exactly when `reason` is not."""
     return {
         "dialogue": scene.dialogue.id,
         "continuation": scene.continuation.id,

@@ -1,4 +1,4 @@
-"""What a run covers, and how it is done: its parts, samples, caps and mode."""
+"""Selection of a run's items, and its settings: parts, samples, caps and mode."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from jobs.models import Run
 from judges.errors import JudgeError
 from judges.runs.plans import CONTINUATION, Judge, RaterPlan
 
-# What a run covers: a corpus or a campaign, its systems, and how many samples of each answer.
+# Selection of a run: a corpus or a campaign, its systems, and the number of samples per answer.
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A selection. No `systems` means all; own turns count where there is nothing else, or when asked.
+    """Coverage of a run. No `systems` means all; a dialogue's own turns are included on request, or if there
+    is nothing else.
 
     `part` (dev or test, of `split`) leaves out the clusters of the other part. Training dialogues are covered
-    where `part` is training or the campaign is about them, and then alone.
+    only if `part` is training or the campaign is about them, and then exclusively.
     """
 
     corpus: Corpus
@@ -47,7 +48,7 @@ class Selection:
 
     @property
     def is_training(self) -> bool:
-        """Whether it covers training dialogues: they are named, or the campaign is about them."""
+        """Whether it covers training dialogues, because `part` or the campaign says so."""
         return splits.TRAINING in (self.part, self.campaign.part if self.campaign else "")
 
     def as_json(self) -> dict[str, Any]:
@@ -64,7 +65,7 @@ class Selection:
         return payload | {"part": self.part} if self.part else payload
 
     def digest(self) -> str:
-        """Return the SHA-256 of the selection: the same hash is the same run of a rater."""
+        """Return the SHA-256 of the selection: equal hashes mean the same run of a rater."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
 
@@ -89,7 +90,8 @@ def continuations(selection: Selection) -> QuerySet[Continuation]:
 
 
 def items(selection: Selection, kind: str) -> QuerySet[Item]:
-    """Return the items of one kind that a selection covers: of a campaign that shows single items, those."""
+    """Return the items of a kind that a selection covers; for a campaign that shows single items, only
+    those."""
     if kind in COMPARING:
         return _comparisons(selection, kind)
     rows = Item.objects.filter(kind=kind, continuation__in=continuations(selection))
@@ -107,7 +109,7 @@ def _beside(campaign: Campaign) -> QuerySet[ItemMember]:
 
 
 def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
-    """Return the comparisons of a campaign, or of a corpus, none of whose members is of another system."""
+    """Return the comparisons of a campaign or a corpus whose members are all by selected systems."""
     rows = Item.objects.filter(kind=kind, corpus=selection.corpus, training=selection.is_training)
     if campaign := selection.campaign:
         tasks, compared = campaign.tasks.values("item"), campaign.compared_items.values("item")
@@ -134,14 +136,14 @@ def _of_part(rows: QuerySet[Continuation], selection: Selection) -> QuerySet[Con
     return rows.filter(dialogue__cluster__in=clusters)
 
 
-# Whether a run of a judge covers test items, and whether test was opened for that judge.
+# Whether a judge's run covers test items, and whether test was opened for that judge.
 
 
 def locked(selection: Selection) -> Split | None:
-    """Return the split whose test part a run would cover, None where it covers none.
+    """Return the split whose test part a run would cover, None if it covers none.
 
-    Training is never test. Else a part is named, or the corpus's first split is in use: until it is, no part
-    of it is test to anybody.
+    Training is never test. Otherwise a part must be named, or the corpus's first split be in use: until then,
+    no part of it counts as test.
     """
     if selection.split is not None:
         return selection.split if selection.part == "test" else None
@@ -154,7 +156,8 @@ def locked(selection: Selection) -> Split | None:
 
 
 def needs_opening(rater: Rater, selection: Selection) -> str:
-    """Return why a run may not start yet, '' where it may: only judges are developed on dev."""
+    """Return the reason why a run may not start yet, '' if it may. Applies to judges only, since only they
+    are developed on dev."""
     split = locked(selection)
     if split is None or not splits.unopened_raters(split, [rater]):
         return ""
@@ -167,7 +170,7 @@ def needs_opening(rater: Rater, selection: Selection) -> str:
 
 
 def judge_needs_opening(judge: Judge, selection: Selection) -> str:
-    """Return the same for a judge as it is set up; nothing is kept of it."""
+    """Return the same for a judge that is being set up, without saving it."""
     if locked(selection) is None:
         return ""
     with transaction.atomic():
@@ -177,7 +180,7 @@ def judge_needs_opening(judge: Judge, selection: Selection) -> str:
 
 
 def open_or_refuse(*, rater: Rater, selection: Selection, by: User | None, reason: str) -> None:
-    """Open test for a judge whose run covers it; raise JudgeError where no reason is given for that."""
+    """Open test for a judge whose run covers it; raise JudgeError if no reason is given."""
     refusal = needs_opening(rater, selection)
     if not refusal:
         return
@@ -192,12 +195,12 @@ def open_or_refuse(*, rater: Rater, selection: Selection, by: User | None, reaso
         raise JudgeError(str(error)) from None
 
 
-# What a run over a large corpus covers, told from some of its dialogues or tasks.
+# Estimated coverage of a run over a large corpus, from a sample of its dialogues or tasks.
 
 AT_ONCE = 20_000
-"""A run over a corpus of at most this many items is looked at as a whole."""
+"""Maximum number of a corpus's items for computing coverage exactly."""
 LOOKED_AT = 200
-"""Dialogues, or tasks of a campaign, that are looked at to tell what a run over a larger one covers."""
+"""Number of dialogues, or of a campaign's tasks, sampled to estimate the coverage of a larger run."""
 _FROM = """
 SELECT DISTINCT d.id FROM unnest(%s::bigint[]) AS wanted (id), LATERAL (
   SELECT id FROM annotation_dialogue WHERE corpus_id = %s AND id >= wanted.id ORDER BY id LIMIT 1) AS d
@@ -210,7 +213,7 @@ SELECT (SELECT id FROM annotation_dialogue WHERE corpus_id = %(corpus)s ORDER BY
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What a run covers: about how many targets and dialogues, and some of the targets."""
+    """Coverage of a run: estimated numbers of targets and dialogues, and a sample of the targets."""
 
     targets: int
     dialogues: int
@@ -218,7 +221,8 @@ class Covered:
 
 
 def is_large(selection: Selection) -> bool:
-    """Whether a selection is told from a part of it. A sample that a draft would draw is told as it is."""
+    """Whether a selection's coverage is estimated from a sample. Never that of a campaign
+    without tasks that will draw a sample: its sample is computed exactly."""
     is_sampled = selection.campaign and (
         selection.campaign.sample_dialogues or selection.campaign.sample_apart
     )
@@ -228,7 +232,7 @@ def is_large(selection: Selection) -> bool:
 
 
 def covered(plan: RaterPlan, selection: Selection) -> Covered:
-    """Tell what a run over a large corpus covers. The same selection is told from the same part of it."""
+    """Estimate the coverage of a run over a large corpus. Equal selections use equal samples."""
     rng = random.Random(selection.digest())
     if selection.campaign is not None and selection.campaign.tasks.exists():
         return _of_tasks(plan, selection, rng)
@@ -251,7 +255,8 @@ def _ends(corpus: int) -> tuple[int, int]:
 
 
 def _of_tasks(plan: RaterPlan, selection: Selection, rng: random.Random) -> Covered:
-    """Tell it from some tasks: each stands for its continuation, shared with the other tasks of it."""
+    """Estimate from a sample of tasks: each counts as its share of its continuation, which several tasks may
+    share."""
     tasks = Task.objects.filter(campaign=selection.campaign)
     n = (tasks.aggregate(last=Max("position"))["last"] or 0) + 1
     places = rng.sample(range(n), min(n, LOOKED_AT))
@@ -269,7 +274,7 @@ def _of_tasks(plan: RaterPlan, selection: Selection, rng: random.Random) -> Cove
 def _targets(
     plan: RaterPlan, selection: Selection, continuation_ids: list[int]
 ) -> list[tuple[int, int | None]]:
-    """Return the targets of a run among some continuations."""
+    """Return the targets of a run within some continuations."""
     if plan.covers != CONTINUATION:
         turns = items(selection, plan.covers).filter(continuation__in=continuation_ids)
         return list(turns.order_by("continuation_id", "pk").values_list("continuation_id", "pk"))
@@ -282,13 +287,12 @@ def _dialogues(targets: list[tuple[int, int | None]]) -> int:
     return Continuation.objects.filter(pk__in=ids).values("dialogue").distinct().count()
 
 
-# How a run is done, beside who answers what: what it may take, whether it takes replies that are there, and
-# whether its calls are asked at once or in batches.
+# Settings of a run's execution: caps, reuse of recorded replies, and sending calls at once or in batches.
 
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """Settings of a run; None where nothing was said. `caps` are those of `jobs.runs.CAPS`, where given.
+    """Settings of a run; None for those not given. `caps` are those of `jobs.runs.CAPS` that were given.
 
     `mode` is one of `Run.Mode`.
     """
@@ -298,7 +302,7 @@ class RunSettings:
     mode: str | None = None
 
     def put(self, run: Run) -> None:
-        """Set them on a run that the caller saves; raise JobError for what cannot be."""
+        """Apply the settings to a run, which the caller saves; raise JobError for invalid ones."""
         if self.use_cache is not None:
             run.use_cache = self.use_cache
         if self.mode is not None:
@@ -312,7 +316,7 @@ class RunSettings:
 
 
 def settings_from(payload: dict[str, Any]) -> RunSettings:
-    """Return the settings that `as_json` wrote; those of a job queued by an earlier version are empty."""
+    """Restore settings from `as_json`; for a job queued by an earlier version they are empty."""
     caps: dict[str, int | Decimal] = {
         name: Decimal(value) if name == "cap_cost" else int(value)
         for name, value in payload.get("caps", {}).items()
@@ -321,6 +325,6 @@ def settings_from(payload: dict[str, Any]) -> RunSettings:
 
 
 def settings_of(data: dict[str, Any]) -> RunSettings:
-    """Return the settings that a form, the API or a command gives by their names."""
+    """Return the settings from the values of a form, the API or a command, by name."""
     caps = {name: data[name] for name in runs.CAPS if data.get(name) is not None}
     return RunSettings(data.get("use_cache"), caps, data.get("mode") or None)

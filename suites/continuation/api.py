@@ -1,64 +1,82 @@
-"""The HTTP API of what writes: generators and productions, benchmarks, examples for fine-tuning."""
+"""The HTTP API of generators and productions, benchmarks, and examples for fine-tuning. Researchers only."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import FileResponse, StreamingHttpResponse
+from django.http import FileResponse
+from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
-from rest_framework import generics, serializers, status
-from rest_framework.decorators import api_view
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.corpora import splits
 from annotation.models.corpora import Corpus
-from calibration.api.exports import response_of
+from calibration.api.exports import download, refused_as, response_of
 from calibration.api.serializers import ExportPartSerializer
-from calibration.errors import CalibrationError
 from calibration.exports import downloads
+from config import api
 from config.files import file_response
-from config.idempotency import FILE as AS_FILE
-from config.idempotency import without_keys
 from config.lists import Filters, numbered, one_of, with_name
 from config.openapi import files
-from config.permissions import user_of
-from jobs.api import JobAnswer
-from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
+from config.permissions import IsResearcher
+from jobs.api import JobAnswer, accepted
+from jobs.endpoints.parameter_inputs import (
+    parameter_serializer_fields,
+    parameters_from_data,
+    serializer_field,
+)
+from jobs.endpoints.parameters import Parameter
 from jobs.models import Endpoint, Job, Run
-from judges.api.runs import RunSerializer, TakenSerializer, cap_fields
-from judges.runs.lookup import PARTS, corpus_named, endpoint_named, split_for
+from judges.api.runs import RunSerializer, cap_fields
+from judges.runs.lookup import PARTS, corpus_named, endpoint_named
 from judges.runs.selection import settings_of
-from suites.api import Plain, answered, validated
 from suites.continuation import access, tuning
-from suites.continuation.generators import GENERATORS
+from suites.continuation.benchmarks.metadata import PART_TOKENS
+from suites.continuation.generators import GENERATORS, Generator
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
 from suites.continuation.generators.generator import Setting
 from suites.continuation.models import Benchmark, Production, ProductionCall
 from suites.continuation.productions import benchmark_actions, production_actions
 from suites.continuation.productions.benchmark_actions import Source
-from suites.continuation.productions.benchmark_steps import LARGEST_SEED, MOST, STEPS, Order, export
-from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.benchmark_steps import NUMBERS, STEPS, Order, export
+from suites.continuation.productions.dialogues import LIMITS, select_dialogues
 from suites.continuation.productions.plans import Generation
-from suites.continuation.productions.production_actions import MOST_TRIALS
+from suites.continuation.productions.production_actions import TRIALS
+
+Plain = serializers.Serializer[Any]
+
+# Serializer fields of numbers and settings that the pages' forms declare as well.
+
+
+def _number(number: Parameter, default: Any = empty) -> serializers.Field[Any, Any, Any, Any]:
+    return serializer_field(number, default=default, allow_null=False)
+
+
+def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
+    if setting.choices:
+        choices = [str(choice) for choice in setting.choices]
+        return serializers.ChoiceField(choices, default=setting.default, help_text=setting.help)
+    return serializers.IntegerField(
+        min_value=setting.low, max_value=setting.high, default=int(setting.default), help_text=setting.help
+    )
+
 
 # Generators and productions.
 
 
-class SettingSerializer(Plain):
-    """A setting of a generator. One that `varies` is a part of the condition."""
-
-    name = serializers.CharField()
-    default = serializers.JSONField()
-    help = serializers.CharField()
-    low = serializers.IntegerField(allow_null=True)
-    high = serializers.IntegerField(allow_null=True)
-    choices = serializers.ListField(child=serializers.JSONField())
-    varies = serializers.BooleanField()
+SettingSerializer = api.serializer_of(
+    Setting,
+    "Setting",
+    "A setting of a generator. One that `varies` is a part of the condition.",
+    default=serializers.JSONField(),
+    choices=serializers.ListField(child=serializers.JSONField()),
+)
 
 
 class GeneratorSerializer(Plain):
@@ -72,7 +90,7 @@ class GeneratorSerializer(Plain):
 
 
 class ProductionSerializer(serializers.ModelSerializer[Production]):
-    """A production: a generator at work on one dialogue. `step` counts the steps that were answered."""
+    """A production: a generator at work on one dialogue. `step` counts the answered steps."""
 
     corpus = serializers.CharField(source="dialogue.corpus.name")
     dialogue = serializers.CharField(source="dialogue.key")
@@ -103,70 +121,46 @@ class StepSerializer(serializers.ModelSerializer[ProductionCall]):
 
 
 class NewProductionsSerializer(Plain):
-    """What starts generation: a generator and an endpoint, over the dialogues of a corpus by name."""
+    """Generation to start: a generator and an endpoint, over dialogues of the corpus of this name."""
 
     generator = serializers.CharField()
     corpus = serializers.CharField()
     endpoint = serializers.CharField()
     settings = serializers.DictField(
-        child=serializers.JSONField(),
-        required=False,
-        default=dict,
-        help_text="Those that differ from the defaults.",
+        child=serializers.JSONField(), default=dict, help_text="Those that differ from the defaults."
     )
     condition = serializers.DictField(
-        child=serializers.JSONField(), required=False, default=dict, help_text="Keys of your own."
+        child=serializers.JSONField(), default=dict, help_text="Keys of your own."
     )
-    name = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="Of the system; empty: the model and what varies.",
-    )
-    trials = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_TRIALS)
+    name = api.optional_text(help_text="Of the system; empty: the model and what varies.")
+    trials = _number(TRIALS, 1)
     part = serializers.ChoiceField(
         choices=PARTS,
-        required=False,
         default="",
         allow_blank=True,
         help_text="dev or test of the split, or training, which is left out where it is not named",
     )
-    min_turns = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
-    max_turns = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
-    first = serializers.IntegerField(
-        required=False,
-        default=0,
-        min_value=0,
-        max_value=2**31 - 1,
-        help_text="Maximum number of dialogues; 0: all.",
-    )
-    use_cache = serializers.BooleanField(required=False, default=None, allow_null=True)
-    mode = serializers.ChoiceField(choices=Run.Mode.choices, required=False, default=None, allow_null=True)
+    min_turns = _number(LIMITS["min_turns"], 0)
+    max_turns = _number(LIMITS["max_turns"], 0)
+    first = _number(LIMITS["first"], 0)
+    use_cache = serializers.BooleanField(default=None, allow_null=True)
+    mode = serializers.ChoiceField(choices=Run.Mode.choices, default=None, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check the sampling parameters together."""
+        """Validate the sampling parameters against each other."""
         return attrs | {"parameters": parameters_from_data(attrs)}
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields above, one for each sampling parameter, and the caps."""
+        """Return the fields above, a field for each sampling parameter, and the caps."""
         return super().get_fields() | parameter_serializer_fields() | cap_fields()
 
 
-class EstimateSerializer(TakenSerializer):
-    """What generation would take: productions, calls to come, about how many tokens, and where the text
-    goes. `tokens_new` are those of `tokens_out` that do not repeat what was shown."""
-
-    productions = serializers.IntegerField()
-    done = serializers.IntegerField()
-    calls = serializers.IntegerField()
-    tokens_new = serializers.IntegerField()
-    counted_by = serializers.CharField()
-    left_out = serializers.DictField(child=serializers.IntegerField())
-    name = serializers.CharField()
-    about = serializers.BooleanField()
-
-    class Meta:
-        ref_name = "GenerationEstimate"
+EstimateSerializer = api.serializer_of(
+    production_actions.Estimate,
+    "GenerationEstimate",
+    cost=serializers.FloatField(allow_null=True),
+    left_out=serializers.DictField(child=serializers.IntegerField()),
+)
 
 
 PRODUCTIONS = Filters(
@@ -181,73 +175,54 @@ PRODUCTIONS = Filters(
 )
 
 
-@extend_schema(responses={200: GeneratorSerializer(many=True)})
-@api_view(["GET"])
-def generators(request: Request) -> Response:
-    """List them."""
-    return Response(GeneratorSerializer(GENERATORS.values(), many=True).data)
+@api.get(GeneratorSerializer, many=True)
+def generators(request: Request) -> list[Generator]:
+    """List the generators."""
+    return list(GENERATORS.values())
 
 
-@extend_schema_view(get=extend_schema(parameters=PRODUCTIONS.parameters))
-class Productions(generics.ListAPIView[Production]):
-    """Researchers: what is or was written, latest first; POST starts or resumes generation."""
-
-    serializer_class = ProductionSerializer
-    queryset = Production.objects.select_related("writer", "dialogue__corpus", "continuation").order_by("-id")
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return those that are asked for."""
-        return PRODUCTIONS.of(self.request, queryset)
-
-    @extend_schema(request=NewProductionsSerializer, responses={201: RunSerializer, 202: JobAnswer})
-    @answered
-    def post(self, request: Request) -> Response:
-        """Start generation, or resume the run of the same system, condition and selection; return the run.
-
-        202 with the id of a job for many dialogues; the job's result names the run.
-        """
-        data = validated(NewProductionsSerializer, request.data)
-        started = production_actions.start_job(
-            by=user_of(request),
-            generation=_generation(data),
-            dialogues=_dialogues(data),
-            trials=data["trials"],
-            settings=settings_of(data),
-        )
-        if isinstance(started, Job):
-            return Response({"job": started.pk}, status=status.HTTP_202_ACCEPTED)
-        return Response(RunSerializer(started).data, status=status.HTTP_201_CREATED)
+@api.listing(ProductionSerializer, filters=PRODUCTIONS)
+def productions(request: Request) -> QuerySet[Production]:
+    """List productions, latest first."""
+    return Production.objects.select_related("writer", "dialogue__corpus", "continuation").order_by("-id")
 
 
-@extend_schema(request=NewProductionsSerializer, responses={200: EstimateSerializer})
-@api_view(["POST"])
-@answered
-def estimate_productions(request: Request) -> Response:
-    """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
-    data = validated(NewProductionsSerializer, request.data)
-    estimate = production_actions.estimate(_generation(data).plan(), _dialogues(data), data["trials"])
-    return Response(EstimateSerializer(estimate).data)
+@api.post(NewProductionsSerializer, RunSerializer, status=201, responses={202: JobAnswer})
+def start_productions(request: Request) -> Run | Response:
+    """Start generation, or resume the run of the same system, condition and selection.
+
+    202 with the id of a job for many dialogues; the job's result names the run.
+    """
+    data = api.data(request)
+    started = production_actions.start_job(
+        by=api.user(request),
+        generation=_generation(data),
+        dialogues=select_dialogues(corpus_named(data["corpus"]), data),
+        trials=data["trials"],
+        settings=settings_of(data),
+    )
+    return accepted(started) if isinstance(started, Job) else started
 
 
-@extend_schema(responses={200: ProductionSerializer})
-@api_view(["GET"])
-def production(request: Request, pk: int) -> Response:
-    """Researchers: one production."""
-    return Response(ProductionSerializer(access.production(pk)).data)
+@api.post(NewProductionsSerializer, EstimateSerializer)
+def estimate_productions(request: Request) -> production_actions.Estimate:
+    """Estimate calls, tokens and cost; nothing is sent and nothing is stored."""
+    data = api.data(request)
+    plan = _generation(data).plan()
+    dialogues = select_dialogues(corpus_named(data["corpus"]), data)
+    return production_actions.estimate(plan, dialogues, data["trials"])
 
 
-class Steps(generics.ListAPIView[ProductionCall]):
-    """Researchers: the calls of a production in order, with raw replies and errors."""
+@api.get(ProductionSerializer)
+def production(request: Request, pk: int) -> Production:
+    """Return one production."""
+    return access.production(pk)
 
-    serializer_class = StepSerializer
-    queryset = ProductionCall.objects.none()
 
-    def get_queryset(self) -> QuerySet[ProductionCall]:
-        """Return the links to the calls."""
-        if getattr(self, "swagger_fake_view", False):
-            return ProductionCall.objects.none()
-        production = access.production(self.kwargs["pk"])
-        return production.links.select_related("call").order_by("step", "part")
+@api.listing(StepSerializer)
+def production_steps(request: Request, pk: int) -> QuerySet[ProductionCall]:
+    """List the calls of a production in order, with raw replies and errors."""
+    return access.production(pk).links.select_related("call").order_by("step", "part")
 
 
 def _generation(data: dict[str, Any]) -> Generation:
@@ -261,17 +236,11 @@ def _generation(data: dict[str, Any]) -> Generation:
     )
 
 
-def _dialogues(data: dict[str, Any]) -> Dialogues:
-    corpus = corpus_named(data["corpus"])
-    split = split_for(corpus, data["part"])
-    return Dialogues(corpus, split, data["part"], data["min_turns"], data["max_turns"], data["first"])
-
-
 # Benchmarks.
 
 
 class BenchmarkRunSerializer(Plain):
-    """A run by which a step is made."""
+    """A run of a step."""
 
     run = serializers.IntegerField()
     state = serializers.CharField()
@@ -279,7 +248,7 @@ class BenchmarkRunSerializer(Plain):
 
 
 class BenchmarkStepSerializer(Plain):
-    """A step that asks a model, and how far it is."""
+    """Progress of a step that asks a model."""
 
     step = serializers.CharField()
     title = serializers.CharField()
@@ -290,7 +259,7 @@ class BenchmarkStepSerializer(Plain):
 
 
 class ReviewedPartSerializer(Plain):
-    """A share of yes among reviewed instances, with its 95% interval; null where there are none."""
+    """Share of yes among `n` reviewed instances, with its 95% interval; null without any."""
 
     share = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
@@ -299,13 +268,13 @@ class ReviewedPartSerializer(Plain):
 
 
 class ReviewedSourceSerializer(ReviewedPartSerializer):
-    """The same for one source."""
+    """Share of yes for one source."""
 
     source = serializers.CharField()  # type: ignore[assignment]
 
 
 class ReviewedSerializer(ReviewedPartSerializer):
-    """The same for one question of the review, in all and by source."""
+    """Share of yes for one question of the review, in all and by source."""
 
     question = serializers.CharField()
     wording = serializers.CharField()
@@ -314,14 +283,14 @@ class ReviewedSerializer(ReviewedPartSerializer):
 
 
 class CheckedBySerializer(Plain):
-    """Who checked it for offensive content, and when."""
+    """Who checked a benchmark for offensive content, and when."""
 
     by = serializers.CharField()
     at = serializers.DateTimeField()
 
 
 class BenchmarkSerializer(Plain):
-    """A benchmark: what was asked for, how far it is, its figures, what reviewers found."""
+    """A benchmark: its order, its progress, its figures, and the shares of yes in its review."""
 
     id = serializers.IntegerField()
     benchmark = serializers.CharField(help_text="Its name, and that of the corpus once it is done.")
@@ -344,88 +313,72 @@ class BenchmarkSerializer(Plain):
     finished_at = serializers.DateTimeField(allow_null=True)
 
     def to_representation(self, instance: Benchmark) -> dict[str, Any]:
-        """Return what commands print of it, too."""
+        """Return the same JSON as `manage.py make_benchmark` prints."""
         return benchmark_actions.as_json(instance)
 
 
 class BenchmarkSourceSerializer(Plain):
-    """A source corpus by name, and what its source is called where its dialogues do not say."""
+    """A source corpus by name, and the name of its source for dialogues whose metadata name none."""
 
     corpus = serializers.CharField()
-    source = serializers.CharField(  # type: ignore[assignment]
-        required=False, default="", allow_blank=True, max_length=100
-    )
+    source = api.optional_text(max_length=100)  # type: ignore[assignment]
 
 
 class ParametersSerializer(Plain):
-    """Sampling parameters, sent to the model only where given."""
+    """Sampling parameters; those left out are not sent to the model."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check them together."""
+        """Validate the parameters against each other."""
         return parameters_from_data(attrs)
 
     def get_fields(self) -> dict[str, Any]:
-        """Return one field for each parameter."""
+        """Return a field for each parameter."""
         return super().get_fields() | parameter_serializer_fields()
 
 
 class NewBenchmarkSerializer(Plain):
-    """What a benchmark is made of, and how."""
+    """Order of a benchmark: its sources, its size, and its steps."""
 
     sources = BenchmarkSourceSerializer(many=True)
-    per_source = serializers.IntegerField(min_value=0, max_value=MOST)
-    train = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MOST)
-    train_sources = serializers.ListField(child=serializers.CharField(), required=False, default=list)
-    per_conversation = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST)
-    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=LARGEST_SEED)
-    steps = serializers.ListField(
-        child=serializers.ChoiceField(choices=STEPS), required=False, default=lambda: list(STEPS)
-    )
-    clean = serializers.BooleanField(required=False, default=False)
-    verbatim = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        default=list,
-        help_text="Sources that are cleaned; none: all.",
-    )
-    part_tokens = serializers.IntegerField(required=False, default=60_000, min_value=200, max_value=10**7)
-    allow_fewer = serializers.BooleanField(required=False, default=False)
-    endpoint = serializers.CharField(required=False, default="", allow_blank=True)
+    per_source = _number(NUMBERS["per_source"])
+    train = _number(NUMBERS["train"], 0)
+    train_sources = api.texts()
+    per_conversation = _number(NUMBERS["per_conversation"], 1)
+    seed = _number(NUMBERS["seed"], 0)
+    steps = serializers.ListField(child=serializers.ChoiceField(choices=STEPS), default=lambda: list(STEPS))
+    clean = serializers.BooleanField(default=False)
+    verbatim = api.texts(help_text="Sources that are cleaned; none: all.")
+    part_tokens = _setting(PART_TOKENS)
+    allow_fewer = serializers.BooleanField(default=False)
+    endpoint = api.optional_text()
     parameters = ParametersSerializer(required=False)
 
 
 class StartedBenchmarkSerializer(NewBenchmarkSerializer):
-    """What a benchmark is made of, how, and what it is called."""
+    """A benchmark to start: its order and its name."""
 
     name = serializers.CharField(max_length=100)
-    leave_out_failed = serializers.BooleanField(required=False, default=False)
+    leave_out_failed = serializers.BooleanField(default=False)
 
 
 class EstimatedBenchmarkSerializer(NewBenchmarkSerializer):
-    """What starts a benchmark, to be estimated: the estimate is the same whatever it is called."""
+    """A benchmark to estimate; its name may be left out and changes nothing."""
 
     name = serializers.CharField(required=False, max_length=100)
     leave_out_failed = serializers.BooleanField(required=False)
 
 
 class GoOnSerializer(Plain):
-    """How to go on: what failed is tried again, or left out."""
+    """Whether failed calls are left out instead of tried again."""
 
-    leave_out_failed = serializers.BooleanField(required=False, default=False)
+    leave_out_failed = serializers.BooleanField(default=False)
 
 
-class StepEstimateSerializer(Plain):
-    """What a step takes."""
-
-    step = serializers.CharField()
-    productions = serializers.IntegerField()
-    calls = serializers.IntegerField()
-    tokens_in = serializers.IntegerField()
-    tokens_out = serializers.IntegerField()
+StepEstimateSerializer = api.serializer_of(benchmark_actions.Step, "StepEstimate")
 
 
 class BenchmarkEstimateSerializer(Plain):
-    """What making takes, about: instances, conversations, calls, tokens, cost."""
+    """Approximate size and cost of a benchmark."""
 
     instances = serializers.IntegerField()
     conversations = serializers.IntegerField()
@@ -441,54 +394,42 @@ BENCHMARKS = Filters(
 )
 
 
-@extend_schema_view(get=extend_schema(parameters=BENCHMARKS.parameters))
-class Benchmarks(generics.ListAPIView[Benchmark]):
-    """Researchers: benchmarks, latest first; POST asks for one, or goes on with the same one."""
-
-    serializer_class = BenchmarkSerializer
-    queryset = Benchmark.objects.select_related("corpus", "endpoint", "created_by").order_by("-id")
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return those that are asked for."""
-        return BENCHMARKS.of(self.request, queryset)
-
-    @extend_schema(request=StartedBenchmarkSerializer, responses={201: BenchmarkSerializer})
-    @answered
-    def post(self, request: Request) -> Response:
-        """Have a benchmark made in the background; the same order again goes on with it."""
-        data = validated(StartedBenchmarkSerializer, request.data)
-        benchmark = benchmark_actions.start(
-            by=user_of(request),
-            name=data["name"],
-            sources=_sources(data),
-            order=_order(data),
-            endpoint=_endpoint(data),
-            leave_out_failed=data["leave_out_failed"],
-        )
-        return Response(BenchmarkSerializer(benchmark).data, status=status.HTTP_201_CREATED)
+@api.listing(BenchmarkSerializer, filters=BENCHMARKS)
+def benchmarks(request: Request) -> QuerySet[Benchmark]:
+    """List benchmarks, latest first."""
+    return Benchmark.objects.select_related("corpus", "endpoint", "created_by").order_by("-id")
 
 
-@extend_schema(request=EstimatedBenchmarkSerializer, responses={200: BenchmarkEstimateSerializer})
-@api_view(["POST"])
-@answered
-def estimate_benchmark(request: Request) -> Response:
-    """Estimate instances, calls, tokens and cost; nothing is sent and nothing is kept."""
-    data = validated(EstimatedBenchmarkSerializer, request.data)
-    estimate = benchmark_actions.estimate(_sources(data), _order(data), _endpoint(data))
-    return Response(BenchmarkEstimateSerializer(estimate).data)
+@api.post(StartedBenchmarkSerializer, BenchmarkSerializer, status=201)
+def start_benchmark(request: Request) -> Benchmark:
+    """Start making a benchmark in the background, or resume the one of this name and order."""
+    data = api.data(request)
+    return benchmark_actions.start(
+        by=api.user(request),
+        name=data["name"],
+        sources=_sources(data),
+        order=_order(data),
+        endpoint=_endpoint(data),
+        leave_out_failed=data["leave_out_failed"],
+    )
 
 
-@extend_schema(responses={200: BenchmarkSerializer})
-@api_view(["GET"])
-def benchmark(request: Request, pk: int) -> Response:
-    """Return how far it is, its figures, and what reviewers found."""
-    return Response(BenchmarkSerializer(access.benchmark(pk)).data)
+@api.post(EstimatedBenchmarkSerializer, BenchmarkEstimateSerializer)
+def estimate_benchmark(request: Request) -> benchmark_actions.MakingEstimate:
+    """Estimate instances, calls, tokens and cost; nothing is sent and nothing is stored."""
+    data = api.data(request)
+    return benchmark_actions.estimate(_sources(data), _order(data), _endpoint(data))
 
 
-@extend_schema(responses={(200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.STR)})
-@api_view(["GET"])
+@api.get(BenchmarkSerializer)
+def benchmark(request: Request, pk: int) -> Benchmark:
+    """Return the progress of a benchmark, its figures, and the shares of yes in its review."""
+    return access.benchmark(pk)
+
+
+@api.get(responses={(200, "application/x-ndjson"): OpenApiTypes.STR})
 def benchmark_file(request: Request, pk: int) -> FileResponse:
-    """Return one dialogue a line, in the native format: the bytes that it was written from."""
+    """Return the dialogues in the native format, one a line: the same bytes as were imported."""
     benchmark = access.benchmark(pk)
     if benchmark.corpus is None:
         raise ValidationError({"detail": "The benchmark is not made yet."})
@@ -496,32 +437,22 @@ def benchmark_file(request: Request, pk: int) -> FileResponse:
     return file_response(export(benchmark.corpus), media_type="application/x-ndjson", name=name)
 
 
-@extend_schema(request=GoOnSerializer, responses={200: BenchmarkSerializer})
-@api_view(["POST"])
-@answered
-def go_on_benchmark(request: Request, pk: int) -> Response:
-    """Try again what failed, or leave it out."""
-    data = validated(GoOnSerializer, request.data)
-    done = benchmark_actions.go_on(by=user_of(request), benchmark=access.benchmark(pk), **data)
-    return Response(BenchmarkSerializer(done).data)
+@api.post(GoOnSerializer, BenchmarkSerializer)
+def go_on_benchmark(request: Request, pk: int) -> Benchmark:
+    """Try the failed calls again, or leave them out."""
+    return benchmark_actions.go_on(by=api.user(request), benchmark=access.benchmark(pk), **api.data(request))
 
 
-@extend_schema(request=None, responses={200: BenchmarkSerializer})
-@api_view(["POST"])
-@answered
-def cancel_benchmark(request: Request, pk: int) -> Response:
-    """Stop it and its runs; what was answered is kept."""
-    done = benchmark_actions.cancel(by=user_of(request), benchmark=access.benchmark(pk))
-    return Response(BenchmarkSerializer(done).data)
+@api.post(gives=BenchmarkSerializer)
+def cancel_benchmark(request: Request, pk: int) -> Benchmark:
+    """Stop a benchmark and its runs; answered calls stay."""
+    return benchmark_actions.cancel(by=api.user(request), benchmark=access.benchmark(pk))
 
 
-@extend_schema(request=None, responses={200: BenchmarkSerializer})
-@api_view(["POST"])
-@answered
-def checked_benchmark(request: Request, pk: int) -> Response:
-    """Mark it as checked for offensive content, by whom and when."""
-    done = benchmark_actions.mark_checked(by=user_of(request), benchmark=access.benchmark(pk))
-    return Response(BenchmarkSerializer(done).data)
+@api.post(gives=BenchmarkSerializer)
+def mark_benchmark_checked(request: Request, pk: int) -> Benchmark:
+    """Mark a benchmark as checked for offensive content, by whom and when."""
+    return benchmark_actions.mark_checked(by=api.user(request), benchmark=access.benchmark(pk))
 
 
 def _order(data: dict[str, Any]) -> Order:
@@ -543,85 +474,62 @@ def _endpoint(data: dict[str, Any]) -> Endpoint | None:
 
 # Examples for fine-tuning.
 
-PARAMETERS = [
-    OpenApiParameter("corpus", int, required=True),
-    OpenApiParameter("part", str, enum=["", *tuning.CHOICES]),
-    *(
-        OpenApiParameter(
-            setting.name,
-            type(setting.default),
-            enum=list(setting.choices) or None,
-            description=setting.help,
-        )
-        for setting in CocoevalContinuation.settings
-    ),
-]
-LINES = files(["application/x-ndjson"]) | {(202, "application/json"): OpenApiTypes.OBJECT}
 
-
-def _field(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
-    if setting.choices:
-        choices = [str(choice) for choice in setting.choices]
-        return serializers.ChoiceField(choices, default=setting.default, help_text=setting.help)
-    return serializers.IntegerField(
-        min_value=setting.low, max_value=setting.high, default=int(setting.default), help_text=setting.help
-    )
-
-
-class SftSerializer(ExportPartSerializer):
-    """A corpus, the part of it that is taken out (and what for where that is test), the settings."""
+class SftQuerySerializer(Plain):
+    """A corpus, the part of it to export, and the settings of the generator."""
 
     corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
-    part = serializers.ChoiceField(choices=list(tuning.CHOICES), required=False, default="", allow_blank=True)
+    part = serializers.ChoiceField(choices=list(tuning.CHOICES), default="", allow_blank=True)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add the generator's settings."""
         return super().get_fields() | {
-            setting.name: _field(setting) for setting in CocoevalContinuation.settings
+            setting.name: _setting(setting) for setting in CocoevalContinuation.settings
         }
 
 
-@extend_schema(methods=["GET"], parameters=PARAMETERS, responses=LINES)
-@extend_schema(methods=["POST"], request=SftSerializer, responses=LINES)
-@without_keys(AS_FILE)
-@api_view(["GET", "POST"])
-def sft(request: Request) -> Response | StreamingHttpResponse:
+class SftSerializer(SftQuerySerializer, ExportPartSerializer):
+    """A corpus, the part of it to export (with its purpose where that is test), and the settings."""
+
+
+@download(
+    SftSerializer, query=[SftQuerySerializer], file=files(["application/x-ndjson"]), permission=IsResearcher
+)
+def sft(request: Request) -> HttpResponseBase:
     """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
 
-    One line for each window of people's own continuations: what `cocoeval_continuation` would send, and the
-    reply that says what people said. `part` is training (without it) or evaluation of a benchmark, else a
-    part of the split: test by POST with its purpose. Many are written by a job, as labels are.
+    One line for each window of people's own continuations: the prompt that `cocoeval_continuation` would
+    send, and the reply with what people said. `part` is training (without it) or evaluation of a benchmark,
+    else a part of the split: test by POST with its purpose. Many are written by a job, as labels are.
     """
-    data = validated(SftSerializer, request.query_params.dict() if request.method == "GET" else request.data)
-    user = user_of(request)
-    corpus, part = data["corpus"], data["part"]
+    sent = request.query_params.dict() if request.method == "GET" else request.data
+    data = api.checked(SftSerializer(data=sent))
+    corpus, part, by = data["corpus"], data["part"], api.user(request)
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
-    try:
+    with refused_as("detail"):
         settings = tuning.settings_of(
             {setting.name: data[setting.name] for setting in CocoevalContinuation.settings}
         )
-        selection, named_part = tuning.taken_for(corpus=corpus, part=part, purpose=data["purpose"], by=user)
+        selection, named_part = tuning.taken_for(corpus=corpus, part=part, purpose=data["purpose"], by=by)
         order = downloads.Order(
             tuning.SFT, corpus, None, selection, "jsonl", choice={"part": named_part, **settings}
         )
-        return response_of(downloads.order_or_job(order=order, by=user), order.name)
-    except CalibrationError as refused:
-        raise ValidationError({"detail": f"{refused}."}) from refused
+        return response_of(downloads.order_or_job(order=order, by=by), order.name)
 
 
 urlpatterns: list[URLPattern] = [
-    path("generators/", generators, name="api-generators"),
-    path("productions/", Productions.as_view(), name="api-productions"),
-    path("productions/estimate/", estimate_productions, name="api-estimate-productions"),
-    path("productions/<int:pk>/", production, name="api-production"),
-    path("productions/<int:pk>/steps/", Steps.as_view(), name="api-production-steps"),
-    path("benchmarks/", Benchmarks.as_view(), name="api-benchmarks"),
-    path("benchmarks/estimate/", estimate_benchmark, name="api-estimate-benchmark"),
-    path("benchmarks/<int:pk>/", benchmark, name="api-benchmark"),
-    path("benchmarks/<int:pk>/file/", benchmark_file, name="api-benchmark-file"),
-    path("benchmarks/<int:pk>/go-on/", go_on_benchmark, name="api-go-on-benchmark"),
-    path("benchmarks/<int:pk>/cancel/", cancel_benchmark, name="api-cancel-benchmark"),
-    path("benchmarks/<int:pk>/checked/", checked_benchmark, name="api-checked-benchmark"),
-    path("exports/sft.jsonl", sft, name="api-export-sft"),
+    path("generators/", api.route(generators), name="api-generators"),
+    path("productions/", api.route(productions, start_productions), name="api-productions"),
+    path("productions/estimate/", api.route(estimate_productions), name="api-estimate-productions"),
+    path("productions/<int:pk>/", api.route(production), name="api-production"),
+    path("productions/<int:pk>/steps/", api.route(production_steps), name="api-production-steps"),
+    path("benchmarks/", api.route(benchmarks, start_benchmark), name="api-benchmarks"),
+    path("benchmarks/estimate/", api.route(estimate_benchmark), name="api-estimate-benchmark"),
+    path("benchmarks/<int:pk>/", api.route(benchmark), name="api-benchmark"),
+    path("benchmarks/<int:pk>/file/", api.route(benchmark_file), name="api-benchmark-file"),
+    path("benchmarks/<int:pk>/go-on/", api.route(go_on_benchmark), name="api-go-on-benchmark"),
+    path("benchmarks/<int:pk>/cancel/", api.route(cancel_benchmark), name="api-cancel-benchmark"),
+    path("benchmarks/<int:pk>/checked/", api.route(mark_benchmark_checked), name="api-checked-benchmark"),
+    path("exports/sft.jsonl", api.route(*sft), name="api-export-sft"),
 ]

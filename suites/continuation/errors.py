@@ -1,4 +1,4 @@
-"""What this floor refuses; each message is one line that says what, where and what to do.
+"""Errors of this suite; each message is one line that names the problem, the place and the remedy.
 
 JobError
   SystemsError    a system, a generator or a selection that does not fit together
@@ -10,4 +10,4 @@ from jobs.errors import JobError
 
 
 class SystemsError(JobError):
-    """Something about what writes that cannot be done as it was asked for."""
+    """A request about writers, generators or benchmarks that cannot be fulfilled."""

@@ -1,4 +1,4 @@
-"""Productions: one writer at work on one dialogue, and the calls by which it was written."""
+"""Productions: a writer's work on one dialogue, and the calls behind it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-# What is made step by step, by runs.
+# Pipelines: multi-step work done by runs.
 
 
 class Pipeline(models.Model):
-    """What was asked for, how far it is, and by whom; each step of it is made by runs.
+    """A multi-step request: its order, progress and author. Runs do the work of each step.
 
-    `order` is what was asked for, plain JSON. `endpoint` is null where no model is asked. `step` is what is
-    being made now. One that is stuck waits for a person, and `error` says why and what to do.
+    `order` is the request as plain JSON. `endpoint` is null where no model is called. `step` is the current
+    step. A stuck pipeline waits for a person; `error` says why and what to do.
     """
 
     class State(models.TextChoices):
@@ -47,37 +47,37 @@ class Pipeline(models.Model):
 
     @classmethod
     def kind_of(cls) -> str:
-        """Return the kind of its jobs, and what it is called in sentences."""
+        """Return the kind of its jobs, also its name in sentences."""
         return str(cls._meta.model_name)
 
     @property
     def kind(self) -> str:
-        """The same of one."""
+        """The kind of this pipeline's jobs."""
         return self.kind_of()
 
     @property
     def subject(self) -> str:
-        """What its jobs are about."""
+        """Subject of its jobs."""
         return f"{self.kind} {self.pk}"
 
     @property
     def logged_as(self) -> str:
-        """What entries in the audit log are about."""
+        """Subject of its entries in the audit log."""
         return self.subject
 
 
-# Benchmarks: corpora that were made of others, and the runs by which they were made.
+# Benchmarks: corpora made from other corpora, and the runs that make them.
 
 
 class Benchmark(Pipeline):
-    """A corpus made of source conversations: what was asked for, how far it is, and what came of it.
+    """A corpus made from source conversations: the request, its progress and its result.
 
-    `name` is that of the corpus, which is there, whole, once the state is done. `sources` lists {"corpus",
-    "name"}: the source corpora's ids, and what their conversations' source is called where the conversations
-    do not say it themselves; `made_from` has the corpora's names as they were called then.
-    `order` is everything else that was asked for: seed, numbers, steps, settings. `leave_out_failed` goes on
-    without conversations that a step failed on. `figures` is what the benchmark's page tells of it, `sha256`
-    that of its dialogues as JSON lines. `checked_by` read it for offensive content.
+    `name` is the name of the corpus, which exists, complete, once the state is done. `sources` lists
+    {"corpus", "name"}: the source corpora's ids, and the source names for conversations that do not name
+    their source themselves; `made_from` has the corpora's names at that time. `order` is the rest of the
+    request: seed, numbers, steps, settings. `leave_out_failed` continues without conversations on which a
+    step failed. `figures` are shown on the benchmark's page, `sha256` is the hash of its dialogues as JSON
+    lines. `checked_by` read it for offensive content.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -109,17 +109,17 @@ class Benchmark(Pipeline):
 
     @property
     def subject(self) -> str:
-        """What its jobs are about."""
+        """Subject of its jobs."""
         return f"benchmark {self.name}"
 
     @property
     def is_done(self) -> bool:
-        """Whether its corpus is there."""
+        """Whether its corpus is complete."""
         return self.state == Benchmark.State.DONE
 
 
 class BenchmarkRun(models.Model):
-    """A run by which a benchmark's step is made, over the conversations of one source corpus."""
+    """A run that performs a benchmark's step on the conversations of one source corpus."""
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="links")
     step = models.CharField(max_length=20)
@@ -135,15 +135,15 @@ class BenchmarkRun(models.Model):
         return f"{self.step} of {self.benchmark_id} by run {self.run_id}"
 
 
-# Who writes: a generator with its settings, asking a model with its parameters.
+# Writers: a generator with its settings, and a model with its parameters.
 
 
 class Writer(models.Model):
-    """One who writes for a corpus, known by name; `spec` is who that is, `fingerprint` its SHA-256.
+    """A named writer of a corpus; `spec` identifies it, `fingerprint` is the SHA-256 of `spec`.
 
-    `spec` has the generator's key and version, the settings that are fixed, the model and the sampling
-    parameters. `system` is the corpus's system of that name where it writes continuations, null where it
-    writes texts. Neither the name nor the spec ever changes: the same name with another spec is refused.
+    `spec` has the generator's key and version, the fixed settings, the model and the sampling parameters.
+    `system` is the corpus's system of that name where the writer produces continuations, null where it
+    produces texts. Neither the name nor the spec ever changes: the same name with another spec is refused.
     """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="writers")
@@ -168,13 +168,13 @@ class Writer(models.Model):
 
 
 class Production(models.Model):
-    """One writer at work on one dialogue, under a condition, as one of several trials (from 0).
+    """A writer's work on one dialogue, under a condition, as one of several trials (from 0).
 
-    `generator` is the key of the one that writes. `memory` is the generator's state after `step` answered
-    steps, plain JSON. It is kept until the production is done, also of one that failed, so that trying again
-    goes on at the failed step. A production that is done has what it wrote: its continuation, or its `result`
-    where it writes text. `condition` is what varies, with the model; `condition_hash` the SHA-256 of it as
-    canonical JSON.
+    `generator` is the key of the generator. `memory` is the generator's state after `step` answered steps,
+    plain JSON. It is kept until the production is done, also for a failed production, so that a retry
+    continues at the failed step. A production that is done has its continuation, or its `result` where it
+    produces text. `condition` holds the varying settings and the model; `condition_hash` is the SHA-256 of
+    the condition as canonical JSON.
     """
 
     class Status(models.TextChoices):
@@ -226,10 +226,10 @@ class Production(models.Model):
 
 
 class ProductionCall(models.Model):
-    """Which call answers which prompt of a production: `part` numbers the prompts of a step.
+    """Link from a prompt of a production to the call that answers it: `part` numbers the prompts of a step.
 
-    A call that several productions share is linked to each of them; one that is then asked alone for a
-    production has the part after it.
+    A call shared by several productions is linked to each of them; a follow-up call for one production alone
+    has the next part.
     """
 
     production = models.ForeignKey(Production, on_delete=models.CASCADE, related_name="links")

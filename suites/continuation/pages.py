@@ -1,4 +1,4 @@
-"""The pages of what writes: productions, benchmarks and examples for fine-tuning. Researchers only."""
+"""Pages of productions, benchmarks and examples for fine-tuning. Researchers only."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from calibration.pages.exports import answer, place_told
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
 from jobs import job_actions as jobs
-from jobs.endpoints.parameter_inputs import LinesField, WithParameters, given_parameters
+from jobs.endpoints.parameter_inputs import LinesField, WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
-from jobs.runs import CAPS
-from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
+from judges.pages.forms import RunForm, offer_parts
 from judges.pages.runs import ROOM, sync_endpoints
-from judges.runs.lookup import split_for
 from judges.runs.selection import settings_of
 from suites.continuation import access, tuning
+from suites.continuation.benchmarks.metadata import PART_TOKENS
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, Generator, Setting, WrongSettings
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
@@ -40,43 +39,26 @@ from suites.continuation.productions import benchmark_actions, production_action
 from suites.continuation.productions.benchmark_actions import TITLES, Source
 from suites.continuation.productions.benchmark_steps import (
     CUT,
-    LARGEST_SEED,
     METADATA,
-    MOST,
+    NUMBERS,
     SUMMARY,
     Order,
     export,
 )
-from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.dialogues import LIMITS, Dialogues, select_dialogues
 from suites.continuation.productions.plans import LONGEST_NAME, Generation
-from suites.continuation.productions.production_actions import MOST_TRIALS
+from suites.continuation.productions.production_actions import TRIALS
 from suites.continuation.schemes import SCHEME
 from suites.pages import form_values
 
 # The form of generation, made from a generator's settings.
 
 SETTING = "setting_"
-"""How the fields of settings are called, before the setting's name."""
+"""Prefix of the form fields of settings."""
 
 
-class WithCaps(WithParameters):
-    """The sampling parameters, and what each run may take at most."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields.update(cap_fields())
-
-    def caps(self) -> list[forms.BoundField]:
-        """Return the fields of what the run may take."""
-        return [self[name] for name in CAPS]
-
-    def caps_told(self) -> bool:
-        """Whether a cap is given or wrong."""
-        return any(field.errors or field.value() for field in self.caps())
-
-
-class GenerateForm(WithCaps):
-    """What writes, for which dialogues of a corpus, and how."""
+class GenerateForm(RunForm):
+    """Generation to start: the model, the settings of the generator, and the dialogues of a corpus."""
 
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.filter(active=True),
@@ -95,25 +77,15 @@ class GenerateForm(WithCaps):
         label="Keys of your own in the condition",
         help_text="One a line, such as mood=cheerful. Tables group by them.",
     )
-    trials = forms.IntegerField(
-        initial=1,
-        min_value=1,
-        max_value=MOST_TRIALS,
-        help_text="How often each dialogue is written for. Trial 1 is sent the seed, trial 2 the next.",
-    )
+    trials = form_field(TRIALS, required=True, initial=1)
     part = forms.ChoiceField(
         required=False,
         label="Part",
         help_text="Training is left out unless it is chosen.",
     )
-    min_turns = forms.IntegerField(required=False, min_value=0, label="Least turns of a dialogue")
-    max_turns = forms.IntegerField(required=False, min_value=0, label="Most turns of a dialogue")
-    first = forms.IntegerField(
-        required=False,
-        min_value=0,
-        label="Only so many dialogues",
-        help_text="The first ones by their ids, to try it out. Empty: all.",
-    )
+    min_turns = form_field(LIMITS["min_turns"])
+    max_turns = form_field(LIMITS["max_turns"])
+    first = form_field(LIMITS["first"])
     use_cache = forms.BooleanField(
         required=False,
         initial=True,
@@ -124,19 +96,13 @@ class GenerateForm(WithCaps):
     def __init__(self, *args: Any, generator: Generator, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.generator, self.corpus = generator, corpus
-        own = {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
-        self.fields.update(own | {"mode": mode_field()})
+        self.fields.update(
+            {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
+        )
         offer_parts(self, corpus)
 
-    def clean_mode(self) -> str:
-        """Require an endpoint that takes batches, where it is asked in batches."""
-        mode: str = self.cleaned_data["mode"]
-        if "endpoint" in self.cleaned_data:
-            check_mode(self.cleaned_data["endpoint"], mode)
-        return mode
-
     def clean_condition(self) -> dict[str, str]:
-        """Return the keys of the condition."""
+        """Return the keys of the condition, read from lines of key=value."""
         condition: dict[str, str] = {}
         for line in filter(None, map(str.strip, self.cleaned_data["condition"].splitlines())):
             key, equals, value = line.partition("=")
@@ -146,7 +112,7 @@ class GenerateForm(WithCaps):
         return condition
 
     def clean(self) -> dict[str, Any]:
-        """Check the settings together, and the selection."""
+        """Validate the settings against each other, and the selection."""
         data = super().clean() or {}
         try:
             self.generator.resolved(self.given_settings(data))
@@ -166,14 +132,14 @@ class GenerateForm(WithCaps):
 
     def selection_fields(self) -> list[forms.BoundField]:
         """Return the fields of the selection."""
-        return [self[name] for name in ("part", "min_turns", "max_turns", "first") if name in self.fields]
+        return [self[name] for name in ("part", *LIMITS) if name in self.fields]
 
-    def selection_told(self) -> bool:
-        """Whether the selection is narrowed, or wrong."""
+    def selection_changed(self) -> bool:
+        """Whether a field of the selection has a value or an error."""
         return any(field.errors or field.value() for field in self.selection_fields())
 
     def given_settings(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings that are given."""
+        """Return the settings that have a value."""
         values = {setting.name: data.get(f"{SETTING}{setting.name}") for setting in self.generator.settings}
         return {name: value for name, value in values.items() if value not in (None, "")}
 
@@ -190,23 +156,14 @@ class GenerateForm(WithCaps):
         )
 
     def dialogues(self, data: dict[str, Any] | None = None) -> Dialogues:
-        """Return the chosen dialogues; raise SystemsError for a selection that cannot be."""
-        values = self.cleaned_data if data is None else data
-        part = values.get("part", "")
-        return Dialogues(
-            self.corpus,
-            split_for(self.corpus, part),
-            part,
-            values.get("min_turns") or 0,
-            values.get("max_turns") or 0,
-            values.get("first") or 0,
-        )
+        """Return the selected dialogues; raise SystemsError for limits that exclude each other."""
+        return select_dialogues(self.corpus, self.cleaned_data if data is None else data)
 
 
-def setting_field(setting: Setting) -> forms.Field:
-    """Return the field of a setting."""
+def setting_field(setting: Setting, **options: Any) -> forms.Field:
+    """Return the form field of a setting; `options` replace its usual label, help text and so on."""
     shared: dict[str, Any] = {"label": setting.name.replace("_", " ").capitalize(), "help_text": setting.help}
-    shared |= {"initial": setting.default, "required": False}
+    shared |= {"initial": setting.default, "required": False, **options}
     if isinstance(setting.default, bool):
         return forms.BooleanField(**shared)
     if setting.choices:
@@ -217,12 +174,12 @@ def setting_field(setting: Setting) -> forms.Field:
     return forms.CharField(max_length=2000, **shared)
 
 
-# The researcher's page that starts generation.
+# The page that starts generation.
 
 
 @researcher_only
 def generate(request: HttpRequest) -> HttpResponse:
-    """Researchers: choose a corpus, then a generator, then its settings; see what it takes; start."""
+    """Researchers: choose a corpus, a generator and its settings; review the cost; start."""
     sync_endpoints(request)
     corpus = Corpus.objects.filter(pk=row_id(request.GET.get("corpus", "")) or 0).first()
     if corpus is None:
@@ -252,7 +209,7 @@ def generate(request: HttpRequest) -> HttpResponse:
 def _confirm_generation(
     request: HttpRequest, form: GenerateForm, context: dict[str, Any]
 ) -> HttpResponse | None:
-    """Show what it takes, and start once that was seen; None where something does not fit."""
+    """Show the cost, or start once it was confirmed; return None where the form has an error."""
     trials = form.cleaned_data["trials"]
     try:
         if "confirmed" not in request.POST:
@@ -275,11 +232,11 @@ def _confirm_generation(
     return redirect("run", started.pk)
 
 
-# How far productions are.
+# Progress of productions.
 
 
 def counts(rows: QuerySet[Production]) -> dict[str, int]:
-    """Return how many productions are in each status, and in `all`."""
+    """Count productions by status, and in all (`all`)."""
     totals = dict.fromkeys(Production.Status.values, 0)
     for row in rows.order_by().values("status").annotate(n=Count("pk")):
         totals[row["status"]] = row["n"]
@@ -289,7 +246,7 @@ def counts(rows: QuerySet[Production]) -> dict[str, int]:
 @require_GET
 @researcher_only
 def production_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: what is or was written, latest first; of one run, or in one status, where asked."""
+    """Researchers: productions, latest first; of one run in order, or in one status, where selected."""
     run = Run.objects.filter(pk=row_id(request.GET.get("run", "")) or 0, kind="generate").first()
     rows = Production.objects.select_related("writer", "dialogue__corpus", "continuation")
     rows = rows.filter(run=run) if run else rows
@@ -308,22 +265,22 @@ def production_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 @researcher_only
 def production_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: one production, what it wrote, and the replies that led there."""
+    """Researchers: a production with its result and the model's replies."""
     production = access.production(pk)
     links = production.links.select_related("call").order_by("step", "part")
     page = Paginator(links, 50).get_page(request.GET.get("page"))
     result_text = (
         "" if production.result is None else json.dumps(production.result, indent=2, ensure_ascii=False)
     )
-    context = {"production": production, "page": page, "told": result_text, "query": "", **ROOM}
+    context = {"production": production, "page": page, "result_text": result_text, "query": "", **ROOM}
     return render(request, "continuation/production.html", context)
 
 
-# The form by which a benchmark is asked for.
+# The form of a benchmark.
 
 
 class BenchmarkForm(WithParameters):
-    """What a benchmark is made of, and how."""
+    """Order of a benchmark: its sources, its size, and its steps."""
 
     name = forms.CharField(max_length=100, label="Name", help_text="Of the new corpus.")
     corpora = forms.ModelMultipleChoiceField(
@@ -338,34 +295,14 @@ class BenchmarkForm(WithParameters):
         help_text="One a line: corpus = source. Without one, a source is called what its dialogues' metadata "
         "say under source, else what its corpus is called.",
     )
-    per_source = forms.IntegerField(
-        min_value=0, max_value=MOST, initial=50, label="Instances per source", help_text="For evaluation."
-    )
-    train = forms.IntegerField(
-        min_value=0,
-        max_value=MOST,
-        initial=0,
-        label="Instances for training",
-        help_text="In all, of conversations that evaluation does not use.",
-    )
+    per_source = form_field(NUMBERS["per_source"], required=True, initial=50)
+    train = form_field(NUMBERS["train"], required=True, initial=0)
     train_from = LinesField(
         required=False, label="Training from", help_text="Names of sources, one a line. Empty: all."
     )
-    per_conversation = forms.IntegerField(
-        min_value=1,
-        max_value=MOST,
-        initial=1,
-        label="Most instances of one conversation",
-        help_text="They start at least 60 turns apart and are one cluster.",
-    )
+    per_conversation = form_field(NUMBERS["per_conversation"], required=True, initial=1)
     allow_fewer = forms.BooleanField(required=False, label="Take fewer where there are not enough")
-    cut_seed = forms.IntegerField(
-        min_value=0,
-        max_value=LARGEST_SEED,
-        initial=0,
-        label="Seed of the cuts",
-        help_text="The same seed makes the same cuts.",
-    )
+    cut_seed = form_field(NUMBERS["seed"], required=True, initial=0)
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.filter(active=True),
         required=False,
@@ -386,10 +323,9 @@ class BenchmarkForm(WithParameters):
     verbatim = LinesField(
         required=False, label="Clean only", help_text="Names of sources, one a line. Empty: all."
     )
-    part_tokens = forms.IntegerField(
-        min_value=200,
-        max_value=10**7,
-        initial=60_000,
+    part_tokens = setting_field(
+        PART_TOKENS,
+        required=True,
         label="Longest part of a conversation",
         help_text="In tokens. Metadata of a longer one are written of parts that overlap, and then merged.",
     )
@@ -399,23 +335,23 @@ class BenchmarkForm(WithParameters):
     MORE = ("called", "train", "train_from", "per_conversation", "allow_fewer", "cut_seed", "part_tokens")
 
     def main(self) -> list[forms.BoundField]:
-        """Return the fields that everybody fills in."""
+        """Return the fields that are always shown."""
         return [self[name] for name in self.MAIN]
 
     def steps(self) -> list[forms.BoundField]:
-        """Return the fields of what a model is asked for."""
+        """Return the fields of the steps that ask a model."""
         return [self[name] for name in self.STEPS]
 
     def more(self) -> list[forms.BoundField]:
-        """Return the others."""
+        """Return the other fields, which are folded."""
         return [self[name] for name in self.MORE]
 
-    def more_told(self) -> bool:
-        """Whether one of the others was changed, or is wrong."""
+    def more_changed(self) -> bool:
+        """Whether one of the folded fields was changed or has an error."""
         return self.is_bound and any(name in self.changed_data or self[name].errors for name in self.MORE)
 
     def clean_called(self) -> dict[str, str]:
-        """Return what sources are called by corpus."""
+        """Return the names of sources by corpus, read from lines of corpus = source."""
         source_names: dict[str, str] = {}
         for line in self.cleaned_data["called"]:
             corpus, equals, source = (part.strip() for part in line.rpartition("="))
@@ -428,12 +364,12 @@ class BenchmarkForm(WithParameters):
         return source_names
 
     def sources(self) -> list[Source]:
-        """Return the source corpora with what their sources are called."""
+        """Return the source corpora with the names of their sources."""
         called = self.cleaned_data["called"]
         return [(corpus, called.get(corpus.name, corpus.name)) for corpus in self.cleaned_data["corpora"]]
 
     def order(self) -> Order:
-        """Return what is asked for."""
+        """Return the order that the form describes."""
         data: dict[str, Any] = self.cleaned_data
         steps = [*([METADATA] if data["metadata"] else []), CUT, *([SUMMARY] if data["summary"] else [])]
         return Order(
@@ -457,7 +393,7 @@ CORPORA = {"active_room": "corpora"}
 @require_GET
 @researcher_only
 def benchmark_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: benchmarks that were made or are being made, latest first."""
+    """Researchers: all benchmarks, latest first."""
     rows = Benchmark.objects.select_related("corpus", "created_by")
     page = Paginator(rows, 25).get_page(request.GET.get("page"))
     active = any(benchmark.state == Benchmark.State.MAKING for benchmark in page)
@@ -466,7 +402,7 @@ def benchmark_list(request: HttpRequest) -> HttpResponse:
 
 @researcher_only
 def new_benchmark(request: HttpRequest) -> HttpResponse:
-    """Researchers: say what a benchmark is made of; see what it takes; start."""
+    """Researchers: describe a benchmark, review its cost, and start making it."""
     sync_endpoints(request)
     form = BenchmarkForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and (response := _confirm_benchmark(request, form)):
@@ -480,7 +416,7 @@ def new_benchmark(request: HttpRequest) -> HttpResponse:
 
 
 def _confirm_benchmark(request: HttpRequest, form: BenchmarkForm) -> HttpResponse | None:
-    """Show what it takes, and start once that was seen; None where something does not fit."""
+    """Show the cost, or start once it was confirmed; return None where the form has an error."""
     data = form.cleaned_data
     try:
         if "confirmed" not in request.POST:
@@ -510,7 +446,7 @@ def _confirm_benchmark(request: HttpRequest, form: BenchmarkForm) -> HttpRespons
 @require_GET
 @researcher_only
 def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: how far a benchmark is, or its figures and what reviewers found."""
+    """Researchers: the progress of a benchmark, or its figures and the results of its review."""
     benchmark = access.benchmark(pk)
     job = jobs.active_job(benchmark.kind, benchmark.subject)
     context: dict[str, Any] = {
@@ -530,7 +466,7 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def benchmark_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Researchers: the dialogues of a benchmark, one a line, as they were written."""
+    """Researchers: the dialogues of a benchmark in the native format, one a line."""
     benchmark = access.benchmark(pk)
     if benchmark.corpus is None:
         raise Http404
@@ -541,7 +477,7 @@ def benchmark_file(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_POST
 @researcher_only
 def go_on_benchmark(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: try again what failed, or go on without it."""
+    """Researchers: try failed calls again, or continue without them."""
     return _act(request, pk, benchmark_actions.go_on, leave_out_failed="leave_out" in request.POST)
 
 
@@ -555,7 +491,7 @@ def cancel_making(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def checked_benchmark(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: say that a benchmark was checked for offensive content."""
+    """Researchers: mark a benchmark as checked for offensive content."""
     return _act(request, pk, benchmark_actions.mark_checked)
 
 
@@ -573,7 +509,7 @@ def _act(request: HttpRequest, pk: int, act: Any, **more: Any) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-    """The examples of a corpus; of a split test is taken out by POST alone."""
+    """Download the examples of a corpus; the test part of a split needs POST."""
     corpus, campaign = place_of(request)
     if corpus is None or campaign is not None:
         raise Http404

@@ -1,4 +1,4 @@
-"""What continuations add to the core's tables."""
+"""Entries of the continuation suite in the core's tables."""
 
 from django.urls import reverse
 

@@ -1,7 +1,7 @@
-"""What people check of a made benchmark before it is used: what is told of each conversation.
+"""Scheme for reviewing a new benchmark before use: the metadata and summary of each conversation.
 
-CoCoEval's metadata are inferred from whole conversations, so they may give away how one goes on after the
-cut. The questions are Concord's own.
+CoCoEval's metadata are inferred from whole conversations, so they may reveal how a conversation continues
+after the cut. The questions are Concord's own.
 """
 
 from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition

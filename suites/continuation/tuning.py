@@ -1,6 +1,7 @@
 """Examples for fine-tuning as a file: people's continuations as replies to the generator's own prompts.
 
-One JSON object a line, `messages` of the roles system, user and assistant, as providers' tools read them.
+One JSON object per line, with `messages` of the roles system, user and assistant, as providers' tools read
+them.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ from suites.continuation.generators.cocoeval_continuation import CocoevalContinu
 from suites.continuation.generators.generator import Settings, WrongSettings
 
 SFT = "sft"
-"""What such a file is called in addresses and records of downloads."""
+"""Name of such a file in addresses and records of downloads."""
 TOGETHER = 50
-"""Dialogues that are read together."""
+"""Dialogues read per batch."""
 BENCHMARK_PARTS = (TRAINING, EVALUATION)
 """The parts of a benchmark."""
 CHOICES = tuple(dict.fromkeys((*BENCHMARK_PARTS, *PARTS)))
 LABELS_AN_EXAMPLE = 30
-"""An example takes about as long as so many labels."""
+"""Writing one example takes about as long as writing this many labels."""
 NOBODY = "people did not continue it"
 
 
 @dataclass
 class Tuning:
-    """What is written: of which corpus and part, under which settings. `left_out` fills as it is written."""
+    """An export: its corpus, part and settings. `left_out` fills during writing."""
 
     corpus: Corpus
     selection: ExportPart
@@ -50,7 +51,7 @@ class Tuning:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def dialogues(self) -> QuerySet[Dialogue]:
-        """Return the dialogues of the part, those of a locked test part left out."""
+        """Return the dialogues of the part, without those of a locked test part."""
         rows = self.corpus.dialogues.order_by("key")
         if self.part in BENCHMARK_PARTS:
             rows = rows.filter(part=self.part)
@@ -61,15 +62,15 @@ class Tuning:
 
     @property
     def each(self) -> int:
-        """How many examples a dialogue gives."""
+        """Number of examples per dialogue."""
         return int(self.settings["turns"]) // int(self.settings["turns_per_call"])
 
     def most(self) -> int:
-        """Return how many examples there are at most."""
+        """Return the largest possible number of examples."""
         return self.dialogues().count() * self.each
 
     def blocks(self) -> Blocks:
-        """Yield the lines; those of one dialogue in a block. Raises ExportRefused where there are none."""
+        """Yield the lines, one block per dialogue. Raises ExportRefused where there are none."""
         rows = 0
         ids = list(self.dialogues().values_list("pk", flat=True))
         for start in range(0, len(ids), TOGETHER):
@@ -105,7 +106,7 @@ class Tuning:
         return f"of the {n:,} dialogues none can be taught, most often because {reason}"
 
     def facts(self) -> dict[str, Any]:
-        """Return what was taken, and how many dialogues were left out for which reasons."""
+        """Return the part, the settings, and the numbers of dialogues used and left out, by reason."""
         return {
             "part": self.part or self.selection.part or "all",
             **{name: self.settings[name] for name in sorted(self.settings)},
@@ -115,7 +116,7 @@ class Tuning:
 
 
 def _by_people(dialogues: Sequence[int]) -> dict[int, int]:
-    """Return people's own continuation of each dialogue that has one: the first by id."""
+    """Return people's own continuation per dialogue, where there is one: the first by id."""
     rows = (
         Continuation.objects.filter(
             dialogue__in=dialogues, system__name__iexact=HUMAN, mode=Continuation.Mode.ROLLOUT
@@ -128,12 +129,12 @@ def _by_people(dialogues: Sequence[int]) -> dict[int, int]:
 
 
 def named_parts(corpus: Corpus) -> list[str]:
-    """Return the parts that a corpus has as a benchmark, training first."""
+    """Return the named parts of a benchmark corpus, training first."""
     return list(splits.sizes(corpus))
 
 
 def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the generator's settings; raise ExportRefused for those that it does not take."""
+    """Return the generator's settings; raise ExportRefused for invalid ones."""
     try:
         return CocoevalContinuation().resolved(values)
     except WrongSettings as refused:
@@ -143,10 +144,10 @@ def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
 def taken_for(
     *, corpus: Corpus, part: str = "", purpose: str = "", by: User | None
 ) -> tuple[ExportPart, str]:
-    """Return what is taken, and the named part of it, '' for a part of the split.
+    """Return the selected part, and its name in a benchmark, '' for a part of the split.
 
-    A benchmark has its own parts, training where nothing is said. Elsewhere they are those of the split, and
-    taking test is a look at it. Raises ExportRefused for a part that there is not.
+    A benchmark has its own parts; training is the default. Other corpora have those of the split, and
+    selecting test is logged as a look at it. Raises ExportRefused for a part that does not exist.
     """
     part_names = named_parts(corpus)
     part = part or (TRAINING if part_names else "")
@@ -165,7 +166,7 @@ def taken_for(
 
 
 def offered(corpus: Corpus) -> dict[str, Any] | None:
-    """Return what a page offers: the named parts and the settings; None where people continued nothing."""
+    """Return a page's options: the named parts and the settings; None where people continued nothing."""
     theirs = Continuation.objects.filter(dialogue__corpus=corpus, system__name__iexact=HUMAN)
     if not theirs.filter(mode=Continuation.Mode.ROLLOUT).exclude(key=SELF).exists():
         return None
@@ -178,7 +179,7 @@ def offered(corpus: Corpus) -> dict[str, Any] | None:
 
 
 def of_order(order: Order) -> Tuning:
-    """Return what is written of an order: its choice names the part, and the settings."""
+    """Return the export of an order, whose choice names the part and the settings."""
     settings = {name: value for name, value in order.choice.items() if name != "part"}
     return Tuning(order.corpus, order.export_part, order.choice.get("part", ""), settings)
 

@@ -40,11 +40,11 @@ from suites.group_chat.scenarios.cascade import turn_of
 from suites.group_chat.scenarios.points import key_at, others_at, points_of, scenario_of
 from suites.group_chat.schemes import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET
 
-# From the database to scenarios: the script and its keys, without what systems wrote.
+# Scenarios from the database: the script and its keys, without systems' turns.
 
 
 def scenarios(rows: Iterable[Dialogue]) -> dict[int, records.Dialogue]:
-    """Return the records of stored scenarios by id, each with its script alone; two queries."""
+    """Return the records of stored scenarios by id, each with its script only; two queries."""
     by_id = {row.pk: row for row in rows}
     turns: dict[int, list[records.Turn]] = defaultdict(list)
     stored_turns = Turn.objects.filter(
@@ -70,12 +70,12 @@ def scenarios(rows: Iterable[Dialogue]) -> dict[int, records.Dialogue]:
 
 
 def of_corpus(corpus: Corpus) -> list[Dialogue]:
-    """Return the dialogues of a corpus that are scenarios, in the order of their keys."""
+    """Return the scenarios of a corpus, by key."""
     return list(corpus.dialogues.filter(scenario__isnull=False).order_by("key"))
 
 
 def keys_hash(corpus: Corpus) -> str:
-    """Return the SHA-256 of all keys of a corpus: what its answer key is known by."""
+    """Return the SHA-256 of all keys of a corpus, which identifies its answer key."""
     rows = [
         [key, (scenario := stored or {}).get("points"), scenario.get("probes"), scenario.get("keys")]
         for key, stored in corpus.dialogues.filter(scenario__isnull=False)
@@ -92,7 +92,7 @@ def has_decisions(corpus: Corpus) -> bool:
     ).exists()
 
 
-# What the key of a point says, as answers to the questions of the scheme `cascade`.
+# Answer keys of points as answers to the questions of the scheme `cascade`.
 
 SEVERAL = "several answers are right"
 
@@ -101,10 +101,10 @@ ExpectedAnswer = tuple[float | str | None, str]
 
 
 def expected_answers(dialogue: records.Dialogue, point: int) -> dict[str, ExpectedAnswer]:
-    """Return the answers that the key expects at a point, by question; without questions it does not ask.
+    """Return the expected answers at a point by question, without the questions that the key leaves out.
 
-    Where it accepts several answers there is none to compare with, and the reason says so. Nothing is
-    expected at a free point.
+    Where the key accepts several answers there is no single one to compare with, as the reason says. Nothing
+    is expected at a free point.
     """
     scenario = scenario_of(dialogue)
     key = key_at(scenario, point)
@@ -122,7 +122,7 @@ def expected_answers(dialogue: records.Dialogue, point: int) -> dict[str, Expect
 
 
 def _only(scores: Mapping[str, float]) -> ExpectedAnswer:
-    """Return the one answer that scores best among those accepted, or why there is none."""
+    """Return the accepted answer with the best score, or why there is no single one."""
     accepted = {name: score for name, score in scores.items() if score > 0}
     best = [name for name, score in accepted.items() if score == max(accepted.values())]
     return (best[0], "") if len(best) == 1 else (None, SEVERAL)
@@ -138,19 +138,19 @@ def _set(condition: SetCondition, everybody: frozenset[str]) -> ExpectedAnswer:
 # Writing the labels of a corpus's answer key, and correcting keys: a corrected key is another rater.
 
 DIGITS = 12
-"""So many digits of the hash of the keys name a rater."""
+"""Digits of the keys' hash in a rater's name."""
 
 
 def rater_of(corpus: Corpus) -> Rater:
-    """Return the rater that the keys of a corpus are now, made at first use."""
+    """Return the rater of a corpus's current keys, created at first use."""
     return labels.imported_rater(corpus=corpus, kind=Rater.Kind.KEY, name=_name(corpus))
 
 
 @transaction.atomic
 def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
-    """Write what the keys say about decisions, None: all of the corpus; return how many labels are new.
+    """Write the keys' answers about decisions (None: all of the corpus); return the number of new labels.
 
-    Where the keys have changed, the new rater answers all decisions, whatever is named.
+    Where the keys have changed, the new rater answers all decisions, whatever `continuations` names.
     """
     if not has_decisions(corpus):
         return 0
@@ -175,7 +175,7 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
 
 
 def current(corpus: Corpus) -> Rater | None:
-    """Return the rater that the keys of a corpus are now, None while it has answered nothing."""
+    """Return the rater of a corpus's current keys, None if it has no answers yet."""
     return Rater.objects.filter(corpus=corpus, kind=Rater.Kind.KEY, name=_name(corpus)).first()
 
 
@@ -192,9 +192,8 @@ def _questions() -> dict[str, Question]:
 def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) -> records.Dialogue:
     """Replace fields of a stored scenario, such as `probes` or `keys`, and write the corrected key's labels.
 
-    `changes` are fields of the native format. The script stays. Where the scenario says what it said before,
-    nothing is kept and no rater made. Raises ImportProblem, and changes nothing, where an import would refuse
-    the scenario.
+    `changes` are fields of the native format; the script stays. A change without effect stores nothing and
+    creates no rater. Raises ImportProblem, and changes nothing, where an import would refuse the scenario.
     """
     corpus = dialogue.corpus
     row = corpus.dialogues.select_for_update().filter(pk=dialogue.pk, scenario__isnull=False).first()
@@ -228,14 +227,14 @@ def _apply_changes(
     return corrected
 
 
-# The points of scenarios as something that people decide on: a continuation of theirs, silent at each.
+# Points of scenarios for people to decide on: a continuation with a silent turn at each point.
 
 
 @transaction.atomic
 def ensure(corpus: Corpus) -> int:
-    """Give every scenario of a corpus the continuation whose turns people decide on; return how many are new.
+    """Create the missing continuations of points for people; return the number of new ones.
 
-    Nothing is said in it: it holds a place for each point, which nobody is shown.
+    Their turns are empty placeholders, one per point, that nobody is shown.
     """
     have = Continuation.objects.filter(dialogue__corpus=corpus, key=POINTS).values("dialogue")
     rows = [row for row in of_corpus(corpus) if row.pk not in {entry["dialogue"] for entry in have}]

@@ -7,39 +7,30 @@ from typing import Any
 
 from django.http import Http404
 from django.urls import URLPattern, path
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
-from rest_framework import generics, serializers, status
-from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema_field
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from annotation import access
 from annotation.api.corpora import LIMIT
 from annotation.api.corpora_serializers import REFUSED_FILE
-from annotation.models.corpora import Dialogue
+from annotation.models.corpora import Corpus, Dialogue
 from annotation.scenario_records import MODES, STAGES, Outcome
-from calibration.api.serializers import OpensTestSerializer, ResultSerializer, made_of, read_request
-from config.permissions import user_of
-from jobs.api import JobAnswer
+from calibration.api.exports import refused_as
+from calibration.api.serializers import OpensTestSerializer, ResultSerializer
+from calibration.reports.kinds import split_names
+from config import api
+from jobs.api import JobAnswer, accepted
+from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Job
-from judges.runs.lookup import PARTS, split_for
-from suites.api import (
-    OFFSET,
-    Plain,
-    ReportLookSerializer,
-    ReportQuerySerializer,
-    ReportTableSerializer,
-    answered,
-    validated,
-)
-from suites.continuation.productions.dialogues import Dialogues
-from suites.continuation.productions.production_actions import MOST_TRIALS
+from judges.runs.lookup import PARTS
+from suites.api import ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
+from suites.continuation.productions.dialogues import select_dialogues
 from suites.group_chat import baselines, editing
 from suites.group_chat.answer_keys import correct, current
-from suites.group_chat.baselines import deciders, scenario_count
-from suites.group_chat.cascade.decisions import raters_named, view
+from suites.group_chat.baselines import TRIALS, Decider, Played, deciders, scenario_count
+from suites.group_chat.cascade.decisions import DecisionView, raters_named, view
 from suites.group_chat.cascade.renderings import content
 from suites.group_chat.cascade.report import compute, compute_on_test
 from suites.group_chat.cascade.score_figures import COMPETENCE, TURN_SCORE, read
@@ -56,11 +47,13 @@ from suites.group_chat.editing import (
 )
 from suites.group_chat.scenario_text import read_scenario
 from suites.group_chat.scenarios.agents import AGENTS
-from suites.group_chat.scenarios.probes import overview
-from suites.reports import ReportRefused
+from suites.group_chat.scenarios.probes import OracleProblem, ProbeCount, overview
 
-# Scenarios: what a corpus has, one turn by turn, its keys, checking a text, and saving.
+Plain = serializers.Serializer[Any]
 
+# Scenarios: keys, lists, single scenarios turn by turn, checking and saving texts.
+
+OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
 REFUSED = OpenApiResponse(REFUSED_FILE, description="The scenario is refused: by line, field and reason.")
 
 
@@ -79,7 +72,7 @@ class KeysRequest(Plain):
 
 
 class AnswerKeysSerializer(Plain):
-    """A scenario's keys: `rater` is what they are called as a rater, null before anything was decided."""
+    """A scenario's keys. `rater` is the name of the rater that holds them, null before the first decision."""
 
     dialogue = serializers.CharField(source="key")
     corpus = serializers.CharField(source="corpus.name")
@@ -87,32 +80,27 @@ class AnswerKeysSerializer(Plain):
     scenario = serializers.DictField()
 
     def get_rater(self, dialogue: Dialogue) -> str | None:
-        """Return the name of the rater that has the keys."""
+        """Name of the rater that holds the keys, None before the first decision."""
         rater = current(dialogue.corpus)
         return rater.name if rater else None
 
 
-class AnswerKeys(APIView):
-    """The keys of one scenario, with its points, probes, secrets and common ground."""
+@api.get(AnswerKeysSerializer)
+def answer_keys(request: Request, pk: int) -> Dialogue:
+    """Return a scenario's own fields as the native format has them; 404 for other dialogues."""
+    return _scenario(pk)
 
-    @extend_schema(responses=AnswerKeysSerializer)
-    def get(self, request: Request, pk: int) -> Response:
-        """Return a scenario's own fields as the native format has them; 404 for other dialogues."""
-        return Response(AnswerKeysSerializer(_scenario(pk)).data)
 
-    @extend_schema(
-        request=KeysRequest,
-        responses={
-            200: AnswerKeysSerializer,
-            400: OpenApiResponse(REFUSED_FILE, description="An import would refuse the scenario."),
-        },
-    )
-    @answered
-    def patch(self, request: Request, pk: int) -> Response:
-        """Correct a scenario's keys: from then on they are another rater, and earlier labels stay."""
-        dialogue = _scenario(pk)
-        correct(dialogue=dialogue, changes=validated(KeysRequest, request.data), by=user_of(request))
-        return Response(AnswerKeysSerializer(dialogue).data)
+@api.patch(
+    KeysRequest,
+    AnswerKeysSerializer,
+    responses={400: OpenApiResponse(REFUSED_FILE, description="An import would refuse the scenario.")},
+)
+def correct_answer_keys(request: Request, pk: int) -> Dialogue:
+    """Correct a scenario's keys: the new keys belong to a new rater, and earlier labels stay."""
+    dialogue = _scenario(pk)
+    correct(dialogue=dialogue, changes=api.data(request), by=api.user(request))
+    return dialogue
 
 
 def _scenario(pk: int) -> Dialogue:
@@ -130,17 +118,12 @@ class ScenarioText(Plain):
 
 
 class SavedText(ScenarioText):
-    """A scenario to be saved; `seen` is the `state` of the stored one that it was made from."""
+    """A scenario to save; `seen` is the `state` of the stored scenario that was edited."""
 
-    seen = serializers.RegexField(r"^[0-9a-f]{64}$", required=False, default="", allow_blank=True)
+    seen = serializers.RegexField(r"^[0-9a-f]{64}$", default="", allow_blank=True)
 
 
-class OracleProblems(Plain):
-    """What the oracle gets wrong at a point, and the key's field at fault."""
-
-    point = serializers.IntegerField()
-    field = serializers.CharField()
-    reason = serializers.CharField()
+OracleProblemsSerializer = api.serializer_of(OracleProblem, "OracleProblems")
 
 
 class ScenarioRow(Plain):
@@ -157,23 +140,14 @@ class ScenarioRow(Plain):
     probes = serializers.ListField(child=serializers.CharField(), source="summary.kinds")
     agreed = serializers.BooleanField(source="summary.agreed")
     decided = serializers.IntegerField()
-    problems = OracleProblems(many=True, source="summary.problems")
+    problems = OracleProblemsSerializer(many=True, source="summary.problems")
 
 
-class ProbeCounts(Plain):
-    """How often a kind of probe is planted."""
-
-    kind = serializers.CharField()
-    probes = serializers.IntegerField()
-    controls = serializers.IntegerField()
-    points = serializers.IntegerField()
-    control_points = serializers.IntegerField()
-    scenarios = serializers.IntegerField()
-    families = serializers.IntegerField()
+ProbeCountsSerializer = api.serializer_of(ProbeCount, "ProbeCounts")
 
 
 class ScenarioOverview(Plain):
-    """The scenarios of a corpus in numbers, with a page of them."""
+    """Counts of a corpus's scenarios, with a page of them."""
 
     scenarios = serializers.IntegerField()
     families = serializers.IntegerField()
@@ -182,7 +156,7 @@ class ScenarioOverview(Plain):
     free = serializers.IntegerField()
     agreed = serializers.IntegerField()
     wrong = serializers.IntegerField()
-    kinds = ProbeCounts(many=True)
+    kinds = ProbeCountsSerializer(many=True)
     without_control = serializers.ListField(child=serializers.CharField())
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
@@ -191,7 +165,7 @@ class ScenarioOverview(Plain):
 
 
 class CheckedScenario(Plain):
-    """A scenario turn by turn: who sees it, what is marked there, its key, and what the oracle does."""
+    """A scenario turn by turn: who sees each turn, its probes and key, and the oracle's decision."""
 
     native = serializers.DictField()
     script = serializers.CharField()
@@ -199,7 +173,7 @@ class CheckedScenario(Plain):
 
 
 class StoredScenario(CheckedScenario):
-    """A stored scenario; `decided` says whether its script must stay, `state` what it is known by now."""
+    """A stored scenario. `decided`: its script must stay; `state`: SHA-256 of its content, for saving."""
 
     id = serializers.IntegerField()
     decided = serializers.BooleanField()
@@ -207,62 +181,51 @@ class StoredScenario(CheckedScenario):
 
 
 class SavedScenario(StoredScenario):
-    """A saved scenario, and what became of it."""
+    """A saved scenario, and the effect of saving it."""
 
     became = serializers.ChoiceField(choices=["created", "rewritten", "corrected", "unchanged"])
 
 
-class Scenarios(generics.GenericAPIView[Dialogue]):
-    """The scenarios of a corpus."""
-
-    serializer_class = ScenarioOverview
-    queryset = Dialogue.objects.none()
-
-    @extend_schema(
-        operation_id="corpora_scenarios_overview", parameters=[LIMIT, OFFSET], responses=ScenarioOverview
-    )
-    def get(self, request: Request, pk: int) -> Response:
-        """Count the scenarios and their probes, and list them, each with the oracle's check."""
-        scenario_rows = rows(access.corpus(pk))
-        page = self.paginate_queryset(scenario_rows) or []
-        totals = overview([row.summary for row in scenario_rows]).as_dict()
-        page_data = self.get_paginated_response(ScenarioRow(page, many=True).data).data
-        return Response(totals | dict(page_data))
-
-    @extend_schema(request=SavedText, responses={201: SavedScenario, 400: REFUSED})
-    def post(self, request: Request, pk: int) -> Response:
-        """Save a scenario as a new dialogue of the corpus."""
-        return _save(request, access.corpus(pk).pk, None)
+@api.get(ScenarioOverview, query=[LIMIT, OFFSET], name="corpora_scenarios_overview")
+def scenarios(request: Request, pk: int) -> dict[str, Any]:
+    """Count the scenarios and their probes, and list them, each with the oracle's check."""
+    scenario_rows = rows(access.corpus(pk))
+    totals = overview([row.summary for row in scenario_rows]).as_dict()
+    page = api.page_of(request, scenario_rows, lambda page: ScenarioRow(page, many=True).data)
+    return totals | dict(page.data)
 
 
-class OneScenario(APIView):
-    """One scenario of a corpus."""
-
-    @extend_schema(responses=StoredScenario)
-    def get(self, request: Request, pk: int, dialogue: int) -> Response:
-        """Return a scenario as a script and in the native format, turn by turn."""
-        return Response(_scenario_payload(access.scenario(pk, dialogue)))
-
-    @extend_schema(request=SavedText, responses={200: SavedScenario, 201: SavedScenario, 400: REFUSED})
-    def put(self, request: Request, pk: int, dialogue: int) -> Response:
-        """Save a changed scenario: over one that nobody answered to, or as a correction of keys.
-
-        With another id it becomes a new dialogue (201).
-        """
-        return _save(request, pk, access.scenario(pk, dialogue))
+@api.post(SavedText, SavedScenario, status=201, responses={400: REFUSED})
+def add_scenario(request: Request, pk: int) -> Response:
+    """Save a scenario as a new dialogue of the corpus."""
+    return _save(request, access.corpus(pk), None)
 
 
-@extend_schema(request=ScenarioText, responses={200: CheckedScenario, 400: REFUSED})
-@api_view(["POST"])
-@answered
-def check_scenario(request: Request) -> Response:
-    """Read a scenario as an import would, the oracle's check included; nothing is kept."""
-    data = validated(ScenarioText, request.data)
+@api.get(StoredScenario)
+def scenario(request: Request, pk: int, dialogue: int) -> dict[str, Any]:
+    """Return a scenario as a script and in the native format, turn by turn."""
+    return _scenario_payload(access.scenario(pk, dialogue))
+
+
+@api.put(SavedText, SavedScenario, responses={201: SavedScenario, 400: REFUSED})
+def save_scenario(request: Request, pk: int, dialogue: int) -> Response:
+    """Save a changed scenario: over the stored one while nobody answered to it, else as a correction of keys.
+
+    With another id it becomes a new dialogue (201).
+    """
+    opened = access.scenario(pk, dialogue)
+    return _save(request, opened.corpus, opened)
+
+
+@api.post(ScenarioText, CheckedScenario, responses={400: REFUSED})
+def check_scenario(request: Request) -> dict[str, Any]:
+    """Read a scenario as an import would, the oracle's check included; nothing is stored."""
+    data = api.data(request)
     checked_draft = draft(data["text"], any_size=data["any_size"])
     if checked_draft.record is None:
         assert checked_draft.problem is not None
         raise checked_draft.problem
-    return Response(_checked_payload(checked_draft.record))
+    return _checked_payload(checked_draft.record)
 
 
 def _checked_payload(record: Any) -> dict[str, Any]:
@@ -276,22 +239,21 @@ def _scenario_payload(dialogue: Dialogue) -> dict[str, Any]:
     return payload | _checked_payload(record)
 
 
-@answered
-def _save(request: Request, corpus: int, opened: Dialogue | None) -> Response:
-    data = validated(SavedText, request.data)
+def _save(request: Request, corpus: Corpus, opened: Dialogue | None) -> Response:
+    data = api.data(request)
     saved = editing.save(
-        corpus=access.corpus(corpus),
+        corpus=corpus,
         record=read_scenario(data["text"], any_size=data["any_size"]),
-        by=user_of(request),
+        by=api.user(request),
         opened=opened,
         seen=data["seen"],
         any_size=data["any_size"],
     )
-    code = status.HTTP_201_CREATED if saved.became == "created" else status.HTTP_200_OK
-    return Response(_scenario_payload(saved.dialogue) | {"became": saved.became}, status=code)
+    status = 201 if saved.became == "created" else 200
+    return Response(_scenario_payload(saved.dialogue) | {"became": saved.became}, status=status)
 
 
-# Agents: who decided in a corpus's scenarios, and baselines that decide.
+# Agents: systems that decided in a corpus's scenarios, and baselines to run.
 
 
 class BaselineSerializer(Plain):
@@ -303,18 +265,11 @@ class BaselineSerializer(Plain):
     varies = serializers.BooleanField()
 
 
-class DeciderSerializer(Plain):
-    """A system under a condition: in how many scenarios it decided, in how many trials, how often."""
-
-    system = serializers.CharField()
-    condition = serializers.JSONField()
-    scenarios = serializers.IntegerField()
-    trials = serializers.IntegerField()
-    decisions = serializers.IntegerField()
+DeciderSerializer = api.serializer_of(Decider, "Decider", condition=serializers.JSONField())
 
 
 class AgentsSerializer(Plain):
-    """The baselines that there are, the number of scenarios, and who decided in them."""
+    """Available baselines, the number of scenarios, and the systems that decided in them."""
 
     baselines = BaselineSerializer(many=True)
     scenarios = serializers.IntegerField()
@@ -322,66 +277,51 @@ class AgentsSerializer(Plain):
 
 
 class PlaySerializer(Plain):
-    """A baseline that is to decide. `seed` is that of its draws; `part` is dev, test or training, or
-    empty for all but training."""
+    """A baseline to run. `seed` is for its random draws; an empty `part` means all dialogues but training."""
 
     agent = serializers.ChoiceField(choices=list(AGENTS))
     mode = serializers.ChoiceField(choices=MODES, default=MODES[0])
-    trials = serializers.IntegerField(min_value=1, max_value=MOST_TRIALS, default=1)
+    trials = serializer_field(TRIALS, default=1, allow_null=False)
     part = serializers.ChoiceField(choices=PARTS, default="", allow_blank=True)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
 
 
-class PlayedSerializer(Plain):
-    """What a baseline came to: new continuations (`made`), those that were there (`reused`), decisions."""
-
-    system = serializers.CharField()
-    condition = serializers.JSONField()
-    scenarios = serializers.IntegerField()
-    made = serializers.IntegerField()
-    reused = serializers.IntegerField()
-    decisions = serializers.IntegerField()
-    left_out = serializers.IntegerField()
+PlayedSerializer = api.serializer_of(Played, "Played", condition=serializers.JSONField())
 
 
-class Agents(APIView):
-    """Researchers: group-chat agents in the scenarios of a corpus."""
+@api.get(AgentsSerializer)
+def agents(request: Request, pk: int) -> Any:
+    """List the baselines, and the systems that decided in a corpus; agents with a model are productions."""
+    corpus = access.corpus(pk)
+    payload = {
+        "baselines": AGENTS.values(),
+        "scenarios": scenario_count(corpus),
+        "systems": deciders(corpus),
+    }
+    return AgentsSerializer(payload).data
 
-    @extend_schema(responses={200: AgentsSerializer})
-    def get(self, request: Request, pk: int) -> Response:
-        """Say which baselines there are, and who decided; agents that ask a model are productions."""
-        corpus = access.corpus(pk)
-        payload = {
-            "baselines": AGENTS.values(),
-            "scenarios": scenario_count(corpus),
-            "systems": deciders(corpus),
-        }
-        return Response(AgentsSerializer(payload).data)
 
-    @extend_schema(request=PlaySerializer, responses={201: PlayedSerializer, 202: JobAnswer})
-    @answered
-    def post(self, request: Request, pk: int) -> Response:
-        """Let a baseline decide at every point; what it decided before stays as it is.
+@api.post(PlaySerializer, PlayedSerializer, status=201, responses={202: JobAnswer})
+def run_baseline(request: Request, pk: int) -> Played | Response:
+    """Run a baseline at every point; its earlier decisions stay as they are.
 
-        202 with the id of a job for many scenarios and trials; the job's result is what it came to.
-        """
-        corpus = access.corpus(pk)
-        data = validated(PlaySerializer, request.data)
-        played = baselines.start(
-            by=user_of(request),
-            baseline=baselines.Baseline(data["agent"], data["mode"], data["trials"], data["seed"]),
-            dialogues=Dialogues(corpus, split_for(corpus, data["part"]), data["part"]),
-        )
-        if isinstance(played, Job):
-            return Response({"job": played.pk}, status=status.HTTP_202_ACCEPTED)
-        return Response(PlayedSerializer(played).data, status=status.HTTP_201_CREATED)
+    202 with the id of a job for many scenarios and trials; the job's result has the same fields.
+    """
+    corpus = access.corpus(pk)
+    data = api.data(request)
+    played = baselines.start(
+        by=api.user(request),
+        baseline=baselines.Baseline(data["agent"], data["mode"], data["trials"], data["seed"]),
+        dialogues=select_dialogues(corpus, data),
+    )
+    return accepted(played) if isinstance(played, Job) else played
 
 
 # The Cascade report, and single decisions.
 
 
 class CascadeQuerySerializer(ReportQuerySerializer):
-    """What a report is asked for; lists are separated by commas. See the docs of the Cascade report."""
+    """Query of a Cascade report; lists are separated by commas. See the docs of the Cascade report."""
 
     by = serializers.CharField(required=False, help_text="system,condition (default), or system")
     judge = serializers.CharField(required=False, help_text="raters of conduct, composition and moves")
@@ -399,11 +339,11 @@ class CascadeQuerySerializer(ReportQuerySerializer):
 
 
 class CascadeTestSerializer(OpensTestSerializer, CascadeQuerySerializer):
-    """What a report of test is asked for, and for what test is opened."""
+    """Query of a Cascade report of test, with the purpose of opening test."""
 
 
 class CascadeSystemSerializer(Plain):
-    """A system or a baseline. A figure is {value, low, high, n, reason}; objects of them are by name."""
+    """Figures of a system or a baseline, each {value, low, high, n, reason}, in objects by name."""
 
     system = serializers.CharField()
     condition = serializers.CharField(allow_blank=True)
@@ -418,7 +358,7 @@ class CascadeSystemSerializer(Plain):
 
 
 class CascadeReportSerializer(Plain):
-    """The report. No field joins the three scores."""
+    """A Cascade report. No field combines the three scores."""
 
     corpus = serializers.CharField()
     part = serializers.CharField()
@@ -441,7 +381,7 @@ class CascadeReportSerializer(Plain):
 
 
 class CascadeStageSerializer(Plain):
-    """A stage's score from 0 to 1, null where it has none: `state` and `why` say why."""
+    """A stage's score from 0 to 1; where it is null, `state` and `why` give the reason."""
 
     stage = serializers.ChoiceField(choices=list(STAGES))
     score = serializers.FloatField(allow_null=True)
@@ -450,7 +390,7 @@ class CascadeStageSerializer(Plain):
 
 
 class CascadeOutcomeSerializer(Plain):
-    """What the cascade makes of a decision; null is what waits for a judge."""
+    """Result of the cascade for a decision; a score is null while it waits for a judge."""
 
     stages = serializers.SerializerMethodField()
     failed_at = serializers.CharField(allow_null=True)
@@ -467,7 +407,7 @@ class CascadeOutcomeSerializer(Plain):
 
 
 class DecisionMadeSerializer(Plain):
-    """What an agent did at a point, and what it declared; null is what it did not declare."""
+    """An agent's act at a point, with its declarations, null where it declared nothing."""
 
     act = serializers.CharField()
     text = serializers.CharField(allow_blank=True)
@@ -480,7 +420,7 @@ class DecisionMadeSerializer(Plain):
 
 
 class AgentDecisionSerializer(Plain):
-    """A decision with its key. `outcome` is null for the test part before test was opened."""
+    """A decision with its key. `outcome` is null for the test part until test is opened."""
 
     id = serializers.IntegerField(source="item.pk")
     corpus = serializers.CharField(source="item.corpus.name")
@@ -496,39 +436,45 @@ class AgentDecisionSerializer(Plain):
     outcome = CascadeOutcomeSerializer(allow_null=True, source="result")
 
 
-@extend_schema(methods=["GET"], parameters=[CascadeQuerySerializer], responses=CascadeReportSerializer)
-@extend_schema(methods=["POST"], request=CascadeTestSerializer, responses=CascadeReportSerializer)
-@api_view(["GET", "POST"])
-def cascade(request: Request, pk: int) -> Response:
-    """Return the three scores of group-chat agents; POST logs a look at test and reports there."""
+@api.get(CascadeReportSerializer, query=[CascadeQuerySerializer])
+def cascade(request: Request, pk: int) -> dict[str, Any]:
+    """Return the three scores of group-chat agents."""
     corpus = access.corpus(pk)
-    data, purpose = read_request(request, CascadeQuerySerializer, CascadeTestSerializer)
-    report = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
-    return Response(content(report))
+    data = api.checked(CascadeQuerySerializer(data=request.query_params.dict()))
+    return content(compute(query=read(data, corpus), by=api.user(request)))
 
 
-@extend_schema(
-    parameters=[OpenApiParameter("judge", str, description="raters whose answers count, by commas")],
-    responses=AgentDecisionSerializer,
+@api.post(CascadeTestSerializer, CascadeReportSerializer)
+def cascade_on_test(request: Request, pk: int) -> dict[str, Any]:
+    """Log a look at test, and return the three scores of group-chat agents there."""
+    corpus = access.corpus(pk)
+    data = api.data(request) | {"part": "test"}
+    purpose = data.pop("purpose")
+    return content(compute_on_test(query=read(data, corpus), by=api.user(request), purpose=purpose))
+
+
+@api.get(
+    AgentDecisionSerializer,
+    query=[OpenApiParameter("judge", str, description="raters whose answers count, by commas")],
 )
-@api_view(["GET"])
-def decision(request: Request, pk: int) -> Response:
-    """Return a decision of a group-chat agent: its key, what it did, and its stages' scores."""
+def decision(request: Request, pk: int) -> DecisionView:
+    """Return a decision of a group-chat agent, with its key and the scores of its stages."""
     item = access.decision(pk)
-    names = [name.strip() for name in request.query_params.get("judge", "").split(",") if name.strip()]
-    try:
-        raters = raters_named(item.corpus, names)
-    except ReportRefused as error:
-        raise ValidationError({"judge": [str(error)]}) from error
-    return Response(AgentDecisionSerializer(view(item, raters)).data)
+    with refused_as("judge", end=""):
+        raters = raters_named(item.corpus, split_names(request.query_params.get("judge", "")))
+    return view(item, raters)
 
 
 urlpatterns: list[URLPattern] = [
-    path("corpora/<int:pk>/scenarios/", Scenarios.as_view(), name="api-scenarios"),
-    path("corpora/<int:pk>/scenarios/<int:dialogue>/", OneScenario.as_view(), name="api-scenario"),
-    path("scenarios/check/", check_scenario, name="api-check-scenario"),
-    path("dialogues/<int:pk>/keys/", AnswerKeys.as_view(), name="api-answer-keys"),
-    path("corpora/<int:pk>/cascade/", cascade, name="api-cascade"),
-    path("decisions/<int:pk>/", decision, name="api-decision"),
-    path("corpora/<int:pk>/agents/", Agents.as_view(), name="api-agents"),
+    path("corpora/<int:pk>/scenarios/", api.route(scenarios, add_scenario), name="api-scenarios"),
+    path(
+        "corpora/<int:pk>/scenarios/<int:dialogue>/",
+        api.route(scenario, save_scenario),
+        name="api-scenario",
+    ),
+    path("scenarios/check/", api.route(check_scenario), name="api-check-scenario"),
+    path("dialogues/<int:pk>/keys/", api.route(answer_keys, correct_answer_keys), name="api-answer-keys"),
+    path("corpora/<int:pk>/cascade/", api.route(cascade, cascade_on_test), name="api-cascade"),
+    path("decisions/<int:pk>/", api.route(decision), name="api-decision"),
+    path("corpora/<int:pk>/agents/", api.route(agents, run_baseline), name="api-agents"),
 ]

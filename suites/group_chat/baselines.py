@@ -1,11 +1,11 @@
 """Baseline agents as systems: their decisions at the points of a corpus's scenarios, without a model.
 
-They are continuations like a model's, so that people, judges and reports treat them alike.
+Their decisions are continuations like a model's, so that people, judges and reports treat them alike.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -27,6 +27,7 @@ from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
 from suites.continuation.errors import SystemsError
 from suites.continuation.models import Writer
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues, in_batches, of_rows
 from suites.continuation.productions.plans import continuation_id, differences, digest
 from suites.continuation.productions.production_actions import MOST_TRIALS, Progress, dialogues_from
@@ -36,12 +37,12 @@ from suites.group_chat.scenarios.agents import AGENTS, Agent, Learnt, decide, le
 from suites.group_chat.scenarios.cascade import turn_of
 from suites.group_chat.scenarios.points import points_of
 
-# Who decided in a corpus's scenarios: systems and conditions, with how much there is of each.
+# Deciders in a corpus's scenarios: systems and conditions, with the numbers of their decisions.
 
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """A system under a condition: in how many scenarios it decided, in how many trials, how often."""
+    """A system under a condition: its numbers of scenarios, trials and decisions."""
 
     system: str
     condition: dict[str, Any]
@@ -50,7 +51,7 @@ class Decider:
     decisions: int
 
     @property
-    def condition_told(self) -> str:
+    def condition_text(self) -> str:
         """The condition in words, without the model."""
         return condition_words(self.condition)
 
@@ -58,7 +59,7 @@ class Decider:
 def deciders(corpus: Corpus) -> list[Decider]:
     """Return the deciders in a corpus's scenarios outside training, by name and condition.
 
-    People as agents are left out.
+    People in the agent's place are left out.
     """
     rows = (
         Continuation.objects.filter(
@@ -83,7 +84,7 @@ def deciders(corpus: Corpus) -> list[Decider]:
 
 
 def scenario_count(corpus: Corpus) -> int:
-    """Return how many of a corpus's dialogues outside training are scenarios."""
+    """Return the number of a corpus's scenarios outside training."""
     return corpus.dialogues.filter(of_dialogues(), scenario__isnull=False).count()
 
 
@@ -95,9 +96,15 @@ Scenario = tuple[Dialogue, records.Dialogue]
 """A scenario's row and its record."""
 
 
+TRIALS = replace(
+    production_actions.TRIALS,
+    help="How often it goes through each scenario. Only random differs from one trial to the next.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A baseline as somebody asks for it: its key, its mode, how often, and the seed of its draws."""
+    """A requested baseline: its key, its mode, the number of trials, and the seed of its draws."""
 
     agent: str
     mode: str = "explicit"
@@ -105,7 +112,7 @@ class Baseline:
     seed: int = 0
 
     def checked(self) -> Agent:
-        """Return the agent; raise SystemsError for an agent or a mode that there is not, or for no trials."""
+        """Return the agent; raise SystemsError for an unknown agent or mode, or a wrong number of trials."""
         if self.agent not in AGENTS:
             raise SystemsError(f"There is no agent {self.agent!r}; there are {', '.join(AGENTS)}.")
         if self.mode not in MODES:
@@ -117,9 +124,9 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What a baseline came to: scenarios it decided in, continuations that are new and that were there.
+    """Result of a baseline: its scenarios, and its new (`made`) and existing (`reused`) continuations.
 
-    `decisions` counts those of the new ones, `left_out` the dialogues that are no scenarios.
+    `decisions` counts those of the new continuations, `left_out` the dialogues that are not scenarios.
     """
 
     system: str
@@ -131,7 +138,7 @@ class Played:
     left_out: int
 
     def sentence(self) -> str:
-        """Return it in words."""
+        """Return the result in words."""
         text = f"{self.system}: {self.decisions:,} decisions in {self.made:,} new continuations"
         return f"{text}, {self.reused:,} were there already." if self.reused else f"{text}."
 
@@ -140,10 +147,10 @@ class Played:
 def play(
     *, by: User | None, baseline: Baseline, dialogues: Dialogues, progress: Progress | None = None
 ) -> Played:
-    """Let a baseline decide at every point of the scenarios of a selection; what is there stays as it is.
+    """Let a baseline decide at every point of a selection's scenarios; existing decisions are kept.
 
-    Baselines that learn do so from the keys of dev where the corpus is split, else from the other families.
-    `progress` is told (scenarios gone through, all). Raises SystemsError for an unknown agent or mode, for a
+    Baselines that learn use the keys of dev where the corpus is split, else those of the other families.
+    `progress` is called with (scenarios done, total). Raises SystemsError for an unknown agent or mode, for a
     selection without scenarios, and where the corpus has another system of the agent's name.
     """
     agent = baseline.checked()
@@ -178,7 +185,7 @@ def play(
 
 
 class _Playing:
-    """A baseline at its scenarios, one after the other."""
+    """Plays a baseline in its scenarios, one after the other."""
 
     def __init__(self, agent: Agent, system: System, baseline: Baseline) -> None:
         self.agent, self.system, self.trials, self.seed = agent, system, baseline.trials, baseline.seed
@@ -188,7 +195,7 @@ class _Playing:
         self.decisions = self.reused = 0
 
     def scenario(self, row: Dialogue, record: records.Dialogue, learnt: Learnt | None) -> None:
-        """Decide at the points of one scenario, in every trial that is not there."""
+        """Decide at the points of one scenario, in every missing trial."""
         existing_keys = set(
             Continuation.objects.filter(dialogue=row, system=self.system).values_list("key", flat=True)
         )
@@ -212,7 +219,7 @@ class _Playing:
 
 
 class Lessons:
-    """What a baseline that learns reads the keys of: dev of the corpus's split, else all other families."""
+    """Scenarios whose keys a learning baseline uses: dev of the corpus's split, else all other families."""
 
     def __init__(self, corpus: Corpus, agent: Agent) -> None:
         self.learns = agent.learns
@@ -225,7 +232,7 @@ class Lessons:
 
     @property
     def source(self) -> str:
-        """Say whose keys are read, '' where none are."""
+        """Origin of the keys in words, '' where none are used."""
         return READ_FROM[self.split is not None] if self.learns else ""
 
     def for_family(self, family: str) -> Learnt | None:
@@ -241,7 +248,7 @@ class Lessons:
 
 
 def _scenarios(dialogues: Dialogues) -> tuple[list[Scenario], int]:
-    """Return the scenarios of a selection that have points, and how many others it has."""
+    """Return the scenarios of a selection that have points, and the number of its other dialogues."""
     scenarios: list[Scenario] = []
     others = 0
     for rows in in_batches(dialogues.rows()):
@@ -285,17 +292,17 @@ def _writer(corpus: Corpus, agent: Agent, lessons: Lessons, seed: int, by: User 
     )
 
 
-# Baselines at many scenarios: a job, so that nobody waits in a request while they decide.
+# Baselines in many scenarios: a job, so that no request waits for them.
 
 KIND = "baseline"
 AT_ONCE = 100
-"""So many continuations at most are made while the page waits: in two or three seconds."""
+"""At most this many continuations are made within a request, in two or three seconds."""
 
 
 def start(*, by: User | None, baseline: Baseline, dialogues: Dialogues) -> Played | Job:
-    """Let a baseline decide as `baselines.play` does; start a job for many scenarios and trials.
+    """Let a baseline decide as `play` does; start a job for many scenarios and trials.
 
-    Raises SystemsError for what cannot be asked for, and where no job is needed for what `play` refuses.
+    Raises SystemsError for invalid requests, and where no job is needed also as `play` does.
     """
     baseline.checked()
     if dialogues.rows().count() * baseline.trials <= AT_ONCE:
@@ -306,7 +313,7 @@ def start(*, by: User | None, baseline: Baseline, dialogues: Dialogues) -> Playe
 
 
 def run(job: Job, progress: JobProgress) -> dict[str, Any]:
-    """Let the baseline that a job names decide, in one transaction; its result is what it came to."""
+    """Let the baseline of a job decide, in one transaction; the job's result is the baseline's."""
     params = job.params
     try:
         played = play(

@@ -40,11 +40,11 @@ from suites.group_chat.scenarios.agents import ORACLE, decide
 from suites.group_chat.scenarios.points import key_at, points_of, positions_seen, probes_at, scenario_of
 from suites.group_chat.scenarios.probes import Summary, add_probe, oracle_problems, remove_probe, summary
 
-# A scenario as the native format writes it: its script with its own fields, without what systems wrote.
+# Scenarios in the native format: the script with its own fields, without systems' turns.
 
 
 def native(dialogue: records.Dialogue) -> dict[str, Any]:
-    """Return a scenario as a line of the native format, which an import reads as the same scenario."""
+    """Return a scenario as an object of the native format, which an import reads as the same scenario."""
     fields = {
         **head_json(dialogue),
         "turns": [turn_json(turn) for turn in dialogue.turns],
@@ -53,11 +53,11 @@ def native(dialogue: records.Dialogue) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value or name == "points"}
 
 
-# What pages, commands and the API read of a corpus's scenarios.
+# Views of a corpus's scenarios for pages, commands and the API.
 
 
 class Row(NamedTuple):
-    """A stored scenario in numbers; `decided` is how many static continuations answer its points."""
+    """A stored scenario in numbers; `decided` is its number of static continuations."""
 
     dialogue: Dialogue
     summary: Summary
@@ -65,7 +65,7 @@ class Row(NamedTuple):
 
 
 def rows(corpus: Corpus) -> list[Row]:
-    """Return the scenarios of a corpus in the order of their ids, each checked by the oracle."""
+    """Return the scenarios of a corpus, by id, each checked by the oracle."""
     stored = of_corpus(corpus)
     by_id = scenarios(stored)
     static = Continuation.objects.filter(dialogue__in=by_id, mode=Continuation.Mode.STATIC).order_by()
@@ -74,33 +74,33 @@ def rows(corpus: Corpus) -> list[Row]:
 
 
 def record_of(dialogue: Dialogue) -> records.Dialogue:
-    """Return the record of a stored scenario, with its script alone."""
+    """Return the record of a stored scenario, with its script only."""
     own = Continuation.objects.filter(dialogue=dialogue, key=SELF).select_related("system").first()
     record = scenarios([dialogue])[dialogue.pk]
     return record if own is None else replace(record, system=own.system.name)
 
 
 def text_of(dialogue: records.Dialogue) -> str:
-    """Return a scenario as a script, as JSON where a script cannot say all of it."""
+    """Return a scenario as a script, or as JSON where a script cannot express it."""
     raw = native(dialogue)
     return write_script(raw) or as_json(raw)
 
 
 def as_json(raw: dict[str, Any]) -> str:
-    """Return a scenario of the native format as JSON that people read."""
+    """Return a scenario of the native format as readable JSON."""
     return json.dumps(raw, ensure_ascii=False, indent=1) + "\n"
 
 
 def state_of(dialogue: records.Dialogue) -> str:
-    """Return the SHA-256 of a scenario's content: a save sends it to show which version was seen."""
+    """Return the SHA-256 of a scenario's content, which a save sends to show the version seen."""
     text = json.dumps(native(dialogue), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def is_decided(dialogue: Dialogue) -> bool:
-    """Whether anything was decided, labelled or planned on a scenario's script, so that it must stay.
+    """Whether a scenario's script has any decision, label or plan, so that it must stay unchanged.
 
-    Every foreign key to the dialogue, its turns or items counts, those of rooms above this one, too.
+    Every foreign key to the dialogue, its turns or items counts, also those of higher layers.
     """
     if dialogue.continuations.exclude(key=SELF).exists():
         return True
@@ -124,18 +124,18 @@ def _pointing() -> Iterator[tuple[QuerySet[Any], str]]:
                 yield pointing._base_manager.all(), f"{field.name}{through}"
 
 
-# A scenario turn by turn: who sees it, what is marked there, and what the oracle would do.
+# A scenario turn by turn: who sees the turn, its marks, and the oracle's decision.
 
 AT_ONCE, LATER, NEVER = "yes", "later", "no"
-"""Whether somebody sees a turn: when it happens, by joining later with sight of the history, or never."""
+"""When a participant sees a turn: at once, after joining later with sight of the history, or never."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioTurn:
-    """A turn of a script. `seen` has AT_ONCE, LATER or NEVER for each participant, in their order.
+    """A turn of a script. `seen` has AT_ONCE, LATER or NEVER for each participant, in order.
 
     At a point there is a `key` (of the native format) with the probes that set it, empty for background, and
-    `oracle`: what whoever plays the key does.
+    `oracle`, the decision of an agent that plays the key.
     """
 
     position: int
@@ -151,7 +151,7 @@ class ScenarioTurn:
 
     @property
     def sight(self) -> str:
-        """Who sees it, in words: at once, later or never."""
+        """Viewers of the turn, in words: at once, later or never."""
         parts = []
         for words, kind in (("seen by", AT_ONCE), ("read later by", LATER), ("not by", NEVER)):
             names = [person.name or person.id for person, seen in self.seen if seen == kind]
@@ -163,11 +163,11 @@ class ScenarioTurn:
 
     @property
     def key_text(self) -> str:
-        """Its key as a script has it, '' where there is none."""
+        """The key as in a script, '' without a key."""
         return "" if self.key is None else flow(self.key)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for a program to read."""
+        """Return the turn as plain data."""
         payload: dict[str, Any] = {
             "turn": self.position,
             "line": self.happening.line(),
@@ -185,7 +185,7 @@ class ScenarioTurn:
 
 
 def scenario_turns(dialogue: records.Dialogue) -> tuple[ScenarioTurn, ...]:
-    """Return the turns of a scenario in order; raise ValueError where the dialogue is no scenario."""
+    """Return the turns of a scenario, in order; raise ValueError where the dialogue is not a scenario."""
     scenario = scenario_of(dialogue)
     names = Names(dialogue.participants, Blind())
     points = set(points_of(dialogue))
@@ -222,7 +222,7 @@ def _sight(dialogue: records.Dialogue, viewer: str) -> tuple[str, ...]:
     )
 
 
-# What is in the scenario editor: a text, and what the strict reader and the oracle make of it.
+# Drafts of the scenario editor: a text, and the results of the strict reader and the oracle.
 
 STARTER = """id: {id}
 cluster: {id}
@@ -245,15 +245,15 @@ probes:
   kind: overheard
   key: {{attend: 0, speak: {{silence: 1}}}}
 """
-"""What a new scenario begins with."""
+"""Text of a new scenario."""
 MOST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A text that is being written. `record` is None exactly where a `problem` says what is wrong.
+    """A text in the editor. `record` is None exactly where there is a `problem`.
 
-    `quoted` is the line of the text that the problem is about.
+    `quoted` is the line of the text with the problem.
     """
 
     text: str
@@ -263,19 +263,19 @@ class Draft:
 
     @property
     def quoted(self) -> str:
-        """The line that the problem is about, '' where it is about none."""
+        """The line with the problem, '' where it concerns no line."""
         line = self.problem.line if self.problem else None
         lines = self.text.split("\n")
         return lines[line - 1].strip() if line and line <= len(lines) else ""
 
     @property
     def as_json(self) -> bool:
-        """Whether it is the native format and no script."""
+        """Whether the text is in the native format, not a script."""
         return is_json(self.text)
 
     @property
     def chat(self) -> records.Dialogue | None:
-        """Who says what: the record, or that much of it where only probes or keys are wrong."""
+        """The dialogue: the record, or its chat where only probes or keys are wrong."""
         if self.record is not None:
             return self.record
         try:
@@ -285,16 +285,16 @@ class Draft:
         return record and replace(record, scenario=replace(scenario_of(record), points=()))
 
     def lines(self) -> tuple[ScenarioTurn, ...]:
-        """Return the script turn by turn, nothing where it cannot be read."""
+        """Return the script turn by turn, () where it is unreadable."""
         return scenario_turns(self.chat) if self.chat else ()
 
     def summary(self) -> Summary | None:
-        """Return it in numbers, None where it cannot be read."""
+        """Return the draft in numbers, None where it is unreadable."""
         return summary(self.record) if self.record else None
 
 
 def draft(text: str, *, any_size: bool = False) -> Draft:
-    """Read a text as a draft: a record, or the problem for which an import would refuse it."""
+    """Read a text as a draft: a record, or the problem that an import would refuse it for."""
     text = text.replace("\r\n", "\n")
     try:
         if len(text) > MOST:
@@ -306,9 +306,9 @@ def draft(text: str, *, any_size: bool = False) -> Draft:
 
 
 def with_probe(current: Draft, *, kind: str, trigger: str, points: str, control: bool) -> Draft:
-    """Return a draft with a probe more; turn numbers are texts as people write them, such as `3, 4`.
+    """Return a draft with an additional probe; turn numbers are texts as people write them, such as `3, 4`.
 
-    Raises ImportProblem for a text that has no form yet, or turns that there are not.
+    Raises ImportProblem for a text with errors of form, or unknown turns.
     """
     try:
         places = [int(number) for number in points.replace(",", " ").split()]
@@ -324,7 +324,7 @@ def with_probe(current: Draft, *, kind: str, trigger: str, points: str, control:
 
 
 def without_probe(current: Draft, probe: str) -> Draft:
-    """Return a draft without a probe. Raises ImportProblem for a text that has no form yet."""
+    """Return a draft without a probe. Raises ImportProblem for a text with errors of form."""
     try:
         text = _format_text(current, remove_probe(read_script(current.text).raw, probe))
     except ValueError as error:
@@ -333,7 +333,7 @@ def without_probe(current: Draft, probe: str) -> Draft:
 
 
 def probes_of(current: Draft) -> list[str]:
-    """Return the ids of a draft's probes, as far as it has a form."""
+    """Return the ids of a draft's probes, as far as its form is readable."""
     try:
         return [str(probe.get("id")) for probe in read_script(current.text).raw.get("probes") or ()]
     except (ImportProblem, AttributeError, TypeError):
@@ -341,7 +341,7 @@ def probes_of(current: Draft) -> list[str]:
 
 
 def other_form(current: Draft) -> Draft:
-    """Return a whole draft as JSON, or JSON as a script; one that has no other form stays as it is."""
+    """Return a readable script as JSON, or JSON as a script; unchanged where there is no other form."""
     if current.record is None:
         return current
     raw = native(current.record)
@@ -360,7 +360,7 @@ SCRIPT_IS_FIXED = (
 
 
 class Saved(NamedTuple):
-    """A saved scenario, and what became of it."""
+    """A saved scenario, and the effect of saving."""
 
     dialogue: Dialogue
     became: Became
@@ -375,14 +375,14 @@ def save(
     seen: str = "",
     any_size: bool = False,
 ) -> Saved:
-    """Save a scenario that the strict reader has read; `opened` is the stored one that it was made from.
+    """Save a scenario that passed the strict reader; `opened` is the stored scenario it was edited from.
 
-    With the id of `opened` it takes its place while nothing was decided on it; afterwards a change of keys
-    alone is a correction (`answer_keys.correct`). With any other id it is a new dialogue of the corpus.
-    `seen` is the state (`state_of`) of the stored one that whoever saves has seen, '' for any.
+    With the id of `opened` it replaces that scenario while nothing was decided on it; afterwards a change of
+    keys alone is a correction (`answer_keys.correct`). With any other id it is a new dialogue of the corpus.
+    `seen` is the state (`state_of`) of the stored scenario as seen by the user, '' for any.
 
-    Raises ImportProblem, and keeps nothing, for an id that is taken, a script that must stay, or where
-    somebody else saved meanwhile.
+    Raises ImportProblem, and stores nothing, for an id that is taken, a script that must stay unchanged, or
+    where somebody else saved meanwhile.
     """
     if record.scenario is None:
         raise ImportProblem("must be 'scenario'", field="kind")
@@ -396,7 +396,7 @@ def save(
 
 
 def _new(corpus: Corpus, record: records.Dialogue, by: User | None, any_size: bool) -> Dialogue:
-    """Import a scenario into the corpus, with all that an import checks and remembers."""
+    """Import a scenario into the corpus, with all checks and records of an import."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as stored:
         stored.write(json.dumps(native(record), ensure_ascii=False) + "\n")
         stored.flush()
@@ -435,7 +435,7 @@ def _overwrite(pk: int, record: records.Dialogue, by: User | None, seen: str) ->
 
 
 def _rewrite(row: Dialogue, before: records.Dialogue, record: records.Dialogue) -> None:
-    """Put a scenario in the place of one that nothing points at."""
+    """Overwrite a scenario that nothing points at."""
     row.cluster = record.cluster or record.id
     row.language, row.summary, row.metadata = record.language, record.summary, dict(record.metadata)
     row.participants = participants_json(record.participants)
@@ -451,7 +451,7 @@ def _rewrite(row: Dialogue, before: records.Dialogue, record: records.Dialogue) 
 
 
 def _rewrite_turns(row: Dialogue, own: Continuation, record: records.Dialogue) -> None:
-    """Replace the script's turns and their items; what its import brought is counted anew."""
+    """Replace the script's turns and their items; the counts of its import are updated."""
     items, turns = own.items.filter(turn__isnull=False), own.turns.all()
     less = {"items": items.count(), "turns": turns.count()}
     items.delete()

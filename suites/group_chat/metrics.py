@@ -1,4 +1,4 @@
-"""Group chats: the observed decision cascade, shares of the talk, and what came of live talk."""
+"""Group chats: the observed decision cascade, shares of the talk, and results of live talk."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from suites.group_chat.scenarios.probes import LIVE_PROBE, OUTCOME
 from suites.group_chat.schemes import CASCADE as SCHEME
 from suites.group_chat.schemes import COMPETENCE
 
-# The decision cascade as far as a decision itself shows it: what it did, and what it declared.
+# The decision cascade as far as visible in a decision itself: its act and its declaration.
 
 EXPLICIT: Mode = "explicit"
 IMPLICIT: Mode = "implicit"
@@ -44,9 +44,9 @@ DECISION = Aspect("decision", "Decisions")
 def cascade_observed(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
     """Competence of a decision: the product of its scores from ATTEND to GROUND, 0 after a failure.
 
-    The group-chat cascade, section 5, by what the agent declared and did (`explicit`) or by what it did alone
-    (`implicit`). Range 0 to 1. It also answers the questions of the scheme `cascade`: what was decided, the
-    six stages' scores, where it failed first, and the product of all. What needs a judge is missing.
+    The group-chat cascade, by the agent's declaration and act (`explicit`) or by its act alone (`implicit`).
+    Range 0 to 1. It also answers the questions of the scheme `cascade`: the decision, the six stages' scores,
+    the first failed stage, and the product of all. Answers that need a judge are missing.
     """
     assert turn is not None
     if scene.dialogue.scenario is None:
@@ -72,7 +72,7 @@ def cascade_observed(scene: Scene, turn: int | None, settings: Settings, tools: 
 
 
 def cascade_settings(settings: Settings) -> CascadeSettings:
-    """Return the thresholds and the comparison of sets that a metric's parameters say."""
+    """Return the thresholds and the comparison of sets from a metric's parameters."""
     attend, speak, address, ground, compose, conduct = (settings.number(f"tau_{stage}") for stage in STAGES)
     return CascadeSettings((attend, speak, address, ground, compose, conduct), settings.flag("jaccard"))
 
@@ -108,7 +108,7 @@ CASCADE_OBSERVED = (
 )
 
 
-# How much of the floor an agent takes in a group chat when it decides, and how even the talk is then.
+# The agent's share of the floor in a group chat at its decision, and the evenness of the talk then.
 
 MESSAGES, WORDS = "messages", "words"
 NOBODY = "nobody has said anything yet"
@@ -116,10 +116,10 @@ NO_WORDS = "no message has a word"
 
 
 def talk_share(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Share of talk: the agent's part of the last messages, the decision itself as the last.
+    """Share of talk: the agent's part of the last messages, the decision itself being the last.
 
-    The group-chat cascade, section 4. Range 0 to 1. Counted in messages, or in their words; the agent's
-    scripted turns and its earlier decisions count at their places. Undefined where nothing was said.
+    The group-chat cascade. Range 0 to 1. Counted in messages, or in their words; the agent's scripted turns
+    and its earlier decisions count at their places. Undefined where nothing was said.
     """
     assert turn is not None
     if scene.dialogue.scenario is None:
@@ -133,10 +133,10 @@ def talk_share(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
 
 
 def talk_evenness(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Evenness of talk: normalised speaker entropy of the last messages, the decision itself as the last.
+    """Evenness of talk: normalised speaker entropy of the last messages, the decision itself being the last.
 
-    MPCEval eq. 24, over those who are there: -sum p log p / log P. Range 0 to 1; 1 is as many messages from
-    each. Undefined where nothing was said.
+    MPCEval eq. 24, over the people present: -sum p log p / log P. Range 0 to 1; 1 means the same number of
+    messages from each. Undefined where nothing was said.
     """
     assert turn is not None
     if scene.dialogue.scenario is None:
@@ -182,19 +182,19 @@ TALK_SHARE = (
 )
 
 
-# What came of live talk with an agent: evenness, leaks, consensus, and probes that fired on the way.
+# Results of live talk with an agent: evenness, leaks, consensus, and probes that fired.
 
 LIVE = Aspect("live", "Live talk")
 NO_LIVE_TALK = "it is no live talk of a scenario"
 UNVALIDATED = "unvalidated_simulator"
-"""Put on every figure of live talk: no study has compared these simulated people with real ones."""
+"""Flag of every figure of live talk: no study has compared these simulated people with real ones."""
 
 
 def live_evenness(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Evenness of live talk: normalised speaker entropy (NSE) of its messages, the agent's among them.
+    """Evenness of live talk: normalised speaker entropy (NSE) of its messages, including the agent's.
 
-    MPCEval eq. 24: -sum p log2 p / log2 S over those who take part in the scenario. Range 0 to 1; 1 is as
-    many messages from each. Undefined without messages.
+    MPCEval eq. 24: -sum p log2 p / log2 S over the participants of the scenario. Range 0 to 1; 1 means the
+    same number of messages from each. Undefined without messages.
     """
     if not _is_live(scene):
         return unscored(NO_LIVE_TALK)
@@ -208,9 +208,9 @@ def live_evenness(scene: Scene, turn: int | None, settings: Settings, tools: Too
 
 
 def live_leaks(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Leaks of live talk: how many of the agent's messages tell a secret to somebody who may not know.
+    """Leaks of live talk: number of the agent's messages that tell a secret to somebody who may not know it.
 
-    Told by canary. At least 0. Everybody who is there hears the agent.
+    Detected by canaries. At least 0. Everybody present hears the agent.
     """
     if not _is_live(scene):
         return unscored(NO_LIVE_TALK)
@@ -227,7 +227,7 @@ def live_leaks(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
 
 
 def live_consensus(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Consensus of live talk: the share of people who chose the most frequent option when asked in the end.
+    """Consensus of live talk: the share of people who chose the most frequent option in the final question.
 
     Range 1/P to 1 with P people. Undefined where nobody was asked.
     """
@@ -249,9 +249,9 @@ def live_consensus(scene: Scene, turn: int | None, settings: Settings, tools: To
 
 
 def live_competence(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
-    """Competence at live probes: the mean over the decisions after which one had fired. Range 0 to 1.
+    """Competence at live probes: the mean over the decisions after a fired probe. Range 0 to 1.
 
-    Undefined where no probe fired, or all wait for a judge.
+    Undefined where no probe fired, or all decisions wait for a judge.
     """
     if not _is_live(scene):
         return unscored(NO_LIVE_TALK)

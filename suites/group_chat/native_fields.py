@@ -1,4 +1,4 @@
-"""A scenario's own fields, read strictly: what is inconsistent is refused by field and reason."""
+"""Strict reader of a scenario's own fields: inconsistencies are refused with field and reason."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ from suites.group_chat.scenarios.points import (
 )
 from suites.group_chat.scenarios.probes import key_path, lacking, names_agent, oracle_problems
 
-# The decisions that a file brings for a scenario, read strictly: what its agent could not do is refused.
+# Strict reader of a file's decisions in a scenario: decisions that the agent could not make are refused.
 
 FIELDS = frozenset(["mode", "attend", "addressed", "targets", "ground", "flags"])
 
 
 def check_decisions(record: Dialogue) -> None:
-    """Refuse static turns of a scenario that are no decisions of its agent; raise ImportProblem.
+    """Refuse static turns of a scenario that are not decisions of its agent; raise ImportProblem.
 
-    Each is a message, a reaction or silence of the agent at a point, one at most.
+    Each is a message, a reaction or silence of the agent at a point, at most one per point.
     """
     participant_ids = frozenset(person.id for person in record.participants)
     may_be = candidates(record)
@@ -112,7 +112,7 @@ def _check_declared(raw: Any, path: str, participant_ids: frozenset[str]) -> Non
                 raise fields.problem(name, f"{person!r} is not the id of a participant")
 
 
-# The key of a point, read strictly.
+# Strict reader of a point's key.
 
 KEY = frozenset(
     [
@@ -135,7 +135,7 @@ CONDITIONS = ("contains", "contains_any", "any_of")
 
 
 def key(raw: Any, path: str, participant_ids: frozenset[str], secrets: frozenset[str]) -> Key:
-    """Return the key that an object describes; raise ImportProblem where it is invalid.
+    """Return the key of an object; raise ImportProblem where it is invalid.
 
     `participant_ids` are the ids of the participants, `secrets` those of the scenario's secrets.
     """
@@ -169,7 +169,7 @@ def key(raw: Any, path: str, participant_ids: frozenset[str], secrets: frozenset
 
 
 def same(first: Key, second: Key) -> bool:
-    """Whether two keys say the same: orders mean nothing, nor whether a score of 0 is written."""
+    """Whether two keys are equal, regardless of order and of explicit scores of 0."""
     return _ordered(first) == _ordered(second)
 
 
@@ -246,7 +246,7 @@ def _contents(fields: Fields, name: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _condition(fields: Fields, name: str, participant_ids: frozenset[str]) -> SetCondition | None:
-    """Return a condition on a set of participants; the order of ids means nothing."""
+    """Return a condition on a set of participants; the order of ids does not matter."""
     if not fields.has(name):
         return None
     raw, path = fields.raw[name], fields.at(name)
@@ -269,7 +269,7 @@ def _condition(fields: Fields, name: str, participant_ids: frozenset[str]) -> Se
     return condition_record(raw)
 
 
-# The parameters of a probe, read strictly: what a script says about its own trigger.
+# Strict reader of a probe's parameters, which describe the trigger.
 
 TEXTS = ("candidates", "truth", "right", "wrong")
 FLAGS = ("both", "false_correction")
@@ -279,7 +279,7 @@ PARAMETER_NAMES = frozenset([*TEXTS, *FLAGS, *COUNTS, QUIET, FACT_PARAMETER])
 
 
 def parameters(raw: Any, path: str, people: frozenset[str], facts: frozenset[str]) -> dict[str, Any]:
-    """Return a probe's parameters as they stand; raise ImportProblem for one that is unknown or of no use.
+    """Return a probe's parameters unchanged; raise ImportProblem for unknown or useless ones.
 
     `people` are the ids of the participants, `facts` those of the common ground.
     """
@@ -306,7 +306,7 @@ def parameters(raw: Any, path: str, people: frozenset[str], facts: frozenset[str
 
 
 def _texts(fields: Fields, name: str) -> tuple[str, ...]:
-    """Return a list of texts, none of them empty; what has one alternative may be a text alone."""
+    """Return a list of non-empty texts; a parameter with one alternative may be a single text."""
     if type(fields.raw[name]) is str and name not in ("candidates", QUIET):
         values: tuple[str, ...] = (fields.raw[name],)
     else:
@@ -324,13 +324,13 @@ SECRET = frozenset(["id", "owner", "known_to", "since", "canaries", "text"])
 FACT = frozenset(["id", "fact", "known_to", "since", "canaries"])
 LIVE = frozenset(["id", "kind", "when", "key", "parameters"])
 PEOPLE = (3, 5)
-"""The least and the most people beside the agent."""
+"""The least and the greatest number of people beside the agent."""
 
 
 def with_scenario(record: Dialogue, fields: Fields, any_size: bool = False) -> Dialogue:
-    """Return a dialogue with its scenario, where its fields say that it is one.
+    """Return a dialogue with its scenario, if its fields declare one.
 
-    Raises ImportProblem for whatever is inconsistent: the first fault, by its field.
+    Raises ImportProblem for the first inconsistency, with its field.
     """
     if fields.raw.get("kind") != KIND:
         for name in OWN_FIELDS:
@@ -368,7 +368,7 @@ def with_scenario(record: Dialogue, fields: Fields, any_size: bool = False) -> D
 
 
 class _Names(NamedTuple):
-    """What a key or probe may name by id: participants, secrets, facts."""
+    """Ids that a key or probe may name: participants, secrets, facts."""
 
     people: frozenset[str]
     secrets: frozenset[str]
@@ -376,7 +376,7 @@ class _Names(NamedTuple):
 
 
 def unusual_size(record: Dialogue) -> str:
-    """Return the note on a scenario of fewer or more people than usual, '' for any other dialogue."""
+    """Return a note on a scenario with fewer or more people than usual, '' for any other dialogue."""
     unusual = too_many_or_few(record) if record.scenario else ""
     return f"The scenario {record.id!r} {unusual}." if unusual else ""
 
@@ -558,7 +558,7 @@ def _once(ids: list[str], path: str) -> None:
 
 
 def _check(record: Dialogue) -> None:
-    """Refuse what the parts say against each other, and keys that nobody could play."""
+    """Refuse contradictions between the parts, and keys that nobody could play."""
     scenario = scenario_of(record)
     for index, probe in enumerate(scenario.probes):
         for point in probe.points:
@@ -578,7 +578,7 @@ def _check(record: Dialogue) -> None:
 
 
 def _check_addressed(record: Dialogue) -> None:
-    """Refuse a message to the agent, or with its name, whose key nobody wrote."""
+    """Refuse a message to the agent, or with its name, that has no key of its own."""
     scenario = scenario_of(record)
     for point in points_of(record):
         turn = record.turns[point]
@@ -590,7 +590,7 @@ def _check_addressed(record: Dialogue) -> None:
 
 
 def _check_secrets(record: Dialogue) -> None:
-    """Refuse a secret that an outsider has heard before it is asked for, and one in a key's `must_not`."""
+    """Refuse a secret that an outsider heard before the first key about it, and one in a key's `must_not`."""
     scenario = scenario_of(record)
     for index, secret in enumerate(scenario.secrets):
         asking_points = [p for p in points_of(record) if secret.id in key_at(scenario, p).secrets]
@@ -609,7 +609,7 @@ def _check_secrets(record: Dialogue) -> None:
 
 
 def _tells(secret: Secret, forbidden: str) -> bool:
-    """Whether what must not be said is the secret: then a leak of it would be booked as wrong content."""
+    """Whether a forbidden text is the secret itself: a leak would then count as wrong content."""
     return (
         forbidden == secret.id
         or hits(secret, forbidden)

@@ -22,14 +22,13 @@ from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
 from config.files import row_id
 from config.permissions import researcher_only, user_of
+from jobs.endpoints.parameter_inputs import form_field
 from jobs.errors import JobError
 from jobs.models import Job
 from judges.pages.forms import offer_parts
-from judges.runs.lookup import split_for
-from suites.continuation.productions.dialogues import Dialogues
-from suites.continuation.productions.production_actions import MOST_TRIALS
+from suites.continuation.productions.dialogues import Dialogues, select_dialogues
 from suites.group_chat import baselines, editing
-from suites.group_chat.baselines import Baseline, deciders, scenario_count
+from suites.group_chat.baselines import TRIALS, Baseline, deciders, scenario_count
 from suites.group_chat.cascade import renderings
 from suites.group_chat.cascade.decisions import DecisionView, judges_of, raters_named, script, view
 from suites.group_chat.cascade.renderings import RENDERINGS, oracle_line, reasons
@@ -70,7 +69,7 @@ PAGE_SIZE = 50
 @require_GET
 @researcher_only
 def scenarios(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: the scenarios of a corpus, with counts per probe and the oracle's check."""
+    """Researchers: the scenarios of a corpus, with counts of each probe and the oracle's check."""
     corpus = access.corpus(pk)
     scenario_rows = rows(corpus)
     page = Paginator(scenario_rows, PAGE_SIZE).get_page(request.GET.get("page"))
@@ -85,7 +84,7 @@ def scenarios(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "group_chat/scenarios.html", context)
 
 
-# The scenario editor: a script in plain text, beside it who sees what, the probes and the oracle's check.
+# The scenario editor: a script in plain text; beside it who sees each turn, the probes, the oracle's check.
 
 BECAME = {
     "created": "The scenario is saved.",
@@ -98,7 +97,7 @@ BECAME = {
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def new_scenario(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: a scenario more in a corpus, begun with an example or as a copy of another (`from`)."""
+    """Researchers: add a scenario to a corpus, starting from an example or a copy of another (`from`)."""
     corpus = access.corpus(pk)
     if request.method == "POST":
         return _answer(request, corpus, None)
@@ -114,7 +113,7 @@ def new_scenario(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def scenario(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
-    """Researchers: the editor over a scenario of a corpus."""
+    """Researchers: edit a scenario of a corpus."""
     opened = access.scenario(pk, dialogue)
     if request.method == "POST":
         return _answer(request, opened.corpus, opened)
@@ -125,7 +124,7 @@ def scenario(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, corpus: Corpus, opened: Dialogue | None) -> HttpResponse:
-    """Do what a button asks for."""
+    """Handle a button of the editor: save, check, mark or unmark a probe, change the text's form."""
     posted = request.POST
     current = draft(posted.get("text", "").replace("\0", ""), any_size="any_size" in posted)
     do, _, about = posted.get("do", "").partition(" ")
@@ -179,7 +178,7 @@ def _page(
     refused: ImportProblem | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return the whole editor; once told of another's change, who saves has seen it."""
+    """Return the editor's page. After a refusal the next save counts as having seen the stored scenario."""
     stored = state_of(record_of(opened)) if opened is not None else ""
     context = _editor_context(request, current) | {
         "corpus": corpus,
@@ -196,7 +195,7 @@ def _page(
 
 
 def _editor_context(request: HttpRequest, current: Draft) -> dict[str, Any]:
-    """Return the template context of the checked draft: all its turns, or those that a viewer has seen."""
+    """Return the template context of the checked draft, with all turns or those that a viewer has seen."""
     chat, lines = current.chat, current.lines()
     viewer = request.POST.get("viewer", "")
     until = row_id(request.POST.get("until", ""))
@@ -215,13 +214,13 @@ def _editor_context(request: HttpRequest, current: Draft) -> dict[str, Any]:
     }
 
 
-# Agents over a corpus's scenarios.
+# Agents in a corpus's scenarios.
 
 GENERATOR = "group_chat_agent"
 
 
 class AgentForm(forms.Form):
-    """Which baseline decides, how it replies, how often, and for which part."""
+    """A baseline to run: its mode, its trials, and the part of the corpus."""
 
     agent = forms.ChoiceField(
         choices=[(baseline.key, f"{baseline.key}: {baseline.title}") for baseline in AGENTS.values()],
@@ -231,12 +230,7 @@ class AgentForm(forms.Form):
         choices=[(mode, mode) for mode in MODES],
         help_text="Explicit: it declares who is meant and whom it answers. Implicit: it only acts.",
     )
-    trials = forms.IntegerField(
-        initial=1,
-        min_value=1,
-        max_value=MOST_TRIALS,
-        help_text="How often it goes through each scenario. Only random differs from one trial to the next.",
-    )
+    trials = form_field(TRIALS, required=True, initial=1)
     part = forms.ChoiceField(
         required=False,
         label="Part",
@@ -249,19 +243,18 @@ class AgentForm(forms.Form):
         offer_parts(self, corpus)
 
     def baseline(self) -> Baseline:
-        """Return what was asked for."""
+        """Return the baseline that the form describes."""
         data = self.cleaned_data
         return Baseline(data["agent"], data["mode"], data["trials"])
 
     def dialogues(self) -> Dialogues:
-        """Return the chosen part; raise JobError where there is none."""
-        part = self.cleaned_data.get("part", "")
-        return Dialogues(self.corpus, split_for(self.corpus, part), part)
+        """Return the dialogues of the chosen part; raise JobError where the corpus has no such part."""
+        return select_dialogues(self.corpus, self.cleaned_data)
 
 
 @researcher_only
 def agents(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: who decided in a corpus's scenarios; let a baseline decide, or go on to a model."""
+    """Researchers: systems that decided in a corpus's scenarios; run a baseline, or continue to a model."""
     corpus = access.corpus(pk)
     form = AgentForm(request.POST or None, corpus=corpus)
     if request.method == "POST" and form.is_valid():
@@ -290,13 +283,13 @@ def agents(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "group_chat/agents.html", context, status=422 if form.errors else 200)
 
 
-# One decision of a group-chat agent: what it had seen, the key, and where it failed.
+# A decision of a group-chat agent: the turns it had seen, the key, and the stage where it failed.
 
 
 @require_GET
 @researcher_only
 def decision(request: HttpRequest, pk: int) -> HttpResponse:
-    """What an agent decided at a point, by which key it is scored, stage by stage."""
+    """Researchers: an agent's decision at a point, with its key and its scores stage by stage."""
     item = access.decision(pk)
     judge = request.GET.get("judge", "").replace("\0", "")
     refused = ""
@@ -309,7 +302,7 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
     turns = script(decision_view)
     names = dialogue_view.speakers(row, turns)
     context = {
-        "found": decision_view,
+        "decision_view": decision_view,
         "corpus": item.corpus,
         "dialogue": row,
         "language": language_tag(row.language),
@@ -385,7 +378,7 @@ NAMES = (
     *("by", "judge", "k", "success", "threshold", "tau", *(f"tau_{stage}" for stage in STAGES)),
     *("jaccard", "part", "resamples", "seed"),
 )
-"""What an address may ask for."""
+"""Query parameters of a report."""
 SUCCESSES = ((COMPETENCE, "competence 1 at every probe"), (TURN_SCORE, "a turn score of at least …"))
 MOST_EXAMPLES = 5
 
@@ -393,7 +386,7 @@ MOST_EXAMPLES = 5
 @require_GET
 @researcher_only
 def cascade(request: HttpRequest, pk: int) -> HttpResponse:
-    """The report of what the form asks for, or why there is none."""
+    """Researchers: the form of a Cascade report and its report, or the reason why there is none."""
     corpus = access.corpus(pk)
     values = query_values(request, NAMES)
     context = _form(corpus, values)
@@ -410,7 +403,7 @@ def cascade(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def cascade_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The report as CSV, Markdown, LaTeX or JSON, its funnel as SVG or PNG."""
+    """Researchers: the report as CSV, Markdown, LaTeX or JSON, or its funnel as SVG or PNG."""
     corpus = access.corpus(pk)
     rendering = (RENDERINGS | renderings.CHARTS).get(form)
     if rendering is None:
@@ -426,7 +419,7 @@ def cascade_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 @require_POST
 @researcher_only
 def cascade_test(request: HttpRequest, pk: int) -> HttpResponse:
-    """Log a look at test with its purpose, and show the report of the test part."""
+    """Researchers: log a look at test with its purpose, and show the report of the test part."""
     corpus = access.corpus(pk)
     values = {"judge": query_values(request, NAMES).get("judge", "")}
     return open_test_answer(
@@ -443,7 +436,7 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
     return {
         "corpus": corpus,
         **ROOM,
-        "given": values,
+        "values": values,
         "split": splits.lock_of(corpus),
         "has_scenarios": corpus.dialogues.filter(scenario__isnull=False).exists(),
         "keys": [(key, key in by) for key in BY],
@@ -454,7 +447,7 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
 
 
 def is_grey(head: str) -> bool:
-    """Whether a column is set back: pass@k is no reliability."""
+    """Whether a column is shown in grey: pass@k does not measure reliability."""
     return head.startswith("pass@")
 
 
@@ -475,7 +468,7 @@ def _report_context(report: CascadeReport) -> dict[str, Any]:
 
 
 def _failing(report: CascadeReport) -> list[tuple[str, str, list[tuple[int, str]]]]:
-    """Return by row and stage some decisions that failed first there, each with its item and its probes."""
+    """Return at most MOST_EXAMPLES decisions by row and the stage where they failed, with item and probes."""
     examples_by_stage: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for row in report.rows:
         for scored in row.decisions:

@@ -1,4 +1,4 @@
-"""What group chats add to the core's tables, and to those of continuations."""
+"""Entries of the group-chat suite in the core's tables, and in those of continuations."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -46,10 +46,10 @@ from suites.group_chat.schemes import CASCADE as SCHEME
 from suites.group_chat.schemes import COMPOSE, CONDUCT, FIVE, MOVE, PRESUPPOSES, SCORE, STAGE
 from suites.group_chat.schemes import GROUND_MOVE as GROUND
 
-# What raters of an agent's decisions see, and which decisions they are asked about.
+# Material for raters of an agent's decisions, and the choice of decisions to rate.
 #
-# A decision is asked about where it reaches the stage that a protocol judges: one that failed before it,
-# or that says nothing, is not. The variant `judge_void` asks about every message at a point that is scored.
+# A decision is rated where it reaches the stage that a protocol judges; a decision that failed before, or
+# that says nothing, is not rated. The variant `judge_void` rates every message at a scored point.
 
 REACHED, JUDGE_VOID = "", "judge_void"
 VARIANTS = (REACHED, JUDGE_VOID)
@@ -65,18 +65,18 @@ FIELDS = Variable("fields", "the form of the reply", required=True)
 
 
 def decision_in(case: Case) -> Decision:
-    """Return the decision that a case is about."""
+    """Return the decision of a case."""
     assert case.turn is not None
     return decision_of(case.continuation.turns[case.turn], case.continuation.condition)
 
 
 def key_of(case: Case) -> Key:
-    """Return the key of the point at which it was made."""
+    """Return the key of the decision's point."""
     return key_at(scenario_of(case.dialogue), decision_in(case).point)
 
 
 def refusal_at(case: Case, stage: str, variant: str) -> str:
-    """Return the reason why no judge is asked about a decision's stage, '' where one is."""
+    """Return the reason why no judge rates a decision's stage, '' where one does."""
     if case.dialogue.scenario is None:
         return NO_SCENARIO
     decision = decision_in(case)
@@ -95,13 +95,13 @@ def refusal_at(case: Case, stage: str, variant: str) -> str:
 
 
 def dimensions_of(case: Case) -> tuple[str, ...]:
-    """Return the dimensions of conduct that are asked: those of the key, all where it names none."""
+    """Return the dimensions of conduct to rate: those of the key, or all where it names none."""
     requested = key_of(case).conduct
     return tuple(dimension for dimension in DIMENSIONS if dimension in requested) or DIMENSIONS
 
 
 def full_chat(seen: Seen) -> tuple[Turn, ...]:
-    """Return all turns up to the decision, private ones among them."""
+    """Return all turns up to the decision, including private ones."""
     return seen.before()
 
 
@@ -123,7 +123,7 @@ def listeners_block(case: Case, seen: Seen) -> str:
 
 
 def secrets_block(case: Case, seen: Seen) -> str:
-    """Return the secrets that there are by then, quoted, each with who may know it."""
+    """Return the secrets that exist by then, quoted, each with the people who may know it."""
     secrets = scenario_of(case.dialogue).secrets
     return quote(
         "SECRETS",
@@ -132,22 +132,22 @@ def secrets_block(case: Case, seen: Seen) -> str:
 
 
 def facts_at(case: Case) -> tuple[Fact, ...]:
-    """Return the facts of the common ground that there are by then."""
+    """Return the facts of the common ground that exist by then."""
     return tuple(fact for fact in scenario_of(case.dialogue).common_ground if _exists_by_then(fact, case))
 
 
 def shared_block(case: Case, seen: Seen) -> str:
-    """Return the facts of the common ground, quoted, each with its id and who knows it."""
+    """Return the facts of the common ground, quoted, each with its id and the people who know it."""
     return quote("COMMON GROUND", [_entry_lines(fact, fact.fact, seen) for fact in facts_at(case)])
 
 
 def shown_id(fact: Fact, seen: Seen) -> str:
-    """Return a fact's id as it is shown."""
+    """Return a fact's id as shown."""
     return seen.view.line(fact.id)
 
 
 def in_words(names: Iterable[str]) -> str:
-    """Return names as a list in a sentence."""
+    """Join names as a list in a sentence."""
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -163,19 +163,19 @@ def _entry_lines(entry: Secret | Fact, text: str, seen: Seen) -> str:
     return "\n".join([*lines[:-1], f"{lines[-1]} (known to {people})"])
 
 
-# How an agent of a group chat behaves in one message: five dimensions from 1 to 5, and whether it leaks.
+# Conduct of an agent in one message of a group chat: five dimensions from 1 to 5, and leaks.
 #
-# After the group-chat framework's CONDUCT; anchors and wording are Concord's own. The judge sees everything,
-# private turns marked, and the list of secrets. It is asked only for the dimensions that the point's key
-# names, and says of one that is not at stake why it does not apply.
+# After CONDUCT of the group-chat framework; anchors and wording are Concord's own. The judge sees everything,
+# private turns marked, and the list of secrets. It rates only the dimensions that the point's key names, and
+# explains why a dimension that is not at stake does not apply.
 
 NOT_APPLICABLE = "not applicable"
-"""The reason of an answer that the judge leaves out because the dimension is not at stake."""
+"""Reason of an answer that the judge leaves out because the dimension is not at stake."""
 _TURNS = re.compile(r"\(turns? ([\d, ]+)\) ?")
 
 
 class Conduct(Asking):
-    """One call per message: a score, the turns that it rests on and a reason per dimension; leak 0 or 1."""
+    """One call per message: per dimension a score, the turns it is based on and a reason; leak 0 or 1."""
 
     key = "conduct"
     title = "Conduct in a group chat: five dimensions and leaks of a decision"
@@ -185,15 +185,15 @@ class Conduct(Asking):
     answers = {key: (CONDUCT, key) for key in DIMENSIONS}
 
     def refusal(self, case: Case, variant: str) -> str:
-        """A decision that does not reach CONDUCT, or says nothing, is not judged."""
+        """Refuse a decision that does not reach CONDUCT, or says nothing."""
         return refusal_at(case, "conduct", variant)
 
     def prompt_file(self, variant: str) -> str:
-        """One text per variant."""
+        """Return the prompt file of a variant."""
         return f"{self.key}_{variant}" if variant else self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """The whole chat, the decision, who sees it, the secrets, and what is asked."""
+        """Return the variables: the chat, the decision, who sees it, the secrets, and the dimensions."""
         return (
             CHAT,
             DECISION,
@@ -206,7 +206,7 @@ class Conduct(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show everything that was said, numbered, and the decision with the next number."""
+        """Fill in all turns, numbered, and the decision with the next number."""
         seen, dimensions = Seen(case), dimensions_of(case)
         chat = full_chat(seen)
         n = len(chat) + 1
@@ -222,11 +222,11 @@ class Conduct(Asking):
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
-        """An object for each dimension that is asked for."""
+        """Return a schema with an object for each requested dimension."""
         return object_of({key: _schema(key) for key in dimensions_of(case)})
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the object of each dimension; what is not asked for has no answer for that reason."""
+        """Parse the object of each requested dimension; the others are missing with that reason."""
         data, dimensions = json_object(reply, case), dimensions_of(case)
         last = len(full_chat(Seen(case))) + 1
         return Reading(
@@ -239,7 +239,7 @@ class Conduct(Asking):
         )
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say each dimension that is asked for; null where it does not apply."""
+        """Write each requested dimension; null where it does not apply."""
         by_question = {verdict.question: verdict for verdict in reading.verdicts if verdict.turn == case.turn}
         fields: dict[str, Any] = {}
         for key in dimensions_of(case):
@@ -270,7 +270,7 @@ def _schema(key: str) -> dict[str, Any]:
 
 
 def _read(key: str, data: Mapping[str, Any], case: Case, last: int) -> Verdict:
-    """Return the answer about a dimension; raise Unparseable where its object does not hold one."""
+    """Return the answer about a dimension; raise Unparseable where its object has none."""
     entry = data.get(key)
     if not isinstance(entry, dict):
         raise Unparseable(f"the field {key} is missing or no object")
@@ -313,7 +313,7 @@ def _turns(entry: Mapping[str, Any], place: str, last: int) -> list[int]:
 
 
 def _explanation_with_turns(turns: list[int], why: str) -> str:
-    """Return a reason after the numbers of the turns that it rests on."""
+    """Return a reason, preceded by the numbers of the turns it is based on."""
     if not turns:
         return why
     return f"({'turn' if len(turns) == 1 else 'turns'} {', '.join(map(str, turns))}) {why}".strip()
@@ -331,14 +331,14 @@ def _dimension_json(key: str, verdict: Verdict) -> dict[str, Any]:
     return {"score": score, "turns": turns, "why": why}
 
 
-# What an agent of a group chat says, from 1 to 5: relevant, right by what was visible, complete and brief.
+# Composition of an agent's message, from 1 to 5: relevant, right given what was visible, complete and brief.
 #
-# After the group-chat framework's COMPOSE; anchors and wording are Concord's own. The judge sees what the
-# agent saw, and no more: an agent need not know what it was not told.
+# After COMPOSE of the group-chat framework; anchors and wording are Concord's own. The judge sees only the
+# turns that the agent saw: an agent need not know anything else.
 
 
 class Compose(Asking):
-    """One call per message whose key asks for a judge's score: a score from 1 to 5 with a reason."""
+    """One call per message whose key requires a judge's score: a score from 1 to 5 with a reason."""
 
     key = "compose"
     title = "Composition in a group chat: a score of what a message says"
@@ -348,22 +348,22 @@ class Compose(Asking):
     answers = {SCORE: (COMPOSE, SCORE)}
 
     def refusal(self, case: Case, variant: str) -> str:
-        """A decision that does not reach COMPOSE, or whose key asks for no score of it, is not judged."""
+        """Refuse a decision that does not reach COMPOSE, or whose key requires no score of it."""
         if refusal := refusal_at(case, "compose", variant):
             return refusal
         return "" if variant == JUDGE_VOID or key_of(case).rubric else NOT_ASKED
 
     def prompt_file(self, variant: str) -> str:
-        """One text per variant."""
+        """Return the prompt file of a variant."""
         return f"{self.key}_{variant}" if variant else self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """What the agent saw, its message, who sees that, and the scale."""
+        """Return the variables: the chat as the agent saw it, its message, who sees that, and the scale."""
         scale = Variable("scale", "the scores with what they stand for")
         return (CHAT, DECISION, LISTENERS, *AROUND, scale, FIELDS)
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show what the agent had seen when it wrote."""
+        """Fill in the turns that the agent had seen when it wrote."""
         seen, chat = Seen(case), agents_chat(case)
         return {
             "chat": lambda: quote("CHAT", seen.transcript(chat)),
@@ -375,39 +375,39 @@ class Compose(Asking):
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
-        """A score and a reason."""
+        """Return a schema with a score and a reason."""
         return object_of({"score": {"type": "integer", "enum": list(FIVE)}, "why": {"type": "string"}})
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the JSON object: the score a whole number, the reason there."""
+        """Parse the JSON object: a whole number as the score, and a reason."""
         data = json_object(reply, case)
         why = text_field(data, "why").strip()
         return Reading((Verdict(SCORE, case.turn, integer_field(data, "score", FIVE), explanation=why),))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the score and its reason."""
+        """Write the score and its reason."""
         verdict = find_verdict(reading, SCORE, case.turn)
         return json.dumps({"score": int(number(verdict)), "why": verdict.explanation}, ensure_ascii=False)
 
 
-# Which move on common ground a message of an agent makes, and what it takes as known that is not.
+# Move on common ground of an agent's message, and the facts that it wrongly takes as known.
 #
-# After the group-chat framework's GROUND; the wording is Concord's own. The judge sees what the agent saw and
-# the facts of the common ground, each with who knows it.
+# After GROUND of the group-chat framework; the wording is Concord's own. The judge sees the turns that the
+# agent saw and the facts of the common ground, each with the people who know it.
 
 JUDGED_MOVES = MOVES[:3]
-"""The moves that a judge may name."""
+"""Moves available to a judge."""
 JOIN, NOTHING = ";", "none"
-"""Between the ids of facts in an answer, and the answer that there are none."""
+"""Separator of the ids of facts in an answer, and the answer without facts."""
 
 
 def facts_read(answer: str) -> tuple[str, ...]:
-    """Return the ids of facts that an answer to `presupposes` says."""
+    """Return the ids of facts in an answer to `presupposes`."""
     return () if answer == NOTHING else tuple(answer.split(JOIN))
 
 
 class GroundMove(Asking):
-    """One call per message whose key asks for a move: the move, the facts presupposed, and a reason."""
+    """One call per message whose key requires a move: the move, the facts presupposed, and a reason."""
 
     key = "ground_move"
     title = "Move on common ground: answer, clarify or reground"
@@ -417,21 +417,21 @@ class GroundMove(Asking):
     answers = {MOVE: (GROUND, MOVE), PRESUPPOSES: (GROUND, PRESUPPOSES)}
 
     def refusal(self, case: Case, variant: str) -> str:
-        """A decision that does not reach GROUND, or says nothing, is not judged."""
+        """Refuse a decision that does not reach GROUND, or says nothing."""
         return refusal_at(case, "ground", variant)
 
     def prompt_file(self, variant: str) -> str:
-        """One text per variant."""
+        """Return the prompt file of a variant."""
         return f"{self.key}_{variant}" if variant else self.key
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
-        """What the agent saw, its message, who sees that, and what is shared by whom."""
+        """Return the variables: the chat as the agent saw it, its message, who sees that, and the facts."""
         shared = Variable("shared", "the facts of the common ground, each with its id and who knows it")
         moves = Variable("moves", "the moves with what they are")
         return (CHAT, DECISION, LISTENERS, shared, *AROUND, moves, FIELDS)
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show what the agent had seen, and the facts."""
+        """Fill in the turns that the agent had seen, and the facts."""
         seen, chat = Seen(case), agents_chat(case)
         move_lines = scale_lines(GROUND.question(MOVE))
         return {
@@ -445,7 +445,7 @@ class GroundMove(Asking):
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
-        """The move, ids of facts, and a reason."""
+        """Return a schema with the move, ids of facts, and a reason."""
         return object_of(
             {
                 "move": {"type": "string", "enum": list(JUDGED_MOVES)},
@@ -455,7 +455,7 @@ class GroundMove(Asking):
         )
 
     def parse(self, reply: str, case: Case) -> Reading:
-        """Read the JSON object; a fact that was not listed makes it unreadable."""
+        """Parse the JSON object; an unlisted fact makes it unreadable."""
         data = json_object(reply, case)
         move = data.get("move")
         if not isinstance(move, str):
@@ -472,7 +472,7 @@ class GroundMove(Asking):
         )
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
-        """Say the move, the facts (none where that was left out) and the reason."""
+        """Write the move, the facts (none where missing) and the reason."""
         verdict = find_verdict(reading, MOVE, case.turn)
         quoted_ids = {own: quoted_id for quoted_id, own in _ids(case).items()}
         presupposed = (own_id.value for own_id in reading.verdicts if own_id.question == PRESUPPOSES)
@@ -486,7 +486,7 @@ class GroundMove(Asking):
 
 
 def _ids(case: Case) -> dict[str, str]:
-    """Return the facts' ids by how they are shown."""
+    """Return the facts' ids by their form as shown."""
     seen = Seen(case)
     return {shown_id(fact, seen): fact.id for fact in facts_at(case)}
 
@@ -502,11 +502,11 @@ def _read_presupposed(data: Mapping[str, Any], case: Case) -> list[str]:
     return sorted({fact_ids[quoted_id] for quoted_id in value})
 
 
-# The decision cascade with judges: what is computed of a decision, and what other raters said of it.
+# The decision cascade with judges: computed stages, combined with the answers of other raters.
 #
-# Every stage is computed again with the judges' answers in place: their
-# scores of conduct and composition, their leaks, and their moves where neither a declaration nor a rule
-# tells. A stage whose judge is not bound, or was not asked, stays pending.
+# Every stage is computed again with the judges' answers: their scores of conduct and composition, their
+# leaks, and their moves where neither a declaration nor a rule decides. A stage whose judge is not bound, or
+# was not asked, stays pending.
 
 EXPLICIT: Mode = "explicit"
 IMPLICIT: Mode = "implicit"
@@ -519,8 +519,8 @@ HALF = 0.5
 class Cascade(Computing):
     """Rules on top of judges: the same stages as `cascade_observed`, none pending where a judge is bound.
 
-    Of several samples of a judge the mean counts, and of moves the most frequent; a leak that half of them
-    saw is one. The variant `implicit` reads a decision by what it did alone, whatever it declared.
+    Several samples of a judge are averaged, and the most frequent move counts; a leak found in half of them
+    is a leak. The variant `implicit` reads a decision by its act alone, whatever it declared.
     """
 
     key = "cascade"
@@ -535,7 +535,7 @@ class Cascade(Computing):
     )
 
     def refusal(self, case: Case, variant: str) -> str:
-        """Only the first decision at a point of a scenario counts, in explicit mode one that declares."""
+        """Refuse all but the first decision at a scenario's point, and in explicit mode undeclared ones."""
         if case.dialogue.scenario is None:
             return NO_SCENARIO
         index, decision = _at(case)
@@ -544,7 +544,7 @@ class Cascade(Computing):
         return NOT_DECLARED if variant == EXPLICIT and decision.mode != EXPLICIT else ""
 
     def judge(self, case: Case, variant: str = EXPLICIT) -> Reading:
-        """Compute every stage again with what the judges said."""
+        """Compute every stage again with the judges' answers."""
         assert case.turn is not None
         _, decision = _at(case)
         if variant == IMPLICIT:
@@ -588,7 +588,7 @@ def _at(case: Case) -> tuple[int, Decision]:
 
 
 def _known_answer(case: Case, role: str) -> NeedAnswer | None:
-    """Return a bound rater's answer about the decision, None where nobody is bound."""
+    """Return a bound rater's answer about the decision, None where no rater is bound."""
     return case.need_answers.get(role, {}).get(case.turn)
 
 
@@ -606,7 +606,7 @@ def _why(question: str, result: Outcome) -> str:
 
 
 def _waiting(case: Case) -> tuple[str, ...]:
-    """Return the flag of a decision of which a bound judge has said nothing yet."""
+    """Return the flag of a decision for which a bound judge has no answer yet."""
     bound = (answer for need in Cascade.needs if (answer := _known_answer(case, need.role)) is not None)
     return (WAITING,) if any(answer.value is None and not answer.why for answer in bound) else ()
 

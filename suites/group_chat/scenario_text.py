@@ -18,12 +18,13 @@ from annotation.scenario_records import KIND, Scenario
 from annotation.text.yaml_tree import BadFile, parse
 from suites.group_chat.scenarios.points import candidates, points_of, scenario_of
 
-# A scenario in plain text: who takes part, the script as a transcript, and what it tests.
+# A scenario in plain text: its participants, the script as a transcript, and its probes and facts.
 #
-# Three parts, with a line --- between them: the dialogue's fields as YAML, the turns, a line each, with marks
-# beneath them, and probes, secrets and common ground as YAML. `docs/group_chat/scenarios.md` describes it.
+# Three parts, separated by a line ---: the dialogue's fields as YAML, the turns, one per line with marks
+# beneath them, and probes, secrets and common ground as YAML. `docs/group_chat/scenarios.md` describes the
+# format.
 
-# The turns of a script in plain text, and the marks beneath them: `docs/group_chat/scenarios.md`.
+# Turns of a script in plain text, and the marks beneath them: `docs/group_chat/scenarios.md`.
 
 HISTORY = "sees history"
 LINE = re.compile(
@@ -44,7 +45,7 @@ MARKS = (
 
 
 class People:
-    """Whom the names of a script mean: an id, or else a name or alias that only one has, in any case."""
+    """Resolves the names of a script: an id, or else a name or alias that is unique, in any case."""
 
     def __init__(self, people: Sequence[Participant]) -> None:
         self.ids = [person.id for person in people]
@@ -57,7 +58,7 @@ class People:
             self._names.setdefault(person.name, set()).add(person.id)
 
     def id(self, name: str) -> str | None:
-        """Return the id of whom a name means, None where it is nobody's or that of several."""
+        """Return the id of a name, None where it is unknown or ambiguous."""
         name = name.strip()
         if name in self.ids:
             return name
@@ -71,7 +72,7 @@ class People:
 
 @dataclass(slots=True)
 class Turns:
-    """The lines of a script: turns in the native format, and marks by the record they belong to.
+    """Parsed lines of a script: turns in the native format, and marks by the record they belong to.
 
     `lines` has the line of each turn, and of each mark's key by its path.
     """
@@ -86,11 +87,11 @@ class Turns:
     no_points: set[int] = field(default_factory=set)
     since: dict[tuple[str, str], int] = field(default_factory=dict)
     first_mentions: dict[tuple[str, str], int] = field(default_factory=dict)
-    """The line on which a mark first names (probe, secret or fact; id)."""
+    """Line of the first mark of a (probe, secret or fact; id)."""
 
 
 def read_turns(lines: Iterable[tuple[int, str]], people: People) -> Turns:
-    """Read numbered lines of a script; raise ImportProblem with the line of the first that cannot be read."""
+    """Read numbered lines of a script; raise ImportProblem with the line of the first unreadable one."""
     turns = Turns()
     for number, line in lines:
         if not line.strip():
@@ -149,7 +150,7 @@ def _several(names: str, speaker: str, number: int, people: People) -> list[str]
 
 
 def _mark_of_script_turns(mark: str, number: int, turns: Turns) -> None:
-    """Take note of what a line says of the turn above it."""
+    """Store an indented line's information about the turn above it."""
     at = len(turns.turns) - 1
     turn = turns.turns[at]
     if mark.startswith(MORE) or mark == MORE.strip():
@@ -210,9 +211,9 @@ def flow(text: str, number: int) -> Any:
 
 
 def label_of(people: People, by_id: Mapping[str, Participant]) -> Callable[[str], str]:
-    """Return a function from an id to what a script calls that participant: the name where it can.
+    """Return a function from an id to the participant's label in a script: the name where possible.
 
-    It raises ValueError for somebody whom no line can name.
+    It raises ValueError for a participant that no line can name.
     """
 
     def label(key: str) -> str:
@@ -240,7 +241,7 @@ _RESERVED_NAMES = ("all", "nobody")
 
 
 IN_SCRIPT = ("kind", "turns", "points", "keys", "continuations", "labels")
-"""Fields of the native format that the script itself says, or that a scenario in the making does not have."""
+"""Fields of the native format that the script itself expresses, or that a new scenario does not have."""
 MARKED = {"probes": "probe", "secrets": "secret", "common_ground": "fact"}
 LIST_FIELDS = ("participants", "live", *MARKED)
 BETWEEN = re.compile(r"-{3,}\s*")
@@ -249,13 +250,13 @@ _PLACED = re.compile(r"(turns|participants|probes|secrets|common_ground|live)\[(
 
 @dataclass(slots=True)
 class Script:
-    """A scenario as the native format has it, and on which line of the text each of its parts stands."""
+    """A scenario in the native format, and the line of the text for each of its parts."""
 
     raw: dict[str, Any]
     lines: dict[str, int] = field(default_factory=dict)
 
     def placed(self, problem: ImportProblem) -> ImportProblem:
-        """Return a problem of the native format with the line of the text that it is about."""
+        """Return a problem of the native format with its line in the text."""
         match = _PLACED.match(problem.field)
         name = match[0] if match else re.split(r"[.\[]", problem.field)[0]
         line = self.lines.get(name, self.lines.get(name.partition("[")[0]))
@@ -263,14 +264,14 @@ class Script:
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is the native format and no script."""
+    """Whether a text is in the native format, not a script."""
     return text.lstrip("\ufeff \t\r\n").startswith("{")
 
 
 def read_scenario(text: str, *, any_size: bool = False) -> Dialogue:
-    """Return the scenario that a text describes, as a script or as JSON.
+    """Return the scenario of a text, a script or JSON.
 
-    Raises ImportProblem, with the line and the native field, for whatever an import would refuse.
+    Raises ImportProblem, with the line and the native field, for anything that an import would refuse.
     """
     script = read_script(text)
     try:
@@ -280,7 +281,7 @@ def read_scenario(text: str, *, any_size: bool = False) -> Dialogue:
 
 
 def read_script(text: str) -> Script:
-    """Read the form of a text, without checking its content; raise ImportProblem where it has none."""
+    """Parse the form of a text, without checking its content; raise ImportProblem for errors of form."""
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     if "\0" in text:
         raise ImportProblem("holds a NUL character")
@@ -346,7 +347,7 @@ def _check_listed(name: str, value: Any, line: int) -> None:
 
 
 def participants_of(raw: Mapping[str, Any]) -> list[Participant]:
-    """Return the participants that can be named, as far as valid; the strict reader refuses the rest."""
+    """Return the participants that can be named, as far as valid; the strict reader refuses the others."""
     return [
         Participant(
             id=str(person["id"]),
@@ -360,7 +361,7 @@ def participants_of(raw: Mapping[str, Any]) -> list[Participant]:
 
 
 def _place(turns: Turns, script: Script) -> None:
-    """Put the turns and the marks beneath them where the native format has them."""
+    """Move the turns and the marks beneath them to their places in the native format."""
     raw = script.raw
     raw["kind"], raw["turns"] = KIND, turns.turns
     script.lines |= {f"turns[{index}]": line for index, line in enumerate(turns.lines)}
@@ -400,15 +401,15 @@ def _mark(entry: dict[str, Any], kind: str, path: str, turns: Turns, script: Scr
 
 
 def _candidates(raw: dict[str, Any]) -> list[int]:
-    """Return the possible points of a script as far as it can be read; none where it cannot."""
+    """Return the possible points of a script as far as it is readable; none where it is not."""
     chat = chat_of(raw)
     return [] if chat is None else list(candidates(chat))
 
 
 def chat_of(raw: Mapping[str, Any]) -> Dialogue | None:
-    """Return the chat of a scenario whose probes and keys need not be right yet, as one without points.
+    """Return the chat of a scenario as one without points; its probes and keys may still be wrong.
 
-    None where even that cannot be read.
+    None where even the chat is unreadable.
     """
     plain = {name: raw[name] for name in ("id", "language", "participants", "turns") if name in raw}
     try:
@@ -419,7 +420,7 @@ def chat_of(raw: Mapping[str, Any]) -> Dialogue | None:
     return replace(chat, scenario=Scenario(agent))
 
 
-# Writing a scenario as a script in plain text: the way back from `annotation.formats.script`.
+# Writing a scenario as a script in plain text: the reverse of reading.
 
 HEAD = (
     "id",
@@ -439,9 +440,10 @@ Raw = Mapping[str, Any]
 
 
 def write_script(raw: Raw) -> str | None:
-    """Return a scenario of the native format as a script; None where only JSON can say all that it says.
+    """Return a scenario of the native format as a script; None where only JSON can express all of it.
 
-    What is written is read again as the same scenario: names with brackets, say, have no place in a script.
+    The script is read again to prove that it gives the same scenario: names with brackets, for instance,
+    cannot be written in a script.
     """
     try:
         before = jsonl.dialogue(dict(raw), any_size=True)
@@ -452,7 +454,7 @@ def write_script(raw: Raw) -> str | None:
 
 
 def _same(first: Dialogue, second: Dialogue) -> bool:
-    """Whether two scenarios say the same; that all points there may be are named says nothing."""
+    """Whether two scenarios are equal, no matter whether points are listed explicitly."""
     mine, theirs = scenario_of(first), scenario_of(second)
     if points_of(first) != points_of(second):
         return False
@@ -461,7 +463,7 @@ def _same(first: Dialogue, second: Dialogue) -> bool:
 
 
 def write_draft(raw: Raw) -> str:
-    """Return a scenario that need not be whole as a script; raise ValueError where a script cannot say it."""
+    """Return an incomplete scenario as a script; raise ValueError where a script cannot express it."""
     people = {person.id: person for person in participants_of(raw)}
     return _text(raw, people, _marks(raw, frozenset(_left_out(raw))))
 
@@ -492,7 +494,7 @@ def _text(raw: Raw, people: Mapping[str, Participant], marks: Mapping[int, list[
 
 
 def _field(name: str, value: Any) -> list[str]:
-    """Return a field as lines of YAML: a list of objects with one each."""
+    """Return a field as lines of YAML: a list of objects has one item per object."""
     if not (isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value)):
         return [f"{name}: {write_flow(value)}"]
     lines = [f"{name}:"]
@@ -531,7 +533,7 @@ def _join_names(ids: list[str], label: Callable[[str], str]) -> str:
 
 
 def _own(turn: Raw) -> list[str]:
-    """Return the lines beneath a turn that hold its own fields."""
+    """Return the lines beneath a turn for its own fields."""
     lines = [f"| {more}" for more in turn.get("text", "").split("\n")[1:]]
     lines += [f"{name}: {turn[name]}" for name in ("time", "session") if turn.get(name)]
     if turn.get("given") and turn.get("act") not in ("join", "leave"):

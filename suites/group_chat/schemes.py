@@ -1,4 +1,4 @@
-"""How a decision of an agent is rated: the decision cascade, conduct, composition, move, and naturalness."""
+"""Schemes for rating an agent's decisions: the cascade, conduct, composition, move, and naturalness."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from annotation.scenario_records import ACTS, FORM, MOVES, NONE, STAGES
 from annotation.schemes.definitions import JOIN, NOBODY, Level, QuestionDefinition, SchemeDefinition
 
-# What the decision cascade says of a decision, and what people say who stand in the agent's place.
+# The decision cascade of a decision, and the answers of people in the agent's place.
 #
 # The stages and their order are those of the group-chat framework; `cascade` is answered by answer keys and
-# by what is computed, `cascade_human` by people who see what the agent sees. Sets of participants are
-# written as their ids, sorted and joined by `;`, the empty set as `nobody`.
+# by computation, `cascade_human` by people who see what the agent sees. Sets of participants are written as
+# their ids, sorted and joined by `;`, the empty set as `nobody`.
 
 SOURCE = "Group chat: the decision cascade"
 ATTEND, SPEAK, ADDRESSED, TARGET, GROUND = "attend", "speak", "addressed", "target", "ground"
 FAILED_AT, COMPETENCE, TURN_SCORE = "failed_at", "competence", "turn_score"
 STAGE = "stage_"
-"""Before a stage's name: the question of its score."""
+"""Prefix of a stage's name in the key of the question about its score."""
 DECIDED = (ATTEND, SPEAK, ADDRESSED, TARGET, GROUND)
-"""What is decided, by an agent, a person or a key."""
+"""Questions decided by an agent, a person or a key."""
 
 
 def read_set(answer: str) -> frozenset[str]:
-    """Return the set of ids that an answer says."""
+    """Return the set of ids in an answer."""
     return frozenset() if answer == NOBODY else frozenset(answer.split(JOIN))
 
 
@@ -149,7 +149,7 @@ HUMAN = SchemeDefinition(
 )
 
 
-# How a decision of an agent is rated: its conduct, its composition, its move, and how natural the talk is.
+# Ratings of an agent's decision: its conduct, its composition, its move, and the naturalness of the talk.
 #
 # The dimensions of conduct are those of the group-chat framework, with status pressure as `position`; the
 # anchors are Concord's own.

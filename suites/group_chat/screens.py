@@ -1,6 +1,6 @@
-"""What a rater sees of a decision: all that was said with its secrets, or what the agent itself has seen.
+"""A rater's screen of a decision: the whole talk with its secrets, or only the turns that the agent has seen.
 
-Who stands in the agent's place sees neither a decision nor what the agent could not hear.
+A person in the agent's place sees neither a decision nor anything that the agent could not hear.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOW, DONE = "what has just happened", "what the assistant did"
 
 
 def dialogue_of(participants: str, scenario: str, own: Sequence[Row]) -> Dialogue:
-    """Return the scenario whose script a screen has the rows of; participants and scenario as JSON texts."""
+    """Return the scenario of a screen's script rows; participants and scenario are JSON texts."""
     return Dialogue(
         id="",
         turns=tuple(turn_record(row.speaker, row.text, row.given, row.at, row.extra) for row in own),
@@ -32,7 +32,7 @@ def dialogue_of(participants: str, scenario: str, own: Sequence[Row]) -> Dialogu
 
 
 def as_agent(dialogue: Dialogue, own: Sequence[Row], item: Row, public: int, write: Writer) -> list[Part]:
-    """Lay out what the agent has seen at a point; the turn that made it stands for what is decided on."""
+    """Lay out the turns that the agent has seen at a point; the last one is the item to decide on."""
     at, scenario = item.at or 0, scenario_of(dialogue)
     seen = positions_seen(dialogue, scenario.agent, at)
     delivered = as_delivered(scenario, dialogue.turns)
@@ -43,14 +43,14 @@ def as_agent(dialogue: Dialogue, own: Sequence[Row], item: Row, public: int, wri
 
 
 def after_all(own: Sequence[Row], item: Row, write: Writer) -> list[Part]:
-    """Lay out the script up to a point, and then the decision."""
+    """Lay out the script up to a point, followed by the decision."""
     at = item.at or 0
     lines = tuple(write(number + 1, row, "history") for number, row in enumerate(own[:at]))
     return [Part("", lines), Part(DONE, (write(at + 1, item, "item"),))]
 
 
 def nameable_people(dialogue: Dialogue, at: int, names: Names) -> tuple[NameChoice, ...]:
-    """Return those who are there at a point, the agent last."""
+    """Return the people present at a point, the agent last."""
     agent = scenario_of(dialogue).agent
     present = present_at(dialogue, at - 1)
     order = sorted(dialogue.participants, key=lambda person: person.id == agent)
@@ -67,7 +67,7 @@ def agent_notes(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText
 
 
 def rater_notes(dialogue: Dialogue, at: int, names: Names, view: View) -> tuple[NamedText, ...]:
-    """Return the notes for a rater: the assistant's name, and the secrets so far with who knows them."""
+    """Return the notes for a rater: the assistant's name, and the secrets so far with those who know them."""
     scenario = scenario_of(dialogue)
     secrets = [
         f"- {view.about(secret.text or secret.canaries[0])} (known to {_names(secret.known_to, names)})"

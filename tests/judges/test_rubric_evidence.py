@@ -67,6 +67,15 @@ def test_numbers_become_turns_and_those_not_shown_are_left_aside_and_flagged() -
         protocol.parse(reply("turn 1"), asked)
 
 
+@pytest.mark.parametrize("entry", [[1], {"turn": 1}, True, 1.0, "1", None])
+def test_evidence_that_is_no_number_is_left_aside_and_flagged(entry: Any) -> None:
+    protocol = over(POINTING)
+    reading = protocol.parse(reply([2, entry]), about(protocol))
+    verdicts = {verdict.question: verdict for verdict in reading.verdicts}
+    assert verdicts["contradicts"].evidence == (Passage("c", 0),)
+    assert reading.flags == (f"no_such_turn: contradicts points at {entry}, no turn shown",)
+
+
 def test_of_a_whole_dialogue_the_judged_turns_have_numbers() -> None:
     protocol = over(WHOLE)
     reading = protocol.parse(reply([1, 2]), about(protocol))

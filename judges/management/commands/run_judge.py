@@ -123,8 +123,8 @@ class Command(RunCommand):
 
 
 def add_settings(parser: CommandParser, how: str = "--mode") -> None:
-    """Add what the run may take, and whether it takes replies that are there; `how` names the option that
-    says how it asks."""
+    """Add options for the run's caps, for the reuse of recorded replies, and, named `how`, for the mode of
+    sending calls."""
     for name, cap in CAPS.items():
         name = f"--{name.replace('_', '-')}"
         parser.add_argument(name, metavar="N", **option(cap, help=f"{cap.label}: {PAUSES}"))

@@ -1,1 +1,1 @@
-"""What the families of metrics share: scenes, tools, keys, vectors, texts. No metric is here."""
+"""Building blocks shared by all metric families: scenes, tools, keys, vectors, texts. Contains no metric."""

@@ -1,4 +1,4 @@
-"""A metric with its variant and parameters chosen: what is run, named and stored as a rater."""
+"""Instruments: metrics with a variant and parameters, as they are run, named and stored as raters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from judges.metrics.kit.tools import Scene, Tools
 Content = tuple[str, list[tuple[str, list[tuple[str, str, int | None]]]]]
 
 AT_ONCE = 64
-"""Items scored before the caller gets them."""
+"""Number of items scored per batch before the batch is yielded."""
 
 ROUNDING = 1e-6
 
@@ -53,17 +53,17 @@ class Instrument:
 
     @property
     def settings(self) -> Settings:
-        """The variant with every parameter's value."""
+        """The variant with the values of all parameters."""
         return Settings(self.variant, {**self.metric.defaults(self.variant), **self.changed})
 
     @property
     def learns(self) -> bool:
-        """Whether it must be fitted on a corpus before it scores."""
+        """Whether the metric must be fitted on a corpus before it can score."""
         fit_when = self.metric.fit_when
         return self.metric.fit is not None and (fit_when is None or fit_when(self.settings))
 
     def spec(self, tools: Tools) -> dict[str, Any]:
-        """Return all that makes its values what they are, as plain JSON: a rater's identity."""
+        """Return a rater's identity as plain JSON: everything that determines the values."""
         spec: dict[str, Any] = {
             "metric": self.metric.key,
             "variant": self.variant,
@@ -78,7 +78,7 @@ class Instrument:
         return spec
 
     def fit(self, dialogues: Iterable[Dialogue], tools: Tools) -> Instrument:
-        """Return it fitted on a corpus; itself where the metric learns nothing."""
+        """Return a copy fitted on a corpus, or the instrument itself if its metric learns nothing."""
         if not self.learns or self.metric.fit is None:
             return self
         digests: list[bytes] = []
@@ -90,7 +90,7 @@ class Instrument:
         return replace(self, fitted=learned, fitted_on=_combined(digests))
 
     def texts(self, scene: Scene) -> Iterable[str]:
-        """Return what scoring a scene will embed."""
+        """Return the texts that scoring a scene will embed."""
         if "embeddings" not in self.metric.needs:
             return ()
         if self.metric.texts:
@@ -98,9 +98,9 @@ class Instrument:
         return (turn.text for turn in scene.turns if turn.text.strip())
 
     def score(self, scene: Scene, turn: int | None, tools: Tools) -> Score:
-        """Return the score of one item: a turn of the scene's continuation, or None for the whole.
+        """Score one item: a turn of the scene's continuation, or the whole continuation (None).
 
-        Raises MetricError where a model is missing or the metric was not fitted.
+        Raises MetricError if a model is missing or the metric was not fitted.
         """
         for half in given_halves(scene.continuation.condition):
             if half in self.metric.aspect.halves:
@@ -113,7 +113,7 @@ class Instrument:
         return self._answering(_snap_to_range(score, self.metric.low, self.metric.high))
 
     def _answering(self, score: Score) -> Score:
-        """Return a score that answers all of the metric's questions: those left out are missing like it."""
+        """Add the metric's unanswered questions to a score, as missing for the score's own reason."""
         unanswered = [key for key in self.metric.answers if key not in score.answers]
         if not unanswered:
             return score
@@ -129,7 +129,7 @@ class Instrument:
 
 
 def _snap_to_range(score: Score, low: float | None, high: float | None) -> Score:
-    """Return a score whose value, where rounding put it just outside the declared range, is on its edge."""
+    """Move a value that rounding put just outside the declared range to the edge of that range."""
     if score.value is None:
         return score
     if isinstance(score.value, str):
@@ -141,7 +141,7 @@ def _snap_to_range(score: Score, low: float | None, high: float | None) -> Score
 
 
 def _classed(score: Score, categories: Sequence[str]) -> Score:
-    """Return a score whose value is one of the categories; ValueError where it is not: a defect."""
+    """Return the score if its value is missing or one of the categories; else raise ValueError (a defect)."""
     if score.value is None or score.value in categories:
         return score
     raise ValueError(f"{score.value!r} is not one of the categories {', '.join(categories)}")
@@ -150,7 +150,7 @@ def _classed(score: Score, categories: Sequence[str]) -> Score:
 def score_continuation(
     instruments: Sequence[Instrument], dialogue: Dialogue, continuation: Continuation, tools: Tools
 ) -> Iterator[tuple[Instrument, int | None, Score]]:
-    """Yield every instrument's score of every item of a continuation, sharing what they have in common."""
+    """Yield every instrument's score of every item of a continuation; shared results are computed once."""
     scene = Scene(dialogue, continuation)
     tools.embed.prepare(text for instrument in instruments for text in instrument.texts(scene))
     for instrument in instruments:
@@ -159,13 +159,13 @@ def score_continuation(
 
 
 def corpus_hash(dialogues: Iterable[Dialogue]) -> str:
-    """Return the SHA-256 of what metrics may learn from: ids, speakers and texts, in whatever order."""
+    """Return the SHA-256 of the ids, speakers and texts that metrics may learn from, in any order."""
     return content_hash(map(_content, dialogues))
 
 
 def content_hash(dialogues: Iterable[Content]) -> str:
-    """Return what `corpus_hash` does, from the contents alone: each dialogue's id, and its continuations' ids
-    with speaker, text and `at` of every turn; `self` comes first and is left out where it has no turn."""
+    """Return the same hash as `corpus_hash`, from contents alone: each dialogue's id, and its continuations'
+    ids with speaker, text and `at` of every turn; `self` comes first and is left out if it has no turn."""
     return _combined(map(_digest, dialogues))
 
 
@@ -185,7 +185,7 @@ def _combined(digests: Iterable[bytes]) -> str:
 
 
 def _watched(dialogues: Iterable[Dialogue], digests: list[bytes]) -> Iterator[Dialogue]:
-    """Yield dialogues and note their digests, so that a corpus is read once and never held."""
+    """Yield dialogues and collect their digests, so that a corpus is read once and never held in memory."""
     for dialogue in dialogues:
         digests.append(_digest(_content(dialogue)))
         yield dialogue
@@ -204,7 +204,7 @@ FALSE = ("0", "false", "no")
 
 
 def split_keys(text: str) -> list[str]:
-    """Return the keys of a comma-separated list; a part `name=value` belongs to the key before it."""
+    """Split a comma-separated list of keys; a part `name=value` belongs to the key before it."""
     keys: list[str] = []
     for part in (piece.strip() for piece in text.split(",")):
         if keys and "=" in part.split(":", 1)[0]:
@@ -215,9 +215,9 @@ def split_keys(text: str) -> list[str]:
 
 
 def parse_key(key: str, table: Mapping[str, Metric], shared: Mapping[str, str] | None = None) -> Instrument:
-    """Return the instrument that a key names. `shared` gives parameters to every metric that has them.
+    """Return the instrument for a key. `shared` sets parameters of every metric that has them.
 
-    Raises KeyRefused for a metric, variant or parameter that does not exist, or an impossible value.
+    Raises KeyRefused for an unknown metric, variant or parameter, or an invalid value.
     """
     head, _, tail = key.strip().partition(":")
     name, _, variant = head.partition("@")
@@ -263,7 +263,7 @@ def _value(metric: Metric, parameters: Mapping[str, Parameter], name: str, text:
 
 
 def _typed(default: Value, text: str) -> Value | None:
-    """Return the text as the default's type, None where it is not one."""
+    """Parse the text as the default's type, None if it cannot be parsed."""
     if isinstance(default, bool):
         return text.lower() in TRUE if text.lower() in TRUE + FALSE else None
     if isinstance(default, str):

@@ -1,8 +1,8 @@
-"""What a metric is made of: its declaration, its settings and its score.
+"""Parts of a metric: its declaration, its settings and its scores.
 
-A metric is a function `compute(scene, turn, settings, tools) -> Score` and a declaration beside it. The
-function is pure: it reads the scene (one continuation with what it continues), asks the tools for
-embeddings or models, and returns a value or the reason why there is none.
+A metric is a function `compute(scene, turn, settings, tools) -> Score` and a declaration. The function is
+pure: it reads the scene (a continuation and the history it continues), gets embeddings or models from the
+tools, and returns a value or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-# What can go wrong around metrics, as one tree.
+# Errors of metrics.
 #
-#     MetricError                 a message for the user, one line
-#     ├── KeyRefused              a metric key, variant or parameter that does not exist
-#     ├── InputRefused            a file to score that cannot be read, with its place
-#     └── ModelMissing            a model or library that a metric needs and that is not there
+#     MetricError                 base class; the message is one line for the user
+#     ├── KeyRefused              unknown metric, variant or parameter
+#     ├── InputRefused            a file to score cannot be read; the message gives the place
+#     └── ModelMissing            a metric needs a model or library that is not installed
 #
 # A value that a formula leaves undefined is not an error: it is a `Score` with a reason.
 
 
 class MetricError(Exception):
-    """Anything a user can put right; its text is one plain line."""
+    """Base class of errors that a user can fix; the message is one plain line."""
 
 
 class KeyRefused(MetricError):
-    """A metric key names no metric, no variant of it, or a parameter with an impossible value."""
+    """A metric key has an unknown metric or variant, or a parameter with an invalid value."""
 
 
 class InputRefused(MetricError):
-    """A file to score is malformed; the message says where and why."""
+    """A file to score is malformed; the message gives the place and the reason."""
 
 
 class ModelMissing(MetricError):
-    """A metric needs a model or library that is not installed; the message says what to get."""
+    """A metric needs a model or library that is not installed; the message says how to get it."""
 
 
-# Small helpers on text that several metric families share.
+# Text helpers shared by several metric families.
 
 
 @lru_cache(maxsize=65536)
@@ -51,7 +51,7 @@ def is_punctuation(character: str) -> bool:
 
 
 def without_punctuation(text: str) -> str:
-    """Return a text without Unicode punctuation and with single spaces; symbols such as + stay."""
+    """Strip Unicode punctuation and surplus spaces from a text; symbols such as + stay."""
     return " ".join("".join(c for c in text if not is_punctuation(c)).split())
 
 
@@ -86,7 +86,7 @@ NEEDS: dict[Need, str] = {
     "artifact": "what the conversation was to produce",
     "words": "words",
 }
-"""Each need in words."""
+"""Display name of each need."""
 ALWAYS_MET: frozenset[Need] = frozenset({"speakers", "words", "corpus"})
 """Needs that every corpus meets."""
 
@@ -100,31 +100,31 @@ REFERENCE = "reference"
 
 GIVEN = "given"
 HALVES: dict[str, str] = {"speaker": "the speaker was given", "content": "the message was given"}
-"""The halves of a prediction by the condition's key that says that they were given, with the reason."""
+"""Halves of a prediction: the condition's key that marks a half as given, with the reason to show."""
 
 
 def given_halves(condition: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the halves of its predictions that a system was given, none where it predicted both."""
+    """Return the halves of its predictions that a system was given; none if it predicted both."""
     return tuple(half for half in HALVES if condition.get(half) == GIVEN)
 
 
 class Aspect(str):
-    """What a metric is about: a key, the heading that metrics of this aspect are listed under, and the halves
-    of a prediction (`HALVES`) that they measure: where a system was given one of these, it predicted nothing
-    that they could be about."""
+    """Aspect that a metric measures: a key, the heading under which its metrics are listed, and the halves of
+    a prediction (`HALVES`) that they measure: if a system was given one of these halves, it predicted nothing
+    for them to measure."""
 
     heading: str
     halves: tuple[str, ...]
 
     def __new__(cls, key: str, heading: str, halves: tuple[str, ...] = tuple(HALVES)) -> Aspect:
-        """Return the key, with its heading and halves."""
+        """Create the key with its heading and halves."""
         aspect = super().__new__(cls, key)
         aspect.heading = heading
         aspect.halves = halves
         return aspect
 
     def __getnewargs__(self) -> tuple[str, str, tuple[str, ...]]:  # type: ignore[override]
-        """Return what a copy is made of."""
+        """Return the constructor's arguments, for copying and pickling."""
         return str(self), self.heading, self.halves
 
 
@@ -139,9 +139,10 @@ BASELINES = "baselines"
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """How a detail of a score is told: the words before it, and what its values name.
+    """Display of a detail of a score: the words before it, and the kind of its values.
 
-    `about` is "turn" for positions in the scene, "agenda" and "speaker" for ids, "" for what needs no name.
+    `about` is "turn" for positions in the scene, "agenda" and "speaker" for ids, "" for values shown as they
+    are.
     """
 
     words: str
@@ -153,13 +154,13 @@ NO_ANSWERS: Mapping[str, Score] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One value or the reason why there is none, never both and never neither.
+    """A value or the reason why there is none, never both and never neither.
 
-    The value is a number, or one of the metric's `categories` where it has some.
+    The value is a number, or one of the metric's `categories` if it has some.
 
-    `details` say what caused the value, in positions of the scene's turns or agenda ids: which turn was
-    nearest, which edge was longest, which agenda item is active. `answers` are those to the questions that
-    the metric answers beside its own (`Metric.answers`). `flags` say what is doubtful about a value.
+    `details` explain the value by positions of the scene's turns or agenda ids: the nearest turn, the
+    longest edge, the active agenda item. `answers` hold the scores of the questions that the metric answers
+    besides its own (`Metric.answers`). `flags` name reasons to doubt the value.
     """
 
     value: float | str | None
@@ -176,18 +177,18 @@ class Score:
 
 
 def scored(value: float, **details: Any) -> Score:
-    """Return a score with a value (made a plain float; -0.0 becomes 0.0)."""
+    """Return a score with a value (converted to a plain float; -0.0 becomes 0.0)."""
     return Score(float(value) + 0.0, details=details)
 
 
 def unscored(reason: str, **details: Any) -> Score:
-    """Return a score without a value; `reason` is a short phrase for people."""
+    """Return a score without a value; `reason` is a short phrase shown to users."""
     return Score(None, reason, details)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a metric: its default (whose type it keeps), a sentence about it, and its limits."""
+    """A parameter of a metric: its default (which fixes its type), a help text and its limits."""
 
     default: Value
     help: str
@@ -197,7 +198,7 @@ class Parameter:
 
 
 class Settings:
-    """The variant and the resolved parameters that one computation uses."""
+    """The variant and the resolved parameters of a computation."""
 
     __slots__ = ("values", "variant")
 
@@ -207,7 +208,7 @@ class Settings:
 
     @property
     def is_reference(self) -> bool:
-        """Whether the published code's own handling is asked for."""
+        """Whether the variant reproduces the published code's own handling."""
         return self.variant == REFERENCE
 
     def number(self, name: str) -> float:
@@ -241,7 +242,7 @@ Fit: TypeAlias = "Callable[[Iterable[Dialogue], Settings, Tools], Any]"
 
 
 def key_of(compute: Compute) -> str:
-    """Return a metric's key: its function is named like it."""
+    """Return a metric's key: the name of its function."""
     return str(compute.__name__)
 
 
@@ -249,28 +250,28 @@ Identity: TypeAlias = "Callable[[Settings], Mapping[str, str]]"
 
 LEARN_FROM = "learn_from"
 DEV = "dev"
-"""What `learn_from` calls the dev part of the corpus that is scored; anything else names a corpus."""
+"""Value of `learn_from` for the dev part of the scored corpus; other names are corpora."""
 WINDOW = Parameter(0, "turns of context, counted from the last; 0 takes all of them", low=0)
 HISTORY = Parameter(True, "whether the shared history counts as part of the conversation")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """The declaration of a metric. Its documentation is the docstring of `compute`.
+    """Declaration of a metric. Its documentation is the docstring of `compute`.
 
     `variants` maps a name to the parameter defaults that it changes; the first is the default. `low` and
-    `high` bound the values (None: unbounded). A metric with `categories` (in words, not numbers) answers with
-    one of them: its question is nominal, and profiles, which show means, leave it out.
+    `high` bound the values (None: unbounded). The values of a metric with `categories` (words, not numbers)
+    are these categories: its question is nominal, and profiles, which show means, leave it out.
 
-    `fit`, where there is one, learns from the dialogues of a
-    corpus what `compute` then finds as `tools.fitted`; `fit_when` says for which settings that is needed
-    (None: for all). `texts` are what it will embed, so that a caller can embed many conversations' texts in
-    one go. `causes` word the details of its scores, by name. `group` is the name under which
-    it can be asked for with others: `local` for a turn, `global` for a conversation, unless one is given.
+    `fit`, if given, learns from the dialogues of a corpus and returns what `compute` gets as `tools.fitted`;
+    `fit_when` tells which settings need it (None: all). `texts` yields the texts that the metric will embed,
+    so that a caller can embed the texts of many conversations in one batch. `causes` define the display of
+    score details, by name. `group` is the name that selects the metric together with others: by default
+    `local` for turns and `global` for conversations.
 
-    `answers` are questions of a `scheme` that its scores answer beside the metric's own. `identity` is what
-    makes its values beside variant and parameters, such as the content of a model's files. One that has the
-    parameter `learn_from` (`LEARN_FROM`) can be fitted on something else than the corpus that it scores.
+    `answers` are questions of a `scheme` that its scores answer besides the metric's own. `identity` returns
+    what else determines its values besides variant and parameters, such as the content of a model's files. A
+    metric with the parameter `learn_from` (`LEARN_FROM`) can be fitted on a corpus other than the scored one.
     """
 
     key: str
@@ -295,18 +296,18 @@ class Metric:
     identity: Identity | None = None
 
     def __post_init__(self) -> None:
-        """Put a metric without a group of its own with the others of its kind of item; check categories."""
+        """Set the default group for the metric's kind of item, and check the categories."""
         if any(_is_number(category) for category in self.categories):
             raise ValueError("a category is a word, not a number")
         object.__setattr__(self, "group", self.group or {"turn": "local"}.get(self.kind, "global"))
 
     @property
     def default_variant(self) -> str:
-        """The variant that a key without `@variant` means."""
+        """The variant of a key without `@variant`."""
         return next(iter(self.variants))
 
     def titled(self, variant: str) -> str:
-        """Return the title, with the variant wherever that is not the printed formula."""
+        """Return the title, followed by the variant unless that is the printed formula."""
         label = variant.replace("_", " ")
         return self.title if variant == PAPER else f"{self.title} ({label})"
 
@@ -316,11 +317,11 @@ class Metric:
         return (self.compute.__doc__ or "").strip()
 
     def all_parameters(self) -> dict[str, Parameter]:
-        """Return its own parameters and the one that all metrics of its kind share."""
+        """Return the metric's own parameters and the one shared by all metrics of its kind."""
         shared = {"turn": {"window": WINDOW}, "dialogue": {"history": HISTORY}}.get(self.kind, {})
         return {**shared, **self.parameters}
 
     def defaults(self, variant: str) -> dict[str, Value]:
-        """Return every parameter's value where nothing is said."""
+        """Return the default value of every parameter."""
         values = {name: parameter.default for name, parameter in self.all_parameters().items()}
         return {**values, **self.variants[variant]}

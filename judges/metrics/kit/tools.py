@@ -1,4 +1,4 @@
-"""What metrics compute with: vectors of a scene's turns, models, and what was fitted on a corpus."""
+"""Inputs and tools of metrics: scenes, vectors of their turns, models, and state fitted on a corpus."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from annotation.records import EVENTS, SELF, Continuation, Dialogue, Participant
 from annotation.scenario_records import POINTS
 from judges.metrics.kit.models import Embedder
 
-# One continuation with everything it continues, in one row of turns.
+# Scenes: a continuation and its history as one sequence of turns.
 
 T = TypeVar("T")
 
 
 class Scene:
-    """What metrics read. `turns` is the history followed by the continuation's turns.
+    """Input of metrics. `turns` is the history followed by the continuation's turns.
 
-    Positions below are indexes into `turns`; a turn index is one into the continuation. What several
-    metrics share (vectors, similarity matrices) is computed once per scene through `once`.
+    Positions are indexes into `turns`; turn indexes count within the continuation. Results shared by several
+    metrics (vectors, similarity matrices) are computed once per scene through `once`.
     """
 
     def __init__(self, dialogue: Dialogue, continuation: Continuation) -> None:
@@ -38,7 +38,7 @@ class Scene:
         self._participants = {person.id: person for person in dialogue.participants}
 
     def once(self, name: Any, make: Callable[[], T]) -> T:
-        """Return what `make` returned the first time it was called under this name."""
+        """Return the cached result under this name, computed with `make` the first time."""
         if name not in self._memo:
             self._memo[name] = make()
         return self._memo[name]
@@ -46,8 +46,8 @@ class Scene:
     def items(self, kind: str) -> list[int | None]:
         """Return the items of a kind: the indexes of turns that are not given, or [None].
 
-        What a system answers to the points of a scenario are decisions, and no turns; where people decide
-        there is nothing of its own.
+        A system's answers to the points of a scenario are decisions, not turns; points that people decide
+        have no items.
         """
         if not KINDS[kind].has_turn:
             return [None]
@@ -57,7 +57,7 @@ class Scene:
         return [index for index, turn in enumerate(self.continuation.turns) if not turn.given]
 
     def position(self, turn: int) -> int:
-        """Return where a turn of the continuation stands in `turns`."""
+        """Return the position of a turn of the continuation in `turns`."""
         return self.offset + turn
 
     def target(self, turn: int) -> Turn:
@@ -69,9 +69,9 @@ class Scene:
         return list(chain.from_iterable(range(*run) for run in self._runs(turn)))
 
     def context(self, turn: int, window: int = 0, *, keep_blank: bool = False) -> list[int]:
-        """Return the positions of a turn's context: all that precedes it, or the last `window` of it.
+        """Return the positions of a turn's context: all preceding turns, or the last `window` of them.
 
-        Turns without text (silence) are not counted, unless `keep_blank` says so.
+        Turns without text (silence) are left out unless `keep_blank` is set.
         """
         if keep_blank:
             positions = [place for place in self.before(turn) if self.turns[place].act not in EVENTS]
@@ -82,9 +82,9 @@ class Scene:
         return positions[-window:] if window else positions
 
     def span(self, context: Sequence[int], *, keep_blank: bool = False) -> tuple[int, int] | None:
-        """Return where a context begins and ends, None where turns are missing in between.
+        """Return the begin and end of a context, None if turns are missing in between.
 
-        Without `keep_blank` only turns with text can be missing.
+        Without `keep_blank`, only turns with text count as missing.
         """
         if not context:
             return 0, 0
@@ -96,15 +96,15 @@ class Scene:
     def among(
         self, positions: Sequence[int], context: Sequence[int], *, keep_blank: bool = False
     ) -> Sequence[int]:
-        """Return those of some ascending positions that are in a context; without `keep_blank` they have
-        text, as the context's have."""
+        """Return those of the ascending `positions` that are in a context; without `keep_blank`, all of them
+        must have text, as the context's positions have."""
         if (span := self.span(context, keep_blank=keep_blank)) is not None:
             return positions[bisect_left(positions, span[0]) : bisect_left(positions, span[1])]
         members = set(context)
         return [p for p in positions if p in members]
 
     def said_by(self, speaker: str, *, keep_blank: bool = False) -> list[int]:
-        """Return the positions of a speaker's turns, those with text unless `keep_blank` says otherwise."""
+        """Return the positions of a speaker's turns; only those with text unless `keep_blank` is set."""
         positions = self.once(("said by", keep_blank), lambda: self._by_speaker(keep_blank=keep_blank))
         return positions.get(speaker, [])
 
@@ -114,17 +114,17 @@ class Scene:
         return spoken if history else spoken[upto[self.offset] :]
 
     def participant(self, speaker: str) -> Participant:
-        """Return who a speaker id is; a speaker that is not declared has the id as name."""
+        """Return the participant with a speaker id; an undeclared speaker's name is the id."""
         return self._participants.get(speaker) or Participant(speaker)
 
     def profile(self, speaker: str) -> str:
-        """Return a speaker's role and profile as one text, empty where neither is known."""
+        """Return a speaker's role and profile as one text, empty if neither is known."""
         person = self.participant(speaker)
         return " ".join(part.strip() for part in (person.role, *person.profile) if part.strip())
 
     def reference(self, turn: int, against: str = "") -> Turn | None:
-        """Return what a turn is compared with: the same position of the continuation that `against` names,
-        else the dialogue's own turn at a static turn's point; None where there is neither."""
+        """Return a turn's reference: the turn at the same position of the continuation `against`, else the
+        dialogue's own turn at a static turn's point; None if there is neither."""
         if not against:
             return self.dialogue.reference(self.continuation, turn)
         for other in self.dialogue.all_continuations():
@@ -133,14 +133,14 @@ class Scene:
         return None
 
     def is_reference(self, turn: int, against: str = "") -> bool:
-        """Whether a turn is its own reference: `against` names its continuation, or it repeats the dialogue's
+        """Whether a turn is its own reference: `against` is its continuation, or it repeats the dialogue's
         own turn."""
         if against:
             return self.continuation.id == against
         return self.dialogue.is_reference(self.continuation, turn)
 
     def is_conversation(self) -> bool:
-        """Whether the turns follow one another: a static continuation's do not."""
+        """Whether the turns follow one another, unlike those of a static continuation."""
         return self.continuation.mode == "rollout"
 
     def _given_at(self, index: int, at: int | None) -> bool:
@@ -148,7 +148,7 @@ class Scene:
         return turn.given and turn.at == at
 
     def _runs(self, turn: int) -> list[tuple[int, int]]:
-        """Return what precedes a turn as runs of positions: begin and end."""
+        """Return the positions before a turn as runs of (begin, end)."""
         if self.continuation.mode == "rollout":
             return [(0, self.position(turn))]
         at = self.target(turn).at
@@ -159,7 +159,7 @@ class Scene:
         return [(0, seen), (self.position(first), self.position(turn))]
 
     def _spoken(self) -> tuple[list[int], list[int]]:
-        """Return the positions of turns with text, and how many there are before each position."""
+        """Return the positions of turns with text, and the number of them before each position."""
         return self.once("spoken", self._find_spoken)
 
     def _find_spoken(self) -> tuple[list[int], list[int]]:
@@ -175,17 +175,17 @@ class Scene:
 
 Matrix = NDArray[np.float64]
 NOISE = 1e-12
-"""Cosines that differ by less are equal."""
+"""Cosines that differ by less are treated as equal."""
 
 
 class Models:
-    """Loaded models by what they are for and their name: each loads once per process, at first need."""
+    """Loaded models by purpose and name: each loads once per process, on first use."""
 
     def __init__(self) -> None:
         self._loaded: dict[tuple[str, str], Any] = {}
 
     def get(self, purpose: str, name: str, load: Callable[[str], T]) -> T:
-        """Return what `load(name)` gave the first time."""
+        """Return the cached result of `load(name)`."""
         if (purpose, name) not in self._loaded:
             self._loaded[purpose, name] = load(name)
         return self._loaded[purpose, name]
@@ -193,14 +193,14 @@ class Models:
 
 @dataclass(frozen=True)
 class Tools:
-    """Handed to every metric. `fitted` is what the metric's own `fit` learned, None where it has none."""
+    """Tools passed to every metric. `fitted` is the result of the metric's own `fit`, None without one."""
 
     embed: Embedder = field(default_factory=Embedder)
     models: Models = field(default_factory=Models)
     fitted: Any = None
 
     def vectors(self, scene: Scene) -> Matrix:
-        """Return the embeddings of a scene's turns, one row a position; zeros for turns without text."""
+        """Return the embeddings of a scene's turns, one row per position; zeros for turns without text."""
         return scene.once(("vectors", self.embed.name), lambda: self._vectors(scene))
 
     def unit(self, scene: Scene) -> Matrix:
@@ -227,18 +227,18 @@ def normalised(rows: Matrix) -> Matrix:
 
 
 def cosine(left: Matrix, right: Matrix) -> Matrix:
-    """Return the cosine similarities of unit rows, held within -1 and 1 against rounding."""
+    """Return the cosine similarities of unit rows, clipped to -1 and 1 against rounding."""
     similarities: Matrix = np.asarray(left @ right.T)
     return np.clip(similarities, -1.0, 1.0, out=similarities)
 
 
 def first_greatest(values: Matrix) -> int:
-    """Return the index of the greatest value, the first among those that only rounding tells apart."""
+    """Return the index of the greatest value; the first among values that differ only by rounding."""
     return int((values >= values.max() - NOISE).argmax())
 
 
 def rows_at(rows: Matrix, positions: Sequence[int]) -> Matrix:
-    """Return some rows: a view where they stand together, so that long contexts are not copied."""
+    """Return some rows; a view if they are contiguous, so that long contexts are not copied."""
     if positions and positions[-1] - positions[0] + 1 == len(positions):
         return rows[positions[0] : positions[-1] + 1]
     return rows[list(positions)]
@@ -246,17 +246,17 @@ def rows_at(rows: Matrix, positions: Sequence[int]) -> Matrix:
 
 # Cosines of many texts to all turns of a scene, a block of rows at a time.
 #
-# A short conversation's are computed once and shared by the metrics that read them; of a long one only some
-# rows are held, so that memory grows with the length and not with its square.
+# The cosines of a short conversation are computed once and shared by all metrics that read them; of a long
+# one only some rows are held, so that memory grows with the length and not with its square.
 
 NUMBERS = 2_000_000
-"""How many cosines are held at once: 16 MB."""
+"""Number of cosines held at once: 16 MB."""
 
 Make = Callable[[int, int], Matrix]
 
 
 class Blocks:
-    """Cosines of the rows that `make(begin, end)` gives, `count` in all, to the rows of a matrix."""
+    """Cosines of the `count` rows that `make(begin, end)` returns to the rows of a matrix."""
 
     def __init__(self, make: Make, count: int, columns: Matrix) -> None:
         self._make = make
@@ -267,7 +267,7 @@ class Blocks:
         self._block: Matrix = np.empty((0, 0))
 
     def row(self, index: int) -> Matrix:
-        """Return one row's cosines; asking in order computes each block once."""
+        """Return one row's cosines; reading rows in order computes each block once."""
         begin = index // self._size * self._size
         if begin != self._begin:
             self._block = np.empty((0, 0))
@@ -289,10 +289,10 @@ def between(scene: Scene, unit: Matrix) -> Blocks:
 
 
 class RunningBest:
-    """Each position's best cosine to the first of some turns, the first two, and so on."""
+    """Each position's best cosine to the first turn of a list, the first two, and so on."""
 
     def __init__(self, unit: Matrix, own: Sequence[int], sharing: int) -> None:
-        """`own` are the turns' positions; `sharing` of these together hold as much as one `Blocks`."""
+        """`own` are the turns' positions; `sharing` such objects together hold as much as one `Blocks`."""
         self._unit = unit
         self._own = own
         self._size = max(1, NUMBERS // max(len(unit) * sharing, 1))
@@ -300,7 +300,7 @@ class RunningBest:
         self._block: Matrix = np.empty((0, len(unit)))
 
     def row(self, count: int) -> Matrix:
-        """Return each position's best cosine to the first `count` turns, at least one."""
+        """Return each position's best cosine to the first `count` turns (at least one)."""
         block_start = (count - 1) // self._size * self._size
         if block_start < self._begin or not len(self._block):
             self._load(0, None)

@@ -1,7 +1,7 @@
-"""Cleaning the utterances of a verbatim transcript: what a speaker would not have written is taken away.
+"""Cleaning the utterances of a verbatim transcript: words that nobody would write are removed.
 
-Utterances are asked about in batches. Nothing may come in: an utterance whose new text has a word that the
-old one lacks, or has more often, keeps its original and the flag `not_a_reduction`.
+Utterances are sent in batches. Nothing may be added: an utterance whose new text has a word that the old one
+lacks, or has more often, keeps its original and the flag `not_a_reduction`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from suites.continuation.generators.generator import (
     filled,
 )
 
-# Words of utterances, so that a cleaned one can be held against the one that it was made from.
+# Words of utterances, for comparing a cleaned utterance with its original.
 
 _JOINTS = re.compile(r"['’\-_]+")
 
@@ -38,7 +38,7 @@ _JOINTS = re.compile(r"['’\-_]+")
 def words(text: str) -> list[str]:
     """Return the words of a text in order, folded: without case, punctuation and compatibility forms.
 
-    An apostrophe or a hyphen ends a word, so that `uh-huh` and `uh huh` have the same ones.
+    An apostrophe or a hyphen ends a word, so that `uh-huh` and `uh huh` have the same words.
     """
     return [part for token in tokens.words(text) for part in _JOINTS.split(token) if part]
 
@@ -56,7 +56,7 @@ def added(old: str, new: str) -> list[str]:
 
 
 def counted(texts: Iterable[str]) -> int:
-    """Return how many words some texts have together."""
+    """Return the total number of words of some texts."""
     return sum(len(words(text)) for text in texts)
 
 
@@ -83,10 +83,10 @@ _FENCE = re.compile(r"\A```[a-z]*\s*\n(.*)```\Z", re.S)
 
 
 class CocoevalCleaning(Generator):
-    """All batches are asked at once, as the prompts of one step.
+    """All batches are sent at once, as the prompts of one step.
 
-    State: `utterances` ([position, text] of every turn with text), `batch`, and once they came the new
-    `texts` and the positions `kept` as they were. Result: {"turns": [{"number", "text"}], "not_a_reduction":
+    State: `utterances` ([position, text] of every turn with text), `batch`, and after the replies the new
+    `texts` and the positions `kept` unchanged. Result: {"turns": [{"number", "text"}], "not_a_reduction":
     [numbers]}, where a number is a turn's position in its conversation; only changed turns are listed.
     """
 
@@ -96,22 +96,22 @@ class CocoevalCleaning(Generator):
     settings = (Setting("batch", 20, "Utterances that are cleaned in one request.", low=1, high=20),)
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model and what it does."""
+        """Return the model and the task."""
         return f"{model} cleaning"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Keep the texts of all turns that say something."""
+        """Keep the texts of all turns with text."""
         utterances = [[place, turn.text] for place, turn in enumerate(dialogue.turns) if spoken(turn)]
         return {"utterances": utterances, "batch": settings["batch"]}
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return a prompt for each batch, or the texts that came."""
+        """Return a prompt for each batch, or the cleaned texts."""
         if "texts" in state or not state["utterances"]:
             return _done(state)
         return [_prompt(batch) for batch in _batches(state)]
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Read the reply to one batch."""
+        """Parse the reply to one batch."""
         read(reply, [number for number, _ in _batches(state)[part]])
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
@@ -128,22 +128,22 @@ class CocoevalCleaning(Generator):
         return {**state, "texts": texts, "kept": unreduced}
 
     def pretend(self, state: State) -> Sequence[str]:
-        """Return the texts as they are."""
+        """Return the texts unchanged."""
         return [
             json.dumps({LIST: [{"number": n, "text": clean(t)} for n, t in batch]}, ensure_ascii=False)
             for batch in _batches(state)
         ]
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """A conversation in which nothing is said cannot be cleaned."""
+        """Refuse a conversation without text."""
         return "" if any(map(spoken, dialogue.turns)) else "nothing is said in it"
 
 
 def read(reply: str, numbers: Sequence[int]) -> dict[int, str]:
-    """Return the new text of each number, white space at its ends gone.
+    """Return the new text by number, stripped of white space.
 
-    A list of {"number", "text"} is read, alone or as the field `utterances` of an object. Raises Unparseable
-    where an entry has another form, or the numbers are not those that were asked for, each once.
+    The reply is a list of {"number", "text"}, alone or as the field `utterances` of an object. Raises
+    Unparseable where an entry has another form, or the numbers are not exactly the requested ones.
     """
     data = json_object(_as_object(reply))
     entries = data.get(LIST)
@@ -174,7 +174,7 @@ def _entry(entry: Any) -> tuple[int, str]:
 
 
 def _as_object(reply: str) -> str:
-    """Return a reply that is a bare list, in a fence or not, as the one field of an object."""
+    """Return a bare list, fenced or not, as the only field of an object."""
     bare = reply.strip()
     fenced = _FENCE.match(bare)
     bare = fenced[1].strip() if fenced else bare

@@ -1,4 +1,4 @@
-"""Instances of a benchmark: which there are, where conversations are cut, and their statistics by source."""
+"""Instances of a benchmark: their choice, the cuts in conversations, and statistics by source."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from suites.continuation.benchmarks.cleaning import counted, words
 from suites.continuation.benchmarks.metadata import TEXTS, Metadata
 from suites.continuation.benchmarks.summary import spoken
 
-# Where a conversation is cut: the last turns of the history, and people's own next turns.
+# Cuts of a conversation: the last turns of the history, and people's own next turns.
 #
-# x = turns s - 30 to s - 1,  r = turns s to s + 29,  30 <= s <= n - 30       (CoCoEval, section 3)
+#   x = turns s - 30 to s - 1,  r = turns s to s + 29,  30 <= s <= n - 30       (CoCoEval, section 3)
 
 HISTORY = CONTINUATION = 30
 LEAST = HISTORY + CONTINUATION
-"""Turns with text that a conversation needs, and how far apart its starts are: nothing is shown twice."""
+"""Least number of turns with text, and least distance between starts: no turn is shown twice."""
 
 
 def starts(seed: int, dialogue: str, n: int, most: int = 1) -> list[int]:
     """Return up to `most` starts in a conversation of n turns with text, in the order of their draws.
 
     The first is drawn uniformly from 30 to n - 30 with `u(seed, "cut", dialogue, 0)`, each further one with
-    its number from those that are left: at least 60 turns from every one before it. Fewer where nothing is
-    left; none where n is below 60.
+    its own number from the remaining starts, at least 60 turns away from every earlier one. Fewer where none
+    remains; none where n is below 60.
     """
     candidates = list(range(HISTORY, n - CONTINUATION + 1))
     cuts: list[int] = []
@@ -41,8 +41,7 @@ def starts(seed: int, dialogue: str, n: int, most: int = 1) -> list[int]:
     return cuts
 
 
-# Which instances a benchmark has: those for evaluation by source, and those for training, of other
-# conversations.
+# Choice of instances: those for evaluation by source, and those for training, from other conversations.
 #
 # Instances of one cluster (one source conversation, or several that share material) are never in both parts.
 
@@ -50,12 +49,12 @@ Part = Literal["evaluation", "train"]
 
 
 class Shortage(ValueError):
-    """Fewer instances than asked for; the message names the source and says what to do."""
+    """Fewer instances than ordered; the message names the source and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A source conversation that may be cut: its source, id, cluster and number of turns with text."""
+    """A source conversation available for cuts: its source, id, cluster and number of turns with text."""
 
     source: str
     conversation: str
@@ -65,8 +64,11 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How many instances: `per_source` for evaluation, `train` in all, from `train_sources` (() for all), up
-    to `per_conversation` of each conversation."""
+    """Numbers of instances.
+
+    They are `per_source` for evaluation and `train` in total from `train_sources` (() for all sources), at
+    most `per_conversation` from each conversation.
+    """
 
     per_source: int
     train: int = 0
@@ -77,7 +79,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Instance:
-    """A cut of a conversation; `number` is the how-manieth of its conversation, from 0."""
+    """A cut of a conversation; `number` counts the cuts of the conversation, from 0."""
 
     part: Part
     source: str
@@ -87,21 +89,21 @@ class Instance:
 
     @property
     def key(self) -> str:
-        """The id of its dialogue."""
+        """Id of its dialogue."""
         return f"{self.source}-{self.conversation}-{self.start}"
 
 
 Unit = tuple[str, str]
-"""Source and cluster: what is in one part alone."""
+"""Source and cluster: the unit that belongs to only one part."""
 Cuts = dict[Unit, list[Instance]]
 
 
 def choose(offers: Sequence[Offer], quota: Quota, seed: int, sources: Collection[str]) -> list[Instance]:
-    """Return the instances, ordered by part, source, conversation and start. Order of offers does not matter.
+    """Return the instances, by part, source, conversation and start; the order of offers does not matter.
 
-    Evaluation takes the first instance of as many conversations as it can, then second ones, and so on.
+    Evaluation takes the first instance of as many conversations as possible, then second ones, and so on.
     Where too little is then left for training, it takes all instances of as few conversations as possible, in
-    the sources that training draws from. Raises Shortage, unless fewer are allowed (always for none at all).
+    the sources of training. Raises Shortage, unless fewer are allowed (always for none at all).
     """
     training = set(quota.train_sources or sources)
     cuts = {source: _cuts(offers, source, quota.per_conversation, seed) for source in sorted(sources)}
@@ -137,13 +139,13 @@ def _cuts(offers: Sequence[Offer], source: str, most: int, seed: int) -> Cuts:
 
 
 def spread(cuts: Cuts) -> list[Instance]:
-    """Return the first of every cluster, then the second of every one that has it, and so on."""
+    """Return the first instance of every cluster, then the second ones, and so on."""
     longest = max(map(len, cuts.values()), default=0)
     return [cut[place] for place in range(longest) for cut in cuts.values() if place < len(cut)]
 
 
 def dense(cuts: Cuts) -> list[Instance]:
-    """Return all of the first cluster, then all of the second, and so on."""
+    """Return all instances of the first cluster, then of the second, and so on."""
     return [instance for cut in cuts.values() for instance in cut]
 
 
@@ -199,11 +201,11 @@ def _refuse_fewer(
         )
 
 
-# The dialogue of an instance: x, r, what is known of the conversation, and what came before in short.
+# The dialogue of an instance: x, r, the metadata of the conversation, and the summary.
 
 RAW, FLAGS, LEFT_OUT = "raw", "flags", "left_out"
 _OWN = ("name", "role")
-"""Fields of a person in M that participants have themselves; the others are their extra."""
+"""Fields of a person in M that participants have themselves; the others become their extra."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,16 +217,16 @@ class Cleaned:
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> Cleaned:
-        """Return what the generator's result says."""
+        """Return the contents of the generator's result."""
         texts = {int(turn["number"]): str(turn["text"]) for turn in result["turns"]}
         return cls(texts, frozenset(map(int, result["not_a_reduction"])))
 
 
 def spoken_turns(dialogue: Dialogue, cleaned: Cleaned | None = None) -> tuple[Turn, ...]:
-    """Return the turns with text of a conversation: those that count and that are cut.
+    """Return the turns with text of a conversation, which are counted and cut.
 
-    Where it was cleaned, each turn's extra has its `raw` text, its flag, and as `left_out` what was said
-    before it and became empty.
+    After cleaning, each turn's extra has its `raw` text, its flag, and in `left_out` the utterances before it
+    that became empty.
     """
     if cleaned is None:
         return tuple(turn for turn in dialogue.turns if spoken(turn))
@@ -280,8 +282,10 @@ def assembled(
 
 
 def people(conversation: Dialogue, metadata: Metadata | None) -> tuple[Participant, ...]:
-    """Return the participants: as M lists them, where there is one, with what the source says of their names,
-    roles, profiles and aliases where M does not."""
+    """Return the participants as listed in M, if any.
+
+    Names, roles, profiles and aliases that M lacks come from the source.
+    """
     if metadata is None:
         return conversation.participants
     declared = {person.id: person for person in conversation.participants}
@@ -300,13 +304,13 @@ def people(conversation: Dialogue, metadata: Metadata | None) -> tuple[Participa
     return tuple(participants)
 
 
-# The statistics of a benchmark by source (CoCoEval, table 2), and what cleaning took away.
+# Statistics of a benchmark by source (CoCoEval, table 2), and the effect of cleaning.
 
-# Dialogues in the native format, one a line: the same dialogues are always the same bytes.
+# Dialogues in the native format, one per line: the same dialogues always give the same bytes.
 
 
 def line(dialogue: Dialogue) -> str:
-    """Return a dialogue with its continuations as one line of JSON, keys sorted, without the line's end."""
+    """Return a dialogue with its continuations as one line of JSON, keys sorted, without a newline."""
     payload: dict[str, Any] = {
         "id": dialogue.id,
         "cluster": dialogue.cluster,
@@ -366,7 +370,7 @@ def _without_nothing(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def tokenizer() -> str:
-    """Return the name of the tokenizer that tokens are counted with."""
+    """Return the name of the tokenizer."""
     return f"Penn Treebank rules (NLTK {version('nltk')})"
 
 
@@ -378,7 +382,7 @@ def _treebank() -> Any:
 
 
 def tokens(text: str) -> int:
-    """Return how many tokens a text has by Penn Treebank rules: words, parts of contractions, signs."""
+    """Return the number of tokens by Penn Treebank rules: words, parts of contractions, signs."""
     return len(_treebank().tokenize(text))
 
 
@@ -391,8 +395,11 @@ def visible_turns(dialogue: Dialogue) -> tuple[Turn, ...]:
 
 
 def by_source(dialogues: Iterable[Dialogue]) -> dict[str, dict[str, Any]]:
-    """Return per source, in order of names: instances by part, people listed and speaking (means over
-    instances), turns, tokens a turn (mean over the turns of x and r), and flags."""
+    """Return statistics per source, sources sorted by name.
+
+    These are instances by part, people listed and speaking (means over instances), turns, tokens per turn
+    (mean over the turns of x and r), and flags.
+    """
     dialogues_by_source: dict[str, list[Dialogue]] = {}
     for dialogue in dialogues:
         dialogues_by_source.setdefault(str(dialogue.metadata["source"]), []).append(dialogue)
@@ -419,21 +426,20 @@ def _of(dialogues: Sequence[Dialogue]) -> dict[str, Any]:
 
 
 def removed(before: Iterable[Turn], after: Iterable[Turn]) -> dict[str, Any]:
-    """Return what cleaning took away of some turns: words before and after, and the share that went (None
-    where there were no words)."""
+    """Return the words before and after cleaning, and the share removed (None where there were no words)."""
     old, new = counted(turn.text for turn in before), counted(turn.text for turn in after)
     return {"words_before": old, "words_after": new, "share_removed": (old - new) / old if old else None}
 
 
 def share_of(removals: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return several such figures as one."""
+    """Return the total of several results of `removed`."""
     rows = list(removals)
     old, new = (sum(row[name] for row in rows) for name in ("words_before", "words_after"))
     return {"words_before": old, "words_after": new, "share_removed": (old - new) / old if old else None}
 
 
 def wilson(positive: float, n: int) -> tuple[float, float]:
-    """Return the limits of Wilson's 95% interval for a share of n cases (n > 0)."""
+    """Return Wilson's 95% interval for a share of n cases (n > 0)."""
     z = 1.959963984540054
     p = positive / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)

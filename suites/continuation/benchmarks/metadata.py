@@ -1,7 +1,6 @@
-"""The metadata of a conversation, inferred from all of it: what it was for, who took part, and what each
-brought along.
+"""Metadata inferred from a whole conversation: its purpose, its people, and their backgrounds.
 
-A conversation longer than `part_tokens` is read in parts that overlap; a second step merges what was found.
+A conversation longer than `part_tokens` is read in overlapping parts; a second step merges their metadata.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from suites.continuation.generators.generator import (
     filled,
 )
 
-# The form of a conversation's metadata M (CoCoEval, table 10), and how it is read, strictly.
+# Format of a conversation's metadata M (CoCoEval, table 10), and its strict parser.
 #
-# task_goal, task_category, org_context                      texts
-# participants[]  id, name, role, department, reporting_to, expertise_level, expertise_areas[]
-#   hidden_information  hidden_agenda, knowledge_before_conversation, emotion_before_conversation, posture,
-#                       beliefs_about_others (id to text)
-#     communication_style  length, style_types[], personality_traits[], details
+#  task_goal, task_category, org_context                      texts
+#  participants[]  id, name, role, department, reporting_to, expertise_level, expertise_areas[]
+#    hidden_information  hidden_agenda, knowledge_before_conversation, emotion_before_conversation, posture,
+#                        beliefs_about_others (id to text)
+#      communication_style  length, style_types[], personality_traits[], details
 
 Metadata = dict[str, Any]
 
@@ -60,10 +59,17 @@ STYLES = (
 UNKNOWN_STYLE, EXTRA_FIELD = "unknown_style", "extra_field"
 LONGEST, MOST = 10_000, 100
 FEW = 12
+PART_TOKENS = Setting(
+    "part_tokens",
+    60_000,
+    "Longest part of a conversation in one request, in tokens.",
+    low=200,
+    high=10**7,
+)
 
 
 def schema(ids: Sequence[str]) -> dict[str, Any] | None:
-    """Return the JSON schema of M for people with these ids; what nothing is known of is empty.
+    """Return the JSON schema of M for people with these ids; unknown values are empty.
 
     None for more than FEW: a strict schema has a belief of everybody about everybody.
     """
@@ -99,9 +105,9 @@ def read(
 ) -> tuple[Metadata, list[str]]:
     """Return M with the source's own ids, its people in the order of `ids`, and flags.
 
-    `ids` has for every id as it was shown the source's own; `speaking` are the source's ids of those who have
-    to be there. Raises Unparseable for a field that is missing or of another type, an id that is not known,
-    and a person who is missing or there twice. Beliefs about oneself, and empty ones, are left out.
+    `ids` maps each id as shown to the source's own; `speaking` are the source's ids of the people who must be
+    present. Raises Unparseable for a missing field or a wrong type, an unknown id, and a missing or repeated
+    person. Beliefs about oneself, and empty ones, are left out.
     """
     reader = _Reader(ids)
     metadata = reader.read_metadata(data)
@@ -117,14 +123,14 @@ def read(
 
 
 class _Reader:
-    """Reads the parts of one reply and keeps what deserves a look."""
+    """Parses the parts of one reply and collects flags."""
 
     def __init__(self, ids: Mapping[str, str]) -> None:
         self._ids = ids
         self.flags: list[str] = []
 
     def read_metadata(self, data: Any) -> Metadata:
-        """Read the metadata of the conversation and of everybody in it."""
+        """Parse the metadata of the conversation and of everybody in it."""
         fields = self._fields(data, "", (*TEXTS, "participants"))
         people = fields["participants"]
         if not isinstance(people, list):
@@ -212,33 +218,30 @@ def _texts(value: Any, where: str) -> list[str]:
 
 
 BELIEVED = 3
-"""Of so many others a model usually tells what somebody thinks of them."""
+"""Usual number of other people about whom a model states someone's beliefs."""
 
 
 class CocoevalMetadata(Generator):
-    """State: `ids` ([as shown, the source's]), `speaking`, `parts` ([lines, ids of those who speak in it]),
-    `drafts` once the parts were read, `metadata` and `flags` in the end. Result: M."""
+    """Infers M, in parts where the conversation is long.
+
+    State: `ids` ([as shown, the source's]), `speaking`, `parts` ([lines, ids of the speakers in it]),
+    `drafts` after the parts were read, finally `metadata` and `flags`. Result: M.
+    """
 
     key = "cocoeval_metadata"
     title = "CoCoEval: metadata of a conversation and its participants"
     produces = "text"
     settings = (
-        Setting(
-            "part_tokens",
-            60_000,
-            "Longest part of a conversation in one request, in tokens.",
-            low=200,
-            high=10**7,
-        ),
+        PART_TOKENS,
         Setting("overlap", 10, "Turns that two neighbouring parts share.", low=0, high=1000),
     )
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model and what it does."""
+        """Return the model and the task."""
         return f"{model} metadata"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Keep the conversation in lines, cut into parts."""
+        """Keep the conversation as lines, cut into parts."""
         names, speaking = by_id(dialogue), speakers(dialogue.turns)
         people = list(dict.fromkeys([*(person.id for person in dialogue.participants), *speaking]))
         turns = [turn for turn in dialogue.turns if turn.text.strip() or turn.act != "message"]
@@ -251,7 +254,7 @@ class CocoevalMetadata(Generator):
         }
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """A conversation needs speakers whose ids can be told apart."""
+        """Refuse a conversation without text, or with speakers whose ids look alike."""
         names = by_id(dialogue)
         shown_ids = [
             names.of(person) for person in {*(p.id for p in dialogue.participants), *speakers(dialogue.turns)}
@@ -269,11 +272,11 @@ class CocoevalMetadata(Generator):
         return [_reading(state, part) for part in range(len(state["parts"]))]
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Read the reply about one part, or the merged one."""
+        """Parse the reply about one part, or the merged one."""
         _read(state, None if "drafts" in state else part, reply)
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Keep what was found of each part; that of the only one, or of all together, is M."""
+        """Keep the metadata of each part; that of the only part, or the merged one, is M."""
         if "drafts" in state or len(state["parts"]) == 1:
             metadata, flags = _read(state, None, replies[0].text)
             return {**state, "metadata": metadata, "flags": flags}
@@ -290,8 +293,11 @@ class CocoevalMetadata(Generator):
 
 
 def spans_of(lines: Sequence[str], most: int, overlap: int) -> list[tuple[int, int]]:
-    """Return [start, end) of parts of at most `most` tokens (one line at least), each beginning `overlap`
-    lines before the end of the one before it, or fewer where it would not get on otherwise."""
+    """Return [start, end) of parts of at most `most` tokens (at least one line).
+
+    Each begins `overlap` lines before the end of the previous one, or fewer where it would otherwise not
+    advance.
+    """
     sizes = [about_tokens(line) + 1 for line in lines]
     spans: list[tuple[int, int]] = []
     start = 0
@@ -311,7 +317,7 @@ def _ids(state: State, own_first: bool = False) -> list[tuple[str, str]]:
 
 
 def _read(state: State, part: int | None, reply: str) -> tuple[Metadata, list[str]]:
-    """Return what a reply says: of a part everybody who speaks in it, of the whole everybody who speaks."""
+    """Parse a reply; it must have everybody who speaks in the part, or in the conversation."""
     is_complete = part is None or len(state["parts"]) == 1
     speaking = state["speaking"] if is_complete else state["parts"][part][1]
     return read(json_object(reply), dict(_ids(state)), speaking)
@@ -353,7 +359,7 @@ def _merging(state: State) -> Prompt:
 
 
 def _with_shown_ids(metadata: Metadata, shown_ids: dict[str, str]) -> Metadata:
-    """Return M with ids as they are shown."""
+    """Return M with the ids as shown."""
     people = []
     for person in metadata["participants"]:
         hidden = person["hidden_information"]

@@ -1,4 +1,4 @@
-"""The summary of a conversation up to a cut: one paragraph of everything before the turns that are shown."""
+"""The summary of a conversation up to a cut: one paragraph about everything before the visible turns."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from suites.continuation.generators.generator import (
     filled,
 )
 
-# How the turns of a source conversation stand in prompts: in lines that are then quoted.
+# Turns of a source conversation in prompts, as lines to quote.
 
 MORE = "      "
-"""What further lines of a turn begin with."""
+"""Indent of a turn's further lines."""
 
 
 def spoken(turn: Turn) -> bool:
-    """Whether somebody said something in a turn: what counts as a turn of a benchmark."""
+    """Whether a turn has spoken text, and so counts as a turn of a benchmark."""
     return turn.act in ("message", "reaction") and bool(turn.text.strip())
 
 
 def speakers(turns: Iterable[Turn]) -> list[str]:
-    """Return the ids of those who say something, in the order in which they first do."""
+    """Return the ids of the people who speak, in order of first appearance."""
     return list(dict.fromkeys(turn.speaker for turn in turns if spoken(turn)))
 
 
 def by_id(dialogue: Dialogue) -> Names:
-    """Return what each person is called in prompts that ask for ids: the id, on one line."""
+    """Return the names for prompts that need ids: each person's id, on one line."""
     participants = [Participant(person.id) for person in dialogue.participants]
     return _met(Names(participants, Blind()), dialogue)
 
 
 def by_name(dialogue: Dialogue) -> Names:
-    """Return what each person is called elsewhere: the name, else the id."""
+    """Return the names for other prompts: each person's name, else the id."""
     return _met(Names(dialogue.participants, Blind()), dialogue)
 
 
@@ -56,7 +56,7 @@ def _met(names: Names, dialogue: Dialogue) -> Names:
 
 
 def transcript(turns: Sequence[Turn], names: Names) -> list[str]:
-    """Return turns as lines, one entry a turn: a heading where session or date change, then who says what."""
+    """Return one entry per turn: a heading where session or date change, then the speaker and the text."""
     entries: list[str] = []
     for turn, before in zip(turns, (None, *turns), strict=False):
         above = heading(turn, before)
@@ -83,7 +83,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 class CocoevalSummary(Generator):
-    """One call. State: the `lines` of what is summed up, and the `summary` once it came."""
+    """Summarises in one call. State: the `lines` to summarise, and the `summary` after the reply."""
 
     key = "cocoeval_summary"
     title = "CoCoEval: a summary of a conversation up to a cut, one paragraph"
@@ -100,18 +100,18 @@ class CocoevalSummary(Generator):
     )
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model and what it does."""
+        """Return the model and the task."""
         return f"{model} summaries"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Keep the first `until` turns with text, as lines; -1 stands for none."""
+        """Keep the first `until` turns with text, as lines; 0 means all turns, -1 none."""
         turns = [turn for turn in dialogue.turns if spoken(turn)]
         until = int(settings["until"])
         window = turns[:until] if until > 0 else turns if until == 0 else []
         return {"lines": transcript(window, by_name(dialogue))}
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the one prompt, or the summary; an empty one where there is nothing to sum up."""
+        """Return the prompt, or the summary; an empty one where there are no turns to summarise."""
         if "summary" in state:
             return Done(text=state["summary"])
         if not state["lines"]:
@@ -129,7 +129,7 @@ class CocoevalSummary(Generator):
 
 
 def read(reply: str) -> str:
-    """Return the one paragraph of a reply; raise Unparseable for none, more than one, or a very long one."""
+    """Return the one paragraph of a reply; raise Unparseable for none, several, or a very long one."""
     data = json_object(reply)
     summary = data.get("summary")
     if not isinstance(summary, str) or set(data) != {"summary"}:

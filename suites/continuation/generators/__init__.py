@@ -1,4 +1,4 @@
-"""The generators, in one table; other suites add theirs."""
+"""Table of all generators; other suites add theirs."""
 
 from jobs.tables import Table
 from suites.continuation.benchmarks.cleaning import CocoevalCleaning

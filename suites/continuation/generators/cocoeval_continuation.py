@@ -1,9 +1,9 @@
-"""CoCoEval's continuations: a model writes the next turns of a conversation of several people.
+"""CoCoEval's continuations: a model writes the next turns of a multi-party conversation.
 
-The design is that of CoCoEval: metadata with hidden information, a summary of what came before, the last 30
-turns; 30 more turns written 1, 5 or 30 at a time; with or without a list of behaviours (its vanilla and
-taxonomy prompts); the last five turns repeated first. The wording is Concord's own, and the behaviours are
-those of the scheme `cocoeval_behaviours`.
+The design follows CoCoEval: metadata with hidden information, a summary of the earlier conversation, the last
+30 turns; 30 more turns, written 1, 5 or 30 at a time; with or without a list of behaviours (its vanilla and
+taxonomy prompts); the last five turns are repeated first. The wording is Concord's own, and the behaviours
+are those of the scheme `cocoeval_behaviours`.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ from suites.continuation.generators.generator import (
     filled,
 )
 
-# What a continuation is written from: who may speak, metadata as JSON, and the window of numbered turns.
+# Inputs of a continuation: possible speakers, metadata as JSON, and the window of numbered turns.
 
 FIRST_TURN = "first_turn"
 BOOKKEEPING = (FIRST_TURN, "part", "source")
-"""Entries of the metadata that say where a dialogue comes from, and nothing about the conversation."""
+"""Metadata entries about the origin of a dialogue, not about the conversation."""
 PEOPLE = "participants"
 _MORE = "      "
 _NOBODY = Blind()
-"""Ids of participants are no names of systems."""
+"""Ids of participants are not system names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who may speak: the participant's id, as it is shown, and what else he or she is called."""
+    """A possible speaker: the participant's id, the name shown, and other names."""
 
     id: str
     shown_name: str
     also: tuple[str, ...] = ()
 
     def as_json(self) -> list[Any]:
-        """Return it as plain JSON."""
+        """Return the person as plain JSON."""
         return [self.id, self.shown_name, list(self.also)]
 
 
 def people_of(dialogue: Dialogue) -> tuple[Person, ...]:
-    """Return who may speak: the participants, or, where none is declared, the speakers of the turns."""
+    """Return the possible speakers: the participants, or the speakers of the turns where none is declared."""
     declared = dialogue.participants or tuple(
         Participant(speaker) for speaker in dict.fromkeys(turn.speaker for turn in dialogue.turns)
     )
@@ -78,7 +78,7 @@ def people_of(dialogue: Dialogue) -> tuple[Person, ...]:
 
 
 class Cast:
-    """Everybody who may speak, found by id, name or alias."""
+    """All possible speakers; finds them by id, name or alias."""
 
     def __init__(self, people: Iterable[Person]) -> None:
         self.people = tuple(people)
@@ -86,11 +86,14 @@ class Cast:
 
     @classmethod
     def from_json(cls, rows: Sequence[Sequence[Any]]) -> Cast:
-        """Return those that `Person.as_json` wrote."""
+        """Return a cast from rows of `Person.as_json`."""
         return cls(Person(pk, shown_name, tuple(also)) for pk, shown_name, also in rows)
 
     def find(self, speaker: str) -> tuple[Person | None, bool]:
-        """Return who is meant, None where nobody or several may be, and whether by a name or an alias."""
+        """Return the matching person, and whether the match is by name or alias.
+
+        The person is None where nobody or several people match.
+        """
         for person in self.people:
             if speaker in (person.shown_name, person.id):
                 return person, False
@@ -107,9 +110,9 @@ class Cast:
 
 
 def metadata_json(dialogue: Dialogue, people: Sequence[Person]) -> str:
-    """Return what is known of a conversation and its people as indented JSON, systems' names left out.
+    """Return a conversation's metadata and people as indented JSON, without names of systems.
 
-    The order of keys in what is stored does not count.
+    The order of the stored keys does not matter.
     """
     view = View(systems=(dialogue.system,))
     metadata = {str(key): value for key, value in dialogue.metadata.items()}
@@ -148,7 +151,7 @@ def _plain(value: Any, view: View) -> Any:
 def window_lines(turns: Sequence[Turn], first: int, names: Names) -> list[str]:
     """Return turns as lines, `[293] Ana: So it stays round?`, further lines of a text indented.
 
-    `first` is the first turn's number. A heading stands where session or date change.
+    `first` is the first turn's number. A heading precedes turns where session or date change.
     """
     lines: list[str] = []
     before: Turn | None = None
@@ -162,7 +165,7 @@ def window_lines(turns: Sequence[Turn], first: int, names: Names) -> list[str]:
 
 
 def first_number(dialogue: Dialogue) -> int:
-    """Return the number of a dialogue's first turn in the conversation that it was cut from, else 1."""
+    """Return the number of a dialogue's first turn in the conversation it was cut from, else 1."""
     first_turn = dialogue.metadata.get(FIRST_TURN)
     return (
         first_turn
@@ -173,7 +176,7 @@ def first_number(dialogue: Dialogue) -> int:
 
 @cache
 def behaviours_text() -> str:
-    """Return the ten behaviours with definition and example, as the scheme has them."""
+    """Return the ten behaviours with definition and example, as in the scheme."""
     return "\n".join(_described(behaviour.key) for behaviour in BEHAVIOURS)
 
 
@@ -183,15 +186,15 @@ def _described(key: str) -> str:
     return f"- {key} ({question.group.lower()}): {text['definition']} For example: {text['example']}"
 
 
-# Replies of `cocoeval_continuation`: their form, and reading them strictly.
+# Replies of `cocoeval_continuation`: their format, and a strict parser.
 
 GENERATED_TURNS = "generated_turns"
 COPIES = ("previous_turns", "five_previous_turns")
-"""What the list of copied turns is called: ours, and the paper's name for five."""
+"""Names for the list of copied turns: ours, and the paper's name for five."""
 FIVE = 5
 TURN_FIELDS = ("turn_number", "speaker", "content")
 MANY_TIMES = 20
-"""A turn of over so many times the usual length is flagged."""
+"""A turn longer than this multiple of the usual length is flagged."""
 RENUMBERED, BY_NAME, OVERLONG, COPY_DIFFERS = "renumbered", "speaker_by_name", "overlong", "copy_differs"
 
 Entry = dict[str, Any]
@@ -199,10 +202,10 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """What a reply must contain: the numbers of the turns, who may speak, and the turns to copy.
+    """Requirements of a reply: the numbers of the turns, the possible speakers, and the turns to copy.
 
     `copies` are (number, speaker as shown, text) of the turns to repeat. `usual` is the median length in
-    words per person, and `in_all` the median over all.
+    words per person, `in_all` the median over all turns.
     """
 
     first: int
@@ -215,14 +218,14 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a reply says: (id of the speaker, text) per turn, and what deserves a look."""
+    """A parsed reply: (speaker's id, text) per turn, and flags."""
 
     turns: tuple[tuple[str, str], ...]
     flags: tuple[str, ...] = ()
 
 
 def copies_name(count: int) -> str:
-    """Return what the list of so many copied turns is called."""
+    """Return the name of the list of `count` copied turns."""
     return COPIES[count == FIVE]
 
 
@@ -239,7 +242,7 @@ def _object(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def form(request: TurnRequest) -> str:
-    """Return the form of a reply as the prompt shows it."""
+    """Return the format of a reply as shown in the prompt."""
     lists = [f'  "{GENERATED_TURNS}": [{_entry(request.first)}{", ..." if request.count > 1 else ""}]']
     if request.copies:
         more = ", ..." if len(request.copies) > 1 else ""
@@ -252,7 +255,7 @@ def _entry(number: int) -> str:
 
 
 def write_reply(request: TurnRequest, turns: Sequence[tuple[str, str]]) -> str:
-    """Write the reply that consists of these turns: (speaker as shown, text) of each."""
+    """Write a reply from (speaker as shown, text) of each turn."""
     lists: dict[str, list[Entry]] = {}
     if request.copies:
         lists[copies_name(len(request.copies))] = [_turn(*copied) for copied in request.copies]
@@ -266,10 +269,10 @@ def _turn(number: int, speaker: str, text: str) -> Entry:
 
 
 def read(reply: str, request: TurnRequest) -> Read:
-    """Return the turns of a reply; raise Unparseable where it is not in the form that was asked for.
+    """Return the turns of a reply; raise Unparseable where it does not have the requested format.
 
-    A shifted run of numbers, a speaker who is named otherwise than by id, a text that is much longer than
-    usual and copies that differ stand, each with a flag.
+    Accepted with a flag: a shifted run of numbers, a speaker named other than by id, a text much longer than
+    usual, and copies that differ.
     """
     data = json_object(reply)
     copied = _copied(data, bool(request.copies))
@@ -360,7 +363,7 @@ def _overlong(text: str, number: int, speaker: str, request: TurnRequest) -> lis
 
 
 def _differing(copied: Sequence[Any], request: TurnRequest) -> list[str]:
-    """Say how many of the copied turns are not those that were shown, in speaker or in text."""
+    """Return a flag with the number of copied turns that differ in speaker or text, if any."""
     expected = [(_speaker_key(speaker, request.cast), spaced(text)) for _, speaker, text in request.copies]
     copies = [_read_copy(entry, request.cast) for entry in copied]
     same = sum(first == second for first, second in zip(expected, copies, strict=False))
@@ -385,16 +388,16 @@ def _speaker_key(speaker: str, cast: Cast) -> str:
     return f"id {person.id}" if person else f"called {fold(speaker)}"
 
 
-# What a conversation is about, in lines to be quoted.
+# Topic and objective of a conversation, as lines to quote.
 
 OBJECTIVE = ("objective", "task_goal", "goal", "task", "task_description")
-"""Entries of the metadata that say what a conversation is for."""
+"""Metadata entries that state the purpose of a conversation."""
 TOPIC = ("topic", *OBJECTIVE)
-"""Entries of the metadata that say what a conversation is about."""
+"""Metadata entries that state the topic of a conversation."""
 
 
 def metadata_lines(dialogue: Dialogue, names: Sequence[str]) -> list[str]:
-    """Return entries of the metadata as lines, [] where there is none of them."""
+    """Return metadata entries as lines, [] where none is present."""
     metadata: Mapping[str, Any] = {
         name: dialogue.metadata[name] for name in names if name in dialogue.metadata
     }
@@ -402,24 +405,24 @@ def metadata_lines(dialogue: Dialogue, names: Sequence[str]) -> list[str]:
 
 
 def facts(dialogue: Dialogue) -> list[str]:
-    """Return topic and objective, the agenda and the summary as lines."""
+    """Return topic, objective, agenda and summary as lines."""
     view = View(shows=("agenda", "summary", *(METADATA + name for name in TOPIC)))
     return Seen(Case(dialogue, Continuation(SELF, dialogue.system, ()), view=view)).facts()
 
 
 def join_or(names: Sequence[str]) -> str:
-    """Return names in words: a, b or c."""
+    """Join names in words: a, b or c."""
     return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 VANILLA, TAXONOMY = "vanilla", "taxonomy"
 PROMPTS = 1
-"""The version of the prompt texts."""
+"""Version of the prompt texts."""
 MOST = 300
 
 
 class CocoevalContinuation(Generator):
-    """Writes a rollout in `turns / turns_per_call` steps; each sees what was written so far in its window."""
+    """Writes a rollout in `turns / turns_per_call` steps, each with the written turns in its window."""
 
     key = "cocoeval_continuation"
     title = "CoCoEval: the next turns of a conversation of several people"
@@ -450,7 +453,7 @@ class CocoevalContinuation(Generator):
     )
 
     def checked(self, settings: Settings) -> None:
-        """Refuse turns per call that do not divide the turns, and more copies than turns are shown."""
+        """Refuse turns per call that do not divide the turns, and more copies than visible turns."""
         turns, per_call = int(settings["turns"]), int(settings["turns_per_call"])
         if turns % per_call:
             divisors = ", ".join(str(n) for n in range(1, turns + 1) if turns % n == 0)
@@ -463,7 +466,7 @@ class CocoevalContinuation(Generator):
             )
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """A conversation without a turn that says something cannot be continued."""
+        """Refuse a conversation without turns with text, or without participants."""
         if not any(_is_said(turn) for turn in dialogue.turns):
             return "it has no turn with text"
         return "" if people_of(dialogue) else "it has no participants"
@@ -477,7 +480,7 @@ class CocoevalContinuation(Generator):
         return f"{model} {condition['prompting']} {condition['turns_per_call']}/call"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Keep who may speak, what is known, and the window: earlier turns are not needed again."""
+        """Keep the possible speakers, the metadata and the window; earlier turns are not needed again."""
         people = people_of(dialogue)
         window = int(settings["window"])
         before = dialogue.turns[-window:]
@@ -496,7 +499,7 @@ class CocoevalContinuation(Generator):
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the one prompt of the next step, or the continuation."""
+        """Return the prompt of the next step, or the finished continuation."""
         if len(state["written"]) >= state["settings"]["turns"]:
             return Done(turns=_written_turns(state), flags=tuple(state["flags"]))
         request = _turn_request(state)
@@ -519,7 +522,7 @@ class CocoevalContinuation(Generator):
         return [filled(name, PROMPTS, values, schema(len(request.copies)))]
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Add the turns of the one reply."""
+        """Add the turns of the reply."""
         answer = read(replies[0].text, _turn_request(state))
         return {
             **state,
@@ -528,7 +531,7 @@ class CocoevalContinuation(Generator):
         }
 
     def pretend(self, state: State) -> Sequence[str]:
-        """Say the turns of the window again, as long as people's are."""
+        """Repeat the turns of the window, so that lengths are those of people."""
         request, before = _turn_request(state), StoredTurns.from_json(state["before"]).turns
         people = request.cast.people
         turns = []
@@ -538,11 +541,11 @@ class CocoevalContinuation(Generator):
         return [write_reply(request, turns)]
 
     def anew(self, reply: str) -> str:
-        """Return the written turns, without those that were copied."""
+        """Return the written turns, without the copied ones."""
         return json.dumps(json.loads(reply)[GENERATED_TURNS], ensure_ascii=False)
 
     def reply(self, state: State, turns: Sequence[Turn]) -> str:
-        """Return the reply to the next step that says these turns."""
+        """Return the reply that gives these turns for the next step."""
         request = _turn_request(state)
         names = request.cast.names
         return write_reply(request, [(names.of(turn.speaker), clean(turn.text)) for turn in turns])
@@ -553,7 +556,7 @@ def _is_said(turn: Turn) -> bool:
 
 
 def _lengths(turns: Sequence[Turn]) -> dict[str, list[int]]:
-    """Return the lengths in words of everybody's turns."""
+    """Return the lengths in words of each speaker's turns."""
     lengths: dict[str, list[int]] = {}
     for turn in turns:
         if _is_said(turn):
@@ -566,7 +569,7 @@ def _written_turns(state: State) -> tuple[Turn, ...]:
 
 
 def _window(state: State) -> tuple[tuple[Turn, ...], int]:
-    """Return the turns that are shown, the written ones last, and the number of the first of them."""
+    """Return the visible turns, written ones last, and the number of the first of them."""
     turns = (*StoredTurns.from_json(state["before"]).turns, *_written_turns(state))
     window = turns[-state["settings"]["window"] :]
     return window, state["first"] + len(turns) - len(window)
@@ -604,21 +607,21 @@ def _copying(count: int) -> str:
     return f"{copies_name(count)}: {phrase} of HISTORY, repeated word for word.\n"
 
 
-# Examples for fine-tuning: what the generator would send, and people's own turns as the reply to it.
+# Examples for fine-tuning: the generator's own prompts, with people's own turns as the reply.
 #
-# One example for each window of as many turns as one call writes, with people's turns as the history. Every
-# example is read back with the generator's own reader before it is given away.
+# One example per window of as many turns as one call writes, with people's turns as the history. Every
+# example is parsed with the generator's own reader before it is handed out.
 
 Example = dict[str, Any]
 """A line of the file: `messages` of the roles system, user and assistant."""
 
 
 class NotTaught(ValueError):
-    """A conversation of which no examples can be made; the message says why, in a few words."""
+    """A conversation without possible examples; the message gives the reason in a few words."""
 
 
 def why_not(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) -> str:
-    """Return why people's continuation of a dialogue cannot be taught, '' where it can."""
+    """Return why people's continuation of a dialogue gives no examples, '' where it does."""
     if reason := CocoevalContinuation().why_not(dialogue, settings):
         return reason
     if len(people) < int(settings["turns"]):
@@ -631,8 +634,8 @@ def why_not(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) -> s
 def examples(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) -> Iterator[Example]:
     """Yield the examples of one dialogue: turns / turns_per_call of them.
 
-    `people` is people's own continuation, of which the first `turns` count. Raises NotTaught, before the
-    first example, where it cannot be taught.
+    `people` is people's own continuation; its first `turns` turns are used. Raises NotTaught, before the
+    first example, where there can be none.
     """
     if reason := why_not(dialogue, people, settings):
         raise NotTaught(reason)
@@ -656,7 +659,7 @@ def _examples(dialogue: Dialogue, people: Sequence[Turn], settings: Settings) ->
 
 
 def _check(read: Any, people: Sequence[Turn]) -> None:
-    """Refuse where what was read back is not what people said."""
+    """Raise NotTaught unless the parsed turns equal people's turns."""
     expected = [(turn.speaker, clean(turn.text)) for turn in people]
     if not isinstance(read, Done) or [(turn.speaker, turn.text) for turn in read.turns] != expected:
         raise NotTaught("people's own turns are read back otherwise than they were said")

@@ -1,4 +1,4 @@
-"""ComperDial: one response for each turn of the second speaker, from what people said before it."""
+"""ComperDial: one response for each turn of the second speaker, given people's turns before it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SETTINGS = (
 class Response(Generator):
     """Answers in the second speaker's place, each time from the people's own history, within limits.
 
-    The responses are asked for one after another, so that nothing is paid for once a limit is passed.
+    Responses are requested one after another, so that nothing is paid for after a limit is exceeded.
     """
 
     key = "comperdial_response"
@@ -50,7 +50,7 @@ class Response(Generator):
     settings = SETTINGS
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """Return why nobody answers: fewer than two speakers, or none whose persona is known."""
+        """Refuse a dialogue with fewer than two speakers, or whose second speaker has no persona."""
         speakers = _speakers(dialogue)
         if len(speakers) < 2:
             return "nobody answers in it: it has fewer than two speakers"
@@ -59,7 +59,7 @@ class Response(Generator):
         return ""
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Return the turns up to the last that is answered, the personas, and the points."""
+        """Return the turns up to the last point, the personas, and the points."""
         cast = Cast.of(dialogue)
         speakers = _speakers(dialogue)
         speaker = speakers[1] if len(speakers) > 1 else ""
@@ -80,7 +80,7 @@ class Response(Generator):
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the prompt for the next response, or all of them."""
+        """Return the prompt for the next response, or all responses."""
         number = len(state["responses"])
         if number < len(state["points"]):
             return [_prompt(self, state, state["points"][number])]
@@ -92,11 +92,11 @@ class Response(Generator):
         )
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Raise Unparseable for a reply that is not one response; what it cost is not looked at here."""
+        """Raise Unparseable unless the reply is exactly one response; its cost is not checked here."""
         _read(reply)
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Return the state with one more response; raises Unparseable, and Failed where a limit is passed."""
+        """Return the state with one more response; raise Unparseable, or Failed where a limit is exceeded."""
         number = len(state["responses"])
         prompt = _prompt(self, state, state["points"][number])
         where = f"response {number + 1} of {len(state['points'])}"
@@ -109,7 +109,7 @@ class Response(Generator):
         return [json.dumps({RESPONSE: " ".join(["word"] * max(1, len(own.split())))})]
 
     def reasks(self, settings: Settings) -> int:
-        """Return how many calls are left after the first."""
+        """Return the number of calls left after the first."""
         return int(settings[generator.CALLS]) - 1
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
@@ -118,7 +118,7 @@ class Response(Generator):
 
 
 def _speakers(dialogue: Dialogue) -> list[str]:
-    """Return who speaks, in the order in which they first do."""
+    """Return the speakers in order of first appearance."""
     return list(dict.fromkeys(turn.speaker for turn in dialogue.turns if says(turn)))
 
 

@@ -1,17 +1,17 @@
-"""What a generator is: pure functions that write continuations, texts or records by asking a model.
+"""Interface of generators: pure functions that write continuations, texts or records with a model.
 
-    begin(dialogue, settings) -> State             what is kept between steps, plain JSON
-    request(State)            -> prompts, or Done  one step is one request, of one or several prompts
-    receive(State, replies)   -> State             after the step was answered; raises Unparseable or Failed
+  begin(dialogue, settings) -> State             kept between steps, plain JSON
+  request(State)            -> prompts, or Done  one step is one request, of one or several prompts
+  receive(State, replies)   -> State             after the step was answered; raises Unparseable or Failed
 
-A generator knows no database and no network. Its state is stored after every step, so that what was answered
-is never asked again; whatever it needs later stands in its state, and the same state always leads to the
-same prompts. Quoted material is quoted as for judges (`judges.protocols.quoting`).
+A generator uses neither database nor network. Its state is stored after every step, so that no answered
+prompt is ever sent again; the state holds everything that later steps need, and the same state always leads
+to the same prompts. Material is quoted as for judges (`judges.protocols.quoting`).
 
 ValueError
-  Unparseable      (jobs.prompt) the reply is not in the form that was asked for: it is asked for once more
-  Failed           the production ends here, and asking again would not help: a limit was passed
-  WrongSettings    settings that do not go together; the message says which, and what to do
+  Unparseable      (jobs.prompt) the reply does not have the requested format: it is requested once more
+  Failed           the production ends here, and a retry would not help: a limit was exceeded
+  WrongSettings    settings that do not go together; the message names them, and the remedy
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from annotation.text.views import clean, one_line
 from jobs.prompt import Prompt, Unparseable, about_tokens
 from judges.protocols.replies import json_value
 
-# The prompts of generators: files `prompts/<name>_v<version>.txt`, written as those of judges are.
+# Prompts of generators: files `prompts/<name>_v<version>.txt`, in the same format as those of judges.
 #
-# The system and the user part are separated by a line `=== user ===`; `{{name}}` stands for what is filled
-# in. A released file is never edited: a change is a new version, because continuations refer to it.
+# The system and the user part are separated by a line `=== user ===`; `{{name}}` is a placeholder. A released
+# file is never edited: a change is a new version, because continuations refer to it.
 
 FOLDER = Path(__file__).resolve().parent.parent / "prompts"
 SEPARATOR = "\n=== user ===\n"
@@ -44,7 +44,7 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 @cache
 def released(name: str, version: int, folder: Path = FOLDER) -> tuple[str, str]:
-    """Return the system and the user part of a text that comes with Concord; the first may be empty."""
+    """Return the system and the user part of a prompt text shipped with Concord; the first may be empty."""
     text = (folder / f"{name}_v{version}.txt").read_text(encoding="utf-8")
     system, user = ("\n" + text).split(SEPARATOR)
     return system.strip(), user.strip()
@@ -58,9 +58,9 @@ def filled(
     *,
     folder: Path = FOLDER,
 ) -> Prompt:
-    """Return a prompt with its places filled, in one pass: what is filled in is never read for places.
+    """Return a prompt with its placeholders filled, in one pass: values are not searched for placeholders.
 
-    KeyError for a place without a value.
+    Raises KeyError for a placeholder without a value.
     """
     system, user = (
         _PLACE.sub(lambda place: values[place[1]], part) for part in released(name, version, folder)
@@ -68,11 +68,11 @@ def filled(
     return Prompt(system, user, schema)
 
 
-# Reading JSON replies strictly: lists, fields and texts.
+# Strict parsing of JSON replies: lists, fields and texts.
 
 
 def array(reply: str) -> list[Any]:
-    """Return a reply's JSON array, or that of an object with one key that holds it; raise Unparseable."""
+    """Return a reply's JSON array, or the only value of its object; raise Unparseable if it is no array."""
     value = json_value(reply)
     if isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
@@ -82,7 +82,7 @@ def array(reply: str) -> list[Any]:
 
 
 def fields(entry: Any, names: Sequence[str], where: str) -> dict[str, Any]:
-    """Return an object that has every one of the fields; raise Unparseable for another value."""
+    """Return an object that has all the fields; raise Unparseable for another value."""
     if not isinstance(entry, dict):
         raise Unparseable(f"{where} is not a JSON object")
     if missing := [name for name in names if name not in entry]:
@@ -91,13 +91,13 @@ def fields(entry: Any, names: Sequence[str], where: str) -> dict[str, Any]:
 
 
 def only(entry: Mapping[str, Any], names: Collection[str], where: str) -> None:
-    """Raise Unparseable for a field that was not asked for."""
+    """Raise Unparseable for an unexpected field."""
     if unknown := sorted(set(entry) - set(names)):
         raise Unparseable(f"{where}: there is no field {unknown[0][:40]!r} in the form that was asked for")
 
 
 def message(value: Any, where: str) -> str:
-    """Return a text that says something and can be stored; raise Unparseable for anything else."""
+    """Return a text that is not empty and can be stored; raise Unparseable for anything else."""
     if not isinstance(value, str):
         raise Unparseable(f"{where} is not a text")
     if not clean(value).strip():
@@ -108,7 +108,7 @@ def message(value: Any, where: str) -> str:
 
 
 def speaker(value: Any, where: str) -> str:
-    """Return a name on one line; raise Unparseable for none, or one that is too long to be one."""
+    """Return a name on one line; raise Unparseable for an empty or too long one."""
     name = one_line(message(value, where))
     if len(name) > ID_LIMIT:
         raise Unparseable(f"{where} has {len(name):,} characters; a name has at most {ID_LIMIT}")
@@ -143,19 +143,19 @@ State = dict[str, Any]
 
 
 class Failed(ValueError):
-    """The production cannot be finished; the message says why, in one line."""
+    """The production cannot be finished; the message gives the reason in one line."""
 
 
 class WrongSettings(ValueError):
-    """Settings that a generator does not take; the message names the setting and what it may be."""
+    """Invalid settings; the message names the setting and its possible values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of a generator: its default (whose type it keeps), a sentence about it, and its limits.
+    """A setting of a generator: its default (which gives the type), a help sentence, and its limits.
 
-    One that `varies` is a part of the condition, by which tables are grouped; the others are a part of who
-    the system is.
+    A setting that `varies` is part of the condition, by which tables are grouped; the others are part of the
+    system's identity.
     """
 
     name: str
@@ -167,7 +167,7 @@ class Setting:
     varies: bool = False
 
     def checked(self, value: Any) -> Value:
-        """Return a value as it is used, read from text where it is one; raise WrongSettings."""
+        """Return the parsed value; raise WrongSettings for an invalid one."""
         parsed = self._read(value)
         if type(parsed) is not type(self.default):
             raise WrongSettings(f"{self.name}: {str(value)[:40]!r} is not {_kind(self.default)}.")
@@ -204,9 +204,12 @@ def _kind(default: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply to one prompt. Tokens are None where the server does not say; `attempts` counts the completions
-    that were paid for until one could be read, `seconds` how long the last of them took (None where
-    nobody measured). `error` says why there is none, to a generator that takes failures."""
+    """A reply to one prompt.
+
+    Tokens are None where the server does not report them; `attempts` counts the paid completions up to the
+    first readable one, `seconds` is the duration of the last of them (None where not measured). `error` is
+    the reason for a missing reply, for generators that take failures.
+    """
 
     text: str
     tokens_in: int | None = None
@@ -218,10 +221,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class MadeRecord:
-    """A record of the dialogue that a generator drafts: its kind, a key, and its content as it is stored.
+    """A record of the dialogue drafted by a generator: its kind, key, and content in stored form.
 
-    `supersedes` is the key of the record that it takes the place of, '' for a new one. A key that is taken by
-    another content gets a number when it is written.
+    `supersedes` is the key of the record it replaces, '' for a new one. If the key is taken by another
+    content, a number is added on writing.
     """
 
     kind: str
@@ -232,12 +235,12 @@ class MadeRecord:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of a production.
+    """Result of a production.
 
     `turns` are those of a rollout or a static continuation (then with their `at`). `people` are the
-    dialogue's own turns at the same points, kept as a static continuation of system `human` where that is not
-    there yet. `text` is the result of a generator that produces text: plain JSON. `records` are the drafts of
-    one that produces records. `flags` say what deserves a look.
+    dialogue's own turns at the same points, stored as a static continuation of system `human` unless it
+    exists. `text` is the result of a generator of texts: plain JSON. `records` are the drafts of a generator
+    of records. `flags` mark oddities to look at.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -248,8 +251,10 @@ class Done:
 
 
 class Generator(ABC):
-    """A generator is one file, listed in `GENERATORS`. `version` is raised with every change of its prompts
-    or of how replies are read, as it is a part of who the system is."""
+    """Base class of generators: one file each, listed in `GENERATORS`.
+
+    `version` is raised with every change of prompts or of parsing, since it is part of a system's identity.
+    """
 
     key: ClassVar[str]
     version: ClassVar[int] = 1
@@ -257,105 +262,105 @@ class Generator(ABC):
     produces: ClassVar[Produces]
     settings: ClassVar[tuple[Setting, ...]] = ()
     identity: ClassVar[str] = ""
-    """What stands for it in who a system is: its key, unless several generators are tasks of one system."""
+    """Key in a system's identity: the generator's own, unless several generators are tasks of one system."""
     condition: ClassVar[Mapping[str, Value]] = {}
-    """What its condition always says, such as that the speaker is given."""
+    """Fixed entries of its condition, such as that the speaker is given."""
     needs: ClassVar[str] = ""
-    """Which material it reads beside its state, '' for none: then it works only once it is `bound` to it."""
+    """Kind of material it reads beside its state, '' for none; it then works only when `bound` to it."""
     takes_failures: ClassVar[bool] = False
-    """Whether a call that failed is a reply like others, with its `error`: the production goes on."""
+    """Whether a failed call counts as a reply, with its `error`, so that the production continues."""
 
     @property
     def continues(self) -> bool:
-        """Whether continuations of a system come of it."""
+        """Whether it produces continuations of a system."""
         return self.produces in ("rollout", "static")
 
     def bound(self, material: Any) -> Generator:
-        """Return the generator at work on the material of one dialogue, which no state holds."""
+        """Return the generator bound to the material of one dialogue, which states do not hold."""
         return self
 
     def rough(self) -> Generator:
-        """Return what an estimate goes through: prompts of the same number and length, made in less time."""
+        """Return a version for estimates: prompts of the same number and length, made faster."""
         return self
 
     def calls_left(self, state: State) -> int | None:
-        """Return how many calls a production takes from a state on, None where that has to be tried."""
+        """Return the number of calls left from a state on, None where only a simulation can tell."""
         return None
 
     def begin_trial(self, dialogue: Dialogue, settings: Settings, trial: int) -> State:
-        """Return the first state of a trial, from 0; most begin each trial alike."""
+        """Return the first state of a trial, from 0; for most generators it does not depend on the trial."""
         return self.begin(dialogue, settings)
 
     @abstractmethod
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Return the first state. `dialogue` has its own turns alone, without what systems wrote."""
+        """Return the first state. `dialogue` has its own turns only, without those written by systems."""
 
     @abstractmethod
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the prompts of the next step, at least one, or what came of it."""
+        """Return the prompts of the next step, at least one, or the result."""
 
     @abstractmethod
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Return the state after a step; `replies` are in the order of its prompts. `state` is not changed.
 
-        Raises Unparseable for a reply that is not in the form that was asked for, Failed where it ends here.
+        Raises Unparseable for a reply without the requested format, Failed where the production ends here.
         """
 
     @abstractmethod
     def pretend(self, state: State) -> Sequence[str]:
-        """Return replies to the next step as a model might give them: in the right form and of usual length.
+        """Return realistic replies to the next step: in the right format and of usual length.
 
-        Estimates are made with them, and tests go through every generator.
+        Used for estimates, and by tests of every generator.
         """
 
     def anew(self, reply: str) -> str:
-        """Return what a reply says anew: less than all of it where it first repeats what it was shown."""
+        """Return the new part of a reply, without material repeated from the prompt."""
         return reply
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Raise Unparseable for a reply to one prompt of a step that is not in the form that was asked for.
+        """Raise Unparseable for a reply to one prompt of a step without the requested format.
 
-        A step of one prompt is received for it; a generator that asks several at once overrides this.
+        By default the step is received as a check; generators with several prompts per step override this.
         """
         self.receive(state, [Reply(reply)])
 
     def checked(self, settings: Settings) -> None:  # noqa: B027  (most have nothing to add)
-        """Raise WrongSettings for values that are fine one by one, but not together."""
+        """Raise WrongSettings for values that are valid individually, but not together."""
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """Return why nothing can be written for a dialogue, in a few words; '' where it can."""
+        """Return why a dialogue cannot be written for, in a few words; '' where it can."""
         return ""
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the name of a system that nobody named: the model, and the settings that vary."""
+        """Return the default name of a system: the model, and the varying settings."""
         varying = (str(condition[setting.name]) for setting in self.settings if setting.varies)
         return " ".join([model, *varying])
 
     def reasks(self, settings: Settings) -> int:
-        """Return how often an unparseable reply is asked for once more."""
+        """Return how often an unparseable reply is requested again."""
         return 1
 
     def calls(self, settings: Settings) -> int | None:
-        """Return how many calls every production takes, None where that hangs on the dialogue."""
+        """Return the number of calls of every production, None where it depends on the dialogue."""
         return None
 
     def together(self, settings: Settings) -> int:
-        """Return how many dialogues share one request; more than 1 only for what takes a single step."""
+        """Return the number of dialogues per request; more than 1 only for generators with a single step."""
         return 1
 
     def shared(self, states: Sequence[State]) -> Prompt:
-        """Return the one prompt of several productions that share a request."""
+        """Return the prompt shared by several productions."""
         raise NotShared(self.key)
 
     def apart(self, states: Sequence[State], reply: str) -> Sequence[str | None]:
-        """Return each production's own reply, as `receive` reads it alone; None where it has none of its own.
+        """Return each production's own reply, as `receive` reads it alone; None where it is missing.
 
-        Raises Unparseable for a reply that cannot be taken apart.
+        Raises Unparseable for a reply that cannot be split.
         """
         raise NotShared(self.key)
 
     def resolved(self, values: Mapping[str, Any]) -> dict[str, Value]:
-        """Return a value for every setting: those that are given, else the defaults. Raises WrongSettings."""
+        """Return a value for every setting: the given one, else the default. Raises WrongSettings."""
         settings = {setting.name: setting for setting in self.settings}
         if unknown := sorted(set(values) - set(settings)):
             names = ", ".join(settings) or "none"
@@ -368,17 +373,17 @@ class Generator(ABC):
 
 
 class NotShared(TypeError):
-    """A generator whose productions do not share requests was asked for a shared one."""
+    """A shared request was made to a generator whose productions do not share requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTurns:
-    """Turns as generators keep them in their state: plain JSON and back."""
+    """Turns as stored in generators' states: to plain JSON and back."""
 
     turns: tuple[Turn, ...] = field(default_factory=tuple)
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Return the turns as plain JSON: speaker, text, and what else is known of what happened."""
+        """Return the turns as plain JSON: speaker, text, and the other fields where set."""
         return [
             {
                 "speaker": turn.speaker,
@@ -394,7 +399,7 @@ class StoredTurns:
 
     @classmethod
     def from_json(cls, rows: Sequence[Mapping[str, Any]]) -> StoredTurns:
-        """Return the turns that `as_json` wrote."""
+        """Return turns from the data of `as_json`."""
         return cls(
             tuple(
                 Turn(
@@ -411,11 +416,11 @@ class StoredTurns:
         )
 
 
-# Limits of what a production may spend: calls, tokens and time. Beyond a limit it fails, and says which.
+# Limits on what a production may spend: calls, tokens and time. Beyond a limit it fails and names the limit.
 
 CALLS, TOKENS_IN, TOKENS_OUT, SECONDS = "calls_per_turn", "tokens_in", "tokens_out", "seconds"
 DIALOGUES = 50
-"""The time limit is for so many dialogues; each has its share of it."""
+"""The time limit is for this many dialogues; each has its share of it."""
 SETTINGS = (
     Setting(CALLS, 2, "How many calls one response may take.", low=1, high=10),
     Setting(TOKENS_IN, 10_000, "How many tokens the prompts of a dialogue may have.", low=1, high=1_000_000),
@@ -429,11 +434,10 @@ NOTHING: Spent = {TOKENS_IN: 0, TOKENS_OUT: 0, SECONDS: 0.0}
 
 
 def spend(spent: Spent, prompt: Prompt, reply: Reply, settings: Settings, where: str) -> dict[str, float]:
-    """Return what is spent after a reply; raise Failed where that passes a limit.
+    """Return the totals after a reply; raise Failed where they exceed a limit.
 
-    Where the server does not say how many tokens there were, they are counted as `about_tokens` does, once
-    for every completion. Each of several completions counts for as long as the last one took; a reply that
-    another run was given before costs no time.
+    Where the server does not report tokens, they are counted with `about_tokens`, once per completion. Each
+    of several completions counts as long as the last one; a reply reused from another run costs no time.
     """
     if reply.attempts > int(settings[CALLS]):
         raise Failed(f"{CALLS}: {where} took {reply.attempts} calls, and {settings[CALLS]} are allowed")
@@ -463,13 +467,13 @@ def _timed(seconds: float, reply: Reply, limit: int, where: str) -> None:
         )
 
 
-# What was worked out, kept while it is used: the latest of so many at most, shared by threads.
+# Cache of computed values, limited in size and shared by threads.
 
 T = TypeVar("T")
 
 
 class LruCache(Generic[T]):
-    """At most `most` values by key; the one that was used longest ago makes room."""
+    """At most `most` values by key; the least recently used one is dropped."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -477,7 +481,7 @@ class LruCache(Generic[T]):
         self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, made where it is not there; two threads may both make it."""
+        """Return the value of a key, made if missing; two threads may both make it."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -32,8 +32,8 @@ from suites.continuation.generators.generator import (
 )
 from suites.continuation.generators.named_cast import Cast, Member, stance_of
 
-# What a conversation that is written has to keep to, in words: constraints are asked for, and checked
-# afterwards. A reply that breaks one is a result, not an error.
+# Constraints on a conversation, in words: they are stated in the prompt, and checked afterwards. A reply that
+# breaks a constraint is a result, not an error.
 
 TURNS, LEAST, MOST = "turns", "min_turns", "max_turns"
 EACH, IN_A_ROW, ADDRESSEES_SETTING, STANCES = "min_each", "max_in_a_row", "addressees", "stance"
@@ -57,7 +57,7 @@ CONSTRAINT_SETTINGS = (
 
 
 def checked_constraints(settings: Settings) -> None:
-    """Raise WrongSettings for numbers of turns that contradict one another."""
+    """Raise WrongSettings for contradictory numbers of turns."""
     target, least, most = (int(settings[name]) for name in (TURNS, LEAST, MOST))
     if most and least > most:
         raise WrongSettings(f"{LEAST} is {least} and {MOST} is {most}: the least is more than the greatest.")
@@ -67,7 +67,7 @@ def checked_constraints(settings: Settings) -> None:
 
 
 def constraint_error(dialogue: Dialogue, speakers: int, settings: Settings) -> str:
-    """Return why the constraints cannot be kept by so many speakers of a dialogue, '' where they can."""
+    """Return why this many speakers of a dialogue cannot keep the constraints, '' where they can."""
     each, longest = int(settings[EACH]), int(settings[MOST]) or int(settings[TURNS])
     if each * speakers > longest:
         return f"{speakers} speakers with at least {each} turns each do not fit into {longest} turns"
@@ -77,7 +77,7 @@ def constraint_error(dialogue: Dialogue, speakers: int, settings: Settings) -> s
 
 
 def worded(settings: Settings) -> str:
-    """Return the constraints as a list: one line each."""
+    """Return the constraints as a list, one line each."""
     each, in_a_row = int(settings[EACH]), int(settings[IN_A_ROW])
     lines = [
         "Only the people listed under CAST speak, each under the name that stands there.",
@@ -110,24 +110,26 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-# Replies of `mpc_conversation`: a list of turns, or one turn; strict in form, free in what they say.
+# Replies of `mpc_conversation`: a list of turns, or one turn; strict in format, free in content.
 
 SPEAKER, MESSAGE, ADDRESSEE = "speaker", "message", "addressee"
 EVERYBODY = frozenset(["all", "everybody", "everyone"])
 UNKNOWN_SPEAKER, UNKNOWN_ADDRESSEE, EXTRA_FIELD = "unknown_speaker", "unknown_addressee", "extra_field"
 MOST_LISTED = 10
 Read = tuple[Turn, tuple[str, ...]]
-"""A turn, and names of flags about it."""
+"""A turn, and the names of its flags."""
 
 
 def names_in(addressees: bool) -> tuple[str, ...]:
-    """Return the fields of a turn."""
+    """Return the names of a turn's fields."""
     return (SPEAKER, MESSAGE, ADDRESSEE) if addressees else (SPEAKER, MESSAGE)
 
 
 def conversation(reply: str, cast: Cast, *, addressees: bool) -> list[Read]:
-    """Return the turns of a reply; raise Unparseable for one without a list, an empty message or a field that
-    is missing."""
+    """Return the turns of a reply.
+
+    Raises Unparseable without a list, or for an empty message or a missing field.
+    """
     entries = array(reply)
     if not entries:
         raise Unparseable("the list has no turns")
@@ -135,7 +137,7 @@ def conversation(reply: str, cast: Cast, *, addressees: bool) -> list[Read]:
 
 
 def next_turn(reply: str, number: int, cast: Cast, *, addressees: bool) -> Read:
-    """Return the one turn of a reply, the `number`th that is written; raise Unparseable as `conversation`."""
+    """Return the turn of a reply, the `number`th written; raise Unparseable as `conversation`."""
     return _turn(json_value(reply), number, cast, addressees)
 
 
@@ -161,7 +163,7 @@ def _speaker(values: Mapping[str, Any], where: str, cast: Cast) -> tuple[str, li
 
 
 def _addressees(value: Any, where: str, speaker_id: str, cast: Cast) -> tuple[tuple[str, ...], list[str]]:
-    """Return whom a turn is addressed to: nobody, somebody, or all others. An unlisted name stays."""
+    """Return the addressees of a turn: none, one, or all others. An unlisted name is kept."""
     if not isinstance(value, str):
         raise Unparseable(f"{where}: the addressee is not a text")
     if not value.strip():
@@ -175,7 +177,7 @@ def _addressees(value: Any, where: str, speaker_id: str, cast: Cast) -> tuple[tu
 
 
 def describe_flags(turns_by_flag: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
-    """Return flags with the turns that have them: `unknown_speaker: turns 3, 7`."""
+    """Return flags with their turns: `unknown_speaker: turns 3, 7`."""
     lines = []
     for name, turns in sorted(turns_by_flag.items()):
         more = f" and {len(turns) - MOST_LISTED:,} more" if len(turns) > MOST_LISTED else ""
@@ -185,7 +187,7 @@ def describe_flags(turns_by_flag: Mapping[str, Sequence[int]]) -> tuple[str, ...
 
 
 def _member(name: str, cast: Cast) -> Member | None:
-    """Return who is listed under a name; nobody where it may be several."""
+    """Return the member of a name; None for nobody, or where several are possible."""
     try:
         return cast.find(name)
     except Unparseable:
@@ -206,7 +208,7 @@ FORMS = {SPEAKER: "the name of whoever speaks", MESSAGE: "what is said, without 
 
 
 class Conversation(Generator):
-    """Writes a conversation under declared constraints. What breaks one stands, and is counted afterwards."""
+    """Writes a conversation under declared constraints. Violations are kept, and counted afterwards."""
 
     key = "mpc_conversation"
     title = "A whole conversation among several people, under constraints"
@@ -214,11 +216,11 @@ class Conversation(Generator):
     settings = SETTINGS
 
     def checked(self, settings: Settings) -> None:
-        """Refuse numbers of turns that contradict one another."""
+        """Refuse contradictory numbers of turns."""
         checked_constraints(settings)
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """Return why no conversation can be written: turns or none of them, nobody to speak, no topic."""
+        """Return why no conversation can be written: turns present or missing, too few speakers, no topic."""
         speakers = len(Cast.of(dialogue).members)
         if settings[FROM] == SCRATCH and dialogue.turns:
             return "it has turns, and a conversation from scratch begins without any"
@@ -233,7 +235,7 @@ class Conversation(Generator):
         return constraint_error(dialogue, speakers, settings)
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Return the history, who may speak, what it is about, and the settings."""
+        """Return the history, the possible speakers, the topic, and the settings."""
         cast = Cast.of(dialogue)
         return {
             "cast": cast.as_json(),
@@ -247,7 +249,7 @@ class Conversation(Generator):
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the prompt for the conversation or its next turn, or all turns that were written."""
+        """Return the prompt for the conversation or its next turn, or all written turns."""
         if state["done"]:
             return Done(
                 turns=StoredTurns.from_json(state["written"]).turns, flags=describe_flags(state["flags"])
@@ -260,7 +262,7 @@ class Conversation(Generator):
         ]
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Return the state with the turns of the reply; raises Unparseable for errors of form alone."""
+        """Return the state with the turns of the reply; raise Unparseable only for errors of format."""
         cast, addressees = Cast.from_json(state["cast"]), bool(state["settings"][ADDRESSEES])
         text, number = replies[0].text, len(state["written"]) + 1
         read: list[Read]
@@ -278,7 +280,7 @@ class Conversation(Generator):
         return {**state, "written": new_turns, "done": done, "flags": flags}
 
     def pretend(self, state: State) -> Sequence[str]:
-        """Return a turn, or as many as are wanted, by the speakers in their order."""
+        """Return one turn, or the target number of turns, with the speakers taking turns."""
         names = Cast.from_json(state["cast"]).shown_names()
         count = state["settings"][TURNS]
         words = " ".join(["word"] * _usual_words(state))
@@ -295,7 +297,7 @@ class Conversation(Generator):
         return [json.dumps(turns[0] if _step_by_step(state) else turns, ensure_ascii=False)]
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model with what is not as usual, such as `m1 from scratch max_in_a_row 1`."""
+        """Return the model with the non-default settings, such as `m1 from scratch max_in_a_row 1`."""
         parts = [model, "conversation"]
         for setting in self.settings:
             if (value := condition[setting.name]) != setting.default:
@@ -316,7 +318,7 @@ def _step_by_step(state: State) -> bool:
 
 
 def _values(state: State, names: Sequence[str]) -> dict[str, str]:
-    """Return what the places of the prompt stand for."""
+    """Return the values of the prompt's placeholders."""
     cast, settings = Cast.from_json(state["cast"]), state["settings"]
     history, new_turns = (StoredTurns.from_json(state[name]).turns for name in ("history", "written"))
     blocks = [quote("CAST", state["people"])]
@@ -338,6 +340,6 @@ def _values(state: State, names: Sequence[str]) -> dict[str, str]:
 
 
 def _usual_words(state: State) -> int:
-    """Return the mean length of a turn of the history in words, that of a short turn without one."""
+    """Return the mean length of a turn of the history in words, or a short turn's without history."""
     lengths = [len(turn["text"].split()) for turn in state["history"]]
     return max(1, sum(lengths) // len(lengths)) if lengths else USUAL_WORDS

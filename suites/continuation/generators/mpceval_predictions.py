@@ -32,7 +32,7 @@ from suites.continuation.generators.generator import (
 )
 from suites.continuation.generators.named_cast import Cast
 
-# Where a next turn is predicted: after how many turns of a dialogue.
+# Points at which a next turn is predicted: numbers of preceding turns of a dialogue.
 
 LAST, EVERY = "last", "every:"
 MOST = 1_000
@@ -40,7 +40,7 @@ FORM = f"the point is {LAST}, {EVERY}N (such as {EVERY}5), or numbers of turns (
 
 
 def is_single(point: str) -> bool:
-    """Return whether a setting names one point of a dialogue."""
+    """Whether a setting names one point of a dialogue."""
     return point.strip() == LAST or len(_point_numbers(point) or ()) == 1
 
 
@@ -51,10 +51,10 @@ def check_points(point: str) -> None:
 
 
 def prediction_points(point: str, turns: Sequence[Turn]) -> tuple[tuple[int, ...], int]:
-    """Return the numbers of turns that are seen, ascending, and how many points were left out.
+    """Return the numbers of visible turns, ascending, and the number of points left out.
 
-    At each of them something was said, and something before it: elsewhere there is nothing to predict, or
-    nobody's turn beside which the prediction could stand. `last` is the last such place.
+    At each point a message follows, and at least one turn precedes it: elsewhere there is nothing to predict,
+    or no turn of people to place the prediction beside. `last` is the last such point.
     """
     if point.strip() == LAST:
         points = [at for at in range(1, len(turns)) if says(turns[at])][-1:]
@@ -66,7 +66,7 @@ def prediction_points(point: str, turns: Sequence[Turn]) -> tuple[tuple[int, ...
 
 
 def says(turn: Turn) -> bool:
-    """Return whether a turn is a message that says something."""
+    """Whether a turn is a message with text."""
     return turn.act == "message" and bool(clean(turn.text).strip())
 
 
@@ -77,7 +77,7 @@ def _step(point: str) -> int:
 
 
 def _point_numbers(point: str) -> tuple[int, ...]:
-    """Return the numbers of a list, ascending and each once; () for anything else."""
+    """Return the numbers of a list, ascending and without duplicates; () for anything else."""
     numbers = [_number_of_mpceval_points(part) for part in point.split(",")]
     return tuple(sorted(set(numbers))) if all(numbers) and len(numbers) <= MOST else ()
 
@@ -88,9 +88,9 @@ def _number_of_mpceval_points(text: str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 6 else 0
 
 
-# What the three predictions of a next turn share: settings, what is shown, batches, and reading.
+# Shared parts of the three predictions of a next turn: settings, prompt sections, batches, and parsing.
 #
-# Nothing is given, or one half of the turn that people said next: then it is shown, and the other half asked.
+# Either nothing of people's next turn is given, or one half of it is shown and the other half predicted.
 
 NUMBER, SPEAKER, MESSAGE = "dialogue_id", "next_speaker", "next_message"
 SPEAKERS, OBJECTIVE, PROFILES, DIALOGUE = "SPEAKERS", "OBJECTIVE", "PROFILES", "DIALOGUE"
@@ -109,9 +109,9 @@ SETTINGS = (
 
 
 class Prediction(Generator):
-    """Predicts a next turn, or the half of it that `asks` names; the other half is `condition`'s.
+    """Predicts a next turn, or the half of it named in `asks`; the other half is in `condition`.
 
-    One system does all three tasks: tables join the rows of those that a system was given a half of.
+    One system does all three tasks: tables join the rows in which the system was given a half.
     """
 
     identity = "mpceval_prediction"
@@ -120,7 +120,7 @@ class Prediction(Generator):
     asks: ClassVar[tuple[str, ...]] = (SPEAKER, MESSAGE)
 
     def checked(self, settings: Settings) -> None:
-        """Refuse points that are not understood, and a batch of dialogues with several points each."""
+        """Refuse invalid points, and a batch of dialogues with several points each."""
         point = str(settings["point"])
         check_points(point)
         if self.together(settings) > 1 and not is_single(point):
@@ -130,7 +130,7 @@ class Prediction(Generator):
             )
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """Return why nothing can be predicted: no such point, or nothing of what was to be shown."""
+        """Return why nothing can be predicted: no such point, or the material to show is missing."""
         points, _ = prediction_points(str(settings["point"]), dialogue.turns)
         if not points:
             return f"nothing is said by people at the point {settings['point']}, after another turn"
@@ -145,7 +145,7 @@ class Prediction(Generator):
         return ""
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Return the points with the turns that are shown before them, and those that people said there."""
+        """Return the points, the turns visible before them, and people's turns at them."""
         points, left_out = prediction_points(str(settings["point"]), dialogue.turns)
         window = int(settings["window"])
         first = max(0, points[0] - window) if window and points else 0
@@ -167,7 +167,7 @@ class Prediction(Generator):
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return one prompt for each point, or the turns that were predicted."""
+        """Return one prompt per point, or the predicted turns."""
         if not state["answers"]:
             return [self._prompt([(state, point)]) for point in state["points"]]
         turns = []
@@ -184,11 +184,11 @@ class Prediction(Generator):
         return Done(turns=tuple(turns), people=people, flags=tuple(state["flags"]))
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Raise Unparseable for a reply about one point that is not in the form that was asked for."""
+        """Raise Unparseable for a reply about one point without the requested format."""
         self._read(state, state["points"][part], reply)
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Return the state with what was predicted at every point."""
+        """Return the state with the predictions of all points."""
         answers, flags = [], list(state["flags"])
         for point, reply in zip(state["points"], replies, strict=True):
             speaker_id, text, is_new = self._read(state, point, reply.text)
@@ -214,14 +214,13 @@ class Prediction(Generator):
         return int(settings["batch"])
 
     def shared(self, states: Sequence[State]) -> Prompt:
-        """Return the one prompt of several dialogues, numbered from 1 in their order."""
+        """Return the prompt for several dialogues, numbered from 1 in their order."""
         return self._prompt([(state, state["points"][0]) for state in states])
 
     def apart(self, states: Sequence[State], reply: str) -> Sequence[str | None]:
-        """Return each dialogue's own object as a reply about it alone; None where its number is missing, or
-        there twice.
+        """Return each dialogue's own object as a reply; None where its number is missing or repeated.
 
-        Raises Unparseable for anything but a list of numbered objects, and for a number that was not sent.
+        Raises Unparseable for anything but a list of numbered objects, and for an unknown number.
         """
         entries_by_number: dict[int, list[Mapping[str, Any]]] = {
             number: [] for number in range(1, len(states) + 1)
@@ -234,7 +233,7 @@ class Prediction(Generator):
         ]
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model with what is not as usual, such as `m1 window 8 profiles`."""
+        """Return the model with the settings that are not defaults, such as `m1 window 8 profiles`."""
         parts = [model, *(f"{half} given" for half in self.condition)]
         for setting in self.settings:
             if setting.varies and (value := condition[setting.name]) != setting.default:
@@ -278,7 +277,7 @@ class Prediction(Generator):
         return "\n\n".join(blocks)
 
     def _read(self, state: State, point: int, reply: str) -> tuple[str, str, bool]:
-        """Return speaker and message ('' for what was given), and whether the speaker is not listed."""
+        """Return speaker and message ('' for the given half), and whether the speaker is unlisted."""
         entries = array(reply)
         if len(entries) != 1:
             raise Unparseable(f"the reply has {len(entries):,} objects, not one")
@@ -300,12 +299,12 @@ NEW = "as it stands under SPEAKERS, or, where somebody new joins in, the name of
 
 
 def _own(state: State, point: int) -> Turn:
-    """Return the turn that people said at a point."""
+    """Return people's own turn at a point."""
     return StoredTurns.from_json([state["turns"][point - state["first"]]]).turns[0]
 
 
 def _number(entry: Any, place: int, most: int) -> int:
-    """Return the number of an entry's dialogue; raise Unparseable where it has none that was sent."""
+    """Return the number of an entry's dialogue; raise Unparseable for a missing or unknown one."""
     where = f"object {place + 1} of the reply"
     value = fields(entry, (NUMBER,), where)[NUMBER]
     numbers = {str(number): number for number in range(1, most + 1)}
@@ -320,7 +319,7 @@ def _number(entry: Any, place: int, most: int) -> int:
 
 
 class NextMessage(Prediction):
-    """Who speaks next, and what that person says."""
+    """Predicts the next speaker and the message."""
 
     key = "mpceval_next_message"
     title = "Who speaks next, and what that person says"
@@ -330,7 +329,7 @@ class NextMessage(Prediction):
 
 
 class SpeakerGivenContent(Prediction):
-    """Who says the next message, which is given."""
+    """Predicts the speaker of the next message, which is given."""
 
     key = "mpceval_speaker_given_content"
     title = "Who says the next message, which is given"
@@ -342,7 +341,7 @@ class SpeakerGivenContent(Prediction):
 
 
 class ContentGivenSpeaker(Prediction):
-    """What the next speaker says, who is given."""
+    """Predicts the message of the next speaker, who is given."""
 
     key = "mpceval_content_given_speaker"
     title = "What the next speaker says, who is given"

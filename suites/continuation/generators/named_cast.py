@@ -1,4 +1,4 @@
-"""Who may speak, by the names that a model is shown: no two are alike, and none tells of a system."""
+"""Possible speakers under the names shown to models: unique, and without names of systems."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ PEOPLE = View(shows=(*DEFAULT, "participants.extra"))
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody who may speak: the id, the name as shown, and other names. `since` is the index of the first
-    turn of one whom nobody introduced, -1 for a declared participant."""
+    """A possible speaker: the id, the name shown, and other names.
+
+    `since` is the index of the first turn of an undeclared speaker, -1 for a declared participant.
+    """
 
     id: str
     shown_name: str
@@ -29,14 +31,14 @@ class Member:
     since: int = -1
 
     def called(self) -> tuple[frozenset[str], ...]:
-        """Return what he or she goes by, folded: as shown, the id, other names."""
+        """Return the member's names, folded: as shown, the id, other names."""
         groups: tuple[Iterable[str], ...] = ((self.shown_name,), (self.id,), self.also)
         return tuple(frozenset(filter(None, (fold(one_line(name)) for name in names))) for names in groups)
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Everybody who may speak in a dialogue whose own turns are by `system`."""
+    """All possible speakers of a dialogue whose own turns are by `system`."""
 
     members: tuple[Member, ...]
     system: str
@@ -59,32 +61,34 @@ class Cast:
 
     @classmethod
     def from_json(cls, payload: dict[str, Any]) -> Cast:
-        """Return the cast that `as_json` wrote."""
+        """Return a cast from the data of `as_json`."""
         members = (
             Member(pk, shown_name, tuple(also), since) for pk, shown_name, also, since in payload["members"]
         )
         return cls(tuple(members), payload["system"])
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain JSON."""
+        """Return the cast as plain JSON."""
         members = [[member.id, member.shown_name, list(member.also), member.since] for member in self.members]
         return {"members": members, "system": self.system}
 
     def known_at(self, at: int) -> Cast:
-        """Return those who are known before the turn at an index: nobody who first speaks later."""
+        """Return the members known before the turn at an index, without those who first speak later."""
         return replace(self, members=tuple(member for member in self.members if member.since < at))
 
     def shown_names(self) -> list[str]:
-        """Return the names, as shown."""
+        """Return the names shown."""
         return [member.shown_name for member in self.members]
 
     def name_of(self, speaker: str) -> str:
-        """Return the name under which a speaker is shown."""
+        """Return the name shown for a speaker."""
         return next((member.shown_name for member in self.members if member.id == speaker), one_line(speaker))
 
     def find(self, name: str) -> Member | None:
-        """Return who is meant by a name as shown, an id, a name or an alias, compared after `fold`; None for
-        nobody. Raises Unparseable where it may be several."""
+        """Return the member of a shown name, id, name or alias, after `fold`; None for nobody.
+
+        Raises Unparseable where several members match.
+        """
         folded_name = fold(one_line(name))
         for kind in range(3):
             matches = [
@@ -101,7 +105,7 @@ class Cast:
     def transcript(
         self, turns: Sequence[Turn], *, after: Sequence[Turn] = (), numbers: bool = False
     ) -> list[str]:
-        """Return turns as lines to be quoted, those right after others where these are given."""
+        """Return turns as lines to quote; `after` are the turns right before them."""
         seen = self._seen((*after, *turns))
         before = after[-1] if after else None
         lines: list[str] = []
@@ -111,16 +115,16 @@ class Cast:
         return lines
 
     def spoken(self, text: str) -> list[str]:
-        """Return what a turn says as lines to be quoted."""
+        """Return a turn's text as lines to quote."""
         return self._seen(()).view.spoken(text).split("\n")
 
     def people(self, dialogue: Dialogue) -> list[str]:
-        """Return what is known of each of them as lines: the name, below it role, profile and stance."""
+        """Return a description of each member as lines: the name, then role, profile and stance."""
         participants = {person.id: person for person in dialogue.participants}
         return [line for member in self.members for line in self.person(member, participants.get(member.id))]
 
     def person(self, member: Member, participant: Participant | None) -> list[str]:
-        """Return what is known of one of them as lines, the name first."""
+        """Return a description of one member as lines, the name first."""
         source = participant or Participant(member.id)
         profile = (*([f"role: {source.role}"] if source.role else []), *source.profile)
         stance = stance_of(participant)
@@ -136,13 +140,13 @@ class Cast:
 
 
 def stance_of(person: Participant | None) -> str:
-    """Return the stance that a participant's `extra` says, '' for none."""
+    """Return the stance in a participant's `extra`, '' for none."""
     stance = person.extra.get(STANCE) if person else None
     return stance.strip() if isinstance(stance, str) else ""
 
 
 def _unlike(name: str, used_names: set[str]) -> str:
-    """Return a name that is not taken: numbered where it is."""
+    """Return a unique name, numbered where it is taken."""
     number, unique = 1, name
     while fold(unique) in used_names:
         number += 1

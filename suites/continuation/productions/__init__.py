@@ -1,1 +1,1 @@
-"""Generation: who writes for which dialogues, asked step by step, and what becomes of it."""
+"""Generation: writers, their dialogues, the steps of their calls, and the results."""

@@ -1,4 +1,4 @@
-"""Benchmarks asked for, estimated, resumed, marked as checked, and described."""
+"""Starting, estimating, resuming, reviewing and describing benchmarks."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ from suites.continuation.productions.pipelines import (
 from suites.continuation.productions.production_actions import usage_of
 from suites.continuation.schemes import SCHEME
 
-# Benchmarks: asked for, gone on with, left, and marked as checked. Every act is logged with who did it.
+# Starting, resuming, cancelling and checking benchmarks. Every action is logged with its user.
 
 KIND = "benchmark"
 Source = tuple[Corpus, str]
-"""A source corpus, and what its source is called where its conversations do not say."""
+"""A source corpus, and the source name for conversations that do not name their source."""
 
 
 @transaction.atomic
@@ -68,9 +68,9 @@ def start(
     endpoint: Endpoint | None,
     leave_out_failed: bool = False,
 ) -> Benchmark:
-    """Ask for a benchmark, or go on with the one of this name that was asked for alike; return it.
+    """Start a benchmark, or resume the one of this name with the same request; return it.
 
-    Raises SystemsError for what cannot be: a name that is taken, an order that differs from the first,
+    Raises SystemsError for an invalid request: a name that is taken, an order that differs from the first,
     sources with too few conversations.
     """
     order = order.checked()
@@ -101,9 +101,10 @@ def start(
 
 
 def advance(benchmark: int) -> Benchmark:
-    """Do what can be done for a benchmark now: start runs, or write its corpus.
+    """Advance a benchmark as far as possible now: start runs, or write its corpus.
 
-    It may be called at any time, by several at once."""
+    May be called at any time, also concurrently.
+    """
     with transaction.atomic():
         locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark)
         if locked.state != Benchmark.State.MAKING:
@@ -128,7 +129,7 @@ def advance(benchmark: int) -> Benchmark:
 
 @transaction.atomic
 def go_on(*, by: User | None, benchmark: Benchmark, leave_out_failed: bool = False) -> Benchmark:
-    """Go on with a benchmark that is stuck or was cancelled: what failed is tried again, or left out."""
+    """Resume a stuck or cancelled benchmark: retry the failed productions, or leave them out."""
     benchmark = lock(benchmark)
     refuse_unless_stopped(benchmark)
     if leave_out_failed:
@@ -142,13 +143,13 @@ def go_on(*, by: User | None, benchmark: Benchmark, leave_out_failed: bool = Fal
 
 @transaction.atomic
 def cancel(*, by: User | None, benchmark: Benchmark) -> Benchmark:
-    """Stop making a benchmark, and its runs; what was answered is kept. One that is done stays so."""
+    """Cancel a benchmark and its runs; answers are kept. A finished benchmark stays finished."""
     return stop(benchmark, by)
 
 
 @transaction.atomic
 def mark_checked(*, by: User | None, benchmark: Benchmark) -> Benchmark:
-    """Say that somebody read a benchmark and found no offensive content, or dealt with it."""
+    """Record that somebody read a benchmark and found no offensive content, or dealt with it."""
     benchmark = lock(benchmark)
     if not benchmark.is_done:
         raise SystemsError("The benchmark is not made yet: there is nothing to be checked.")
@@ -167,7 +168,7 @@ def _refuse_name(name: str) -> None:
 
 
 def _refuse_shortage(sources: Sequence[Source], order: Order) -> None:
-    """Refuse what even the raw conversations have too few instances for, or sources that are not there."""
+    """Refuse unknown sources, and sources whose raw conversations already give too few instances."""
     conversations = benchmark_steps.source_conversations(
         {corpus.pk: (corpus, name) for corpus, name in sources}, {}
     )
@@ -183,7 +184,7 @@ def _refuse_shortage(sources: Sequence[Source], order: Order) -> None:
 
 
 def _alike(benchmark: Benchmark, sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> None:
-    """Refuse to go on with a benchmark that was asked for in another way."""
+    """Refuse to resume a benchmark whose request was different."""
     mismatches: list[str] = []
     if benchmark.sources != _sources_json(sources):
         mismatches.append(f"it was made of {', '.join(benchmark.made_from)}")
@@ -198,7 +199,7 @@ def _alike(benchmark: Benchmark, sources: Sequence[Source], order: Order, endpoi
 
 
 def _reopened(by: User | None, benchmark: Benchmark, order: Order, leave_out: bool) -> Benchmark:
-    """Return a benchmark that goes on, with what may be changed on the way."""
+    """Resume a benchmark with the options that may change meanwhile, and return it."""
     if benchmark.is_done:
         return benchmark
     benchmark.order = benchmark.order | {"allow_fewer": order.allow_fewer}
@@ -214,15 +215,15 @@ def _sources_json(sources: Sequence[Source]) -> list[dict[str, Any]]:
     return [{"corpus": corpus.pk, "name": name} for corpus, name in sources]
 
 
-# What making a benchmark would take, before anything is asked.
+# Estimated cost of a benchmark, before any call.
 
 SAMPLED = 5
-"""Productions of a step that are gone through; the others take what these do for each token they read."""
+"""Productions of a step that are simulated; the others cost as much per token read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a step takes: productions, calls, tokens read and written; about so."""
+    """Approximate cost of a step: productions, calls, tokens read and written."""
 
     step: str
     productions: int
@@ -233,7 +234,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class MakingEstimate(StepsEstimate):
-    """What a benchmark takes. Nothing is taken off for replies that are there already."""
+    """Estimated cost of a benchmark. Replies that already exist are not deducted."""
 
     instances: int
     conversations: int
@@ -241,7 +242,7 @@ class MakingEstimate(StepsEstimate):
     endpoint: Endpoint | None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the estimate as plain data."""
         return {
             "instances": self.instances,
             "conversations": self.conversations,
@@ -253,7 +254,7 @@ class MakingEstimate(StepsEstimate):
         }
 
     def sentence(self) -> str:
-        """Return it as one line for people."""
+        """Return the estimate as one line for people."""
         size = f"{self.instances:,} instances of {self.conversations:,} conversations"
         if self.endpoint is None:
             return f"{size}; no model is asked."
@@ -265,7 +266,7 @@ class MakingEstimate(StepsEstimate):
 
 
 def estimate(sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> MakingEstimate:
-    """Return what a benchmark would take; raise SystemsError for what cannot be made."""
+    """Return the estimated cost of a benchmark; raise SystemsError for an invalid request."""
     order = order.checked()
     conversations = benchmark_steps.source_conversations(
         {corpus.pk: (corpus, name) for corpus, name in sources}, {}
@@ -301,7 +302,7 @@ def estimate(sources: Sequence[Source], order: Order, endpoint: Endpoint | None)
 
 
 def _step(step: str, places: Sequence[tuple[int, int]], order: Order) -> Step:
-    """Return what a step takes: that of a few of its productions, as often as there are productions."""
+    """Return a step's cost, extrapolated from a few of its productions to all of them."""
     generator = GENERATORS[GENERATOR[step]]
     sample = list(places[:: max(1, len(places) // SAMPLED)])[:SAMPLED]
     usages = []
@@ -326,15 +327,15 @@ def _read(sample: Sequence[tuple[int, int]]) -> Iterator[tuple[int, records.Dial
 
 # A benchmark in words and figures, for pages, commands and programs alike.
 
-# What people found when they reviewed a benchmark: shares of the scheme `benchmark_review`.
+# Results of people's review of a benchmark: shares of the scheme `benchmark_review`.
 
 QUESTIONS = tuple(question for question in SCHEME.questions if question.values)
 
 
 def shares(corpus: Corpus) -> list[dict[str, Any]]:
-    """Return for each question the share of yes over the instances that were reviewed, with n and interval.
+    """Return each question's share of yes over the reviewed instances, with n and interval.
 
-    An instance that several people reviewed counts by the mean of their answers. Imported and main answers
+    An instance that several people reviewed counts with the mean of their answers. Imported and main answers
     about people's continuations count. `share`, `low` and `high` are None where nobody answered.
     """
     rows = Label.objects.filter(
@@ -389,9 +390,10 @@ TITLES = {
 
 
 def steps_of(benchmark: Benchmark) -> list[dict[str, Any]]:
-    """Return each step that asks a model, in order: its runs, and how many productions are done, and failed.
+    """Return the model-calling steps in order, with their runs and numbers of done and failed productions.
 
-    A production that another benchmark shares counts where it was asked."""
+    A production shared with another benchmark counts where it was first requested.
+    """
     order = Order.of(benchmark.order)
     steps = [
         *([CLEANING] if order.clean else []),
@@ -412,12 +414,12 @@ def steps_of(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 
 def is_fake(benchmark: Benchmark) -> bool:
-    """Whether a fake model wrote what was written for it."""
+    """Whether its texts come from a fake model."""
     return benchmark.endpoint is not None and fake_models.is_fake(benchmark.endpoint.answering_model)
 
 
 def as_json(benchmark: Benchmark) -> dict[str, Any]:
-    """Return all that is known of a benchmark as plain data."""
+    """Return a full description of a benchmark as plain data."""
     return {
         "id": benchmark.pk,
         "benchmark": benchmark.name,
@@ -445,17 +447,17 @@ def as_json(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-# Going on with a benchmark in the background: a short job whenever its runs have come to their end.
+# Advancing benchmarks in the background: a short job whenever their runs have ended.
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Start the runs that a benchmark needs next, or write its corpus."""
+    """Start the next runs of a benchmark, or write its corpus."""
     benchmark = advance_in_job(Benchmark, job, advance)
     return {"benchmark": benchmark.name, "state": benchmark.state, "step": benchmark.step}
 
 
 def sweep() -> int:
-    """Have every benchmark gone on with whose runs have ended; return how many."""
+    """Wake every benchmark whose runs have ended; return their number."""
     return pipelines.sweep(Benchmark)
 
 

@@ -1,4 +1,4 @@
-"""Steps of a benchmark: what is asked for, its source conversations, runs, and the new corpus."""
+"""Steps of a benchmark: the order, its source conversations, the runs, and the new corpus."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from annotation.records import HUMAN, SELF
 from annotation.records import Continuation as ContinuationRecord
 from annotation.records import Dialogue as DialogueRecord
 from jobs.endpoints import parameters
+from jobs.endpoints.parameters import Parameter
 from jobs.models import Run
 from judges.runs.material import dialogue_record
 from suites.continuation.benchmarks import instances
@@ -39,6 +40,7 @@ from suites.continuation.benchmarks.instances import (
     removed,
     spoken_turns,
 )
+from suites.continuation.benchmarks.metadata import PART_TOKENS
 from suites.continuation.benchmarks.summary import spoken
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, WrongSettings
@@ -48,22 +50,45 @@ from suites.continuation.productions.plans import Generation, Plan
 from suites.continuation.productions.production_actions import Read, start_each
 from suites.continuation.productions.steps import Came, Need, Place, Stuck, came, named_alone
 
-# What somebody asks for when a benchmark is to be made, checked without reading corpora.
+# The order of a benchmark, checked without reading corpora.
 
 METADATA, CUT, SUMMARY, CLEANING = "metadata", "cut", "summary", "cleaning"
 STEPS = (METADATA, CUT, SUMMARY)
 GENERATOR = {step: f"cocoeval_{step}" for step in (CLEANING, METADATA, SUMMARY)}
 MOST = 100_000
-LARGEST_SEED = 2**63 - 1
+NUMBERS = {
+    number.name: number
+    for number in (
+        Parameter("per_source", "whole", "Instances per source", "For evaluation.", 0, MOST),
+        Parameter(
+            "train",
+            "whole",
+            "Instances for training",
+            "In all, of conversations that evaluation does not use.",
+            0,
+            MOST,
+        ),
+        Parameter(
+            "per_conversation",
+            "whole",
+            "Most instances of one conversation",
+            "They start at least 60 turns apart and are one cluster.",
+            1,
+            MOST,
+        ),
+        Parameter("seed", "whole", "Seed of the cuts", "The same seed makes the same cuts.", 0, 2**63 - 1),
+    )
+}
+"""Numbers of an order, for the form, the API and `Order.checked`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for.
+    """Order of a benchmark.
 
-    `steps` are some of STEPS, the cut among them. With `clean` the sources that `verbatim` names are cleaned
-    first, all of them where it names none. `part_tokens` is the generator's setting, `parameters` are those
-    of sampling.
+    `steps` are some of STEPS, including the cut. With `clean` the sources named in `verbatim` are cleaned
+    first, or all sources where `verbatim` is empty. `part_tokens` is the generator's setting, `parameters`
+    are the sampling parameters.
     """
 
     per_source: int
@@ -74,20 +99,17 @@ class Order:
     steps: tuple[str, ...] = STEPS
     clean: bool = False
     verbatim: tuple[str, ...] = ()
-    part_tokens: int = 60_000
+    part_tokens: int = int(PART_TOKENS.default)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     allow_fewer: bool = False
 
     def checked(self) -> Order:
-        """Return it, its steps in order; raise SystemsError for what cannot be."""
-        for name, low, high in (
-            ("per_source", 0, MOST),
-            ("train", 0, MOST),
-            ("per_conversation", 1, MOST),
-            ("seed", 0, LARGEST_SEED),
-        ):
-            if not low <= getattr(self, name) <= high:
-                raise SystemsError(f"{_option(name)}: must be between {low} and {high:,}.")
+        """Return the order with its steps sorted; raise SystemsError for invalid values."""
+        for name, number in NUMBERS.items():
+            assert number.least is not None
+            assert number.most is not None
+            if not number.least <= getattr(self, name) <= number.most:
+                raise SystemsError(f"{_option(name)}: must be between {number.least} and {number.most:,}.")
         if not self.per_source + self.train:
             raise SystemsError("per-source and train are both 0: there is nothing to make.")
         if unknown := [step for step in self.steps if step not in STEPS]:
@@ -112,12 +134,12 @@ class Order:
 
     @property
     def asks(self) -> bool:
-        """Whether a model is asked at any step."""
+        """Whether any step calls a model."""
         return self.clean or METADATA in self.steps or SUMMARY in self.steps
 
     @property
     def quota(self) -> Quota:
-        """How many instances."""
+        """The numbers of instances."""
         return Quota(self.per_source, self.train, self.train_sources, self.per_conversation, self.allow_fewer)
 
     def cleans(self, source: str) -> bool:
@@ -125,18 +147,18 @@ class Order:
         return self.clean and (not self.verbatim or source in self.verbatim)
 
     def settings(self, step: str) -> dict[str, Any]:
-        """Return the settings of a step's generator that are asked for."""
+        """Return the ordered settings of a step's generator."""
         return {"part_tokens": self.part_tokens} if step == METADATA else {}
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the order as plain data."""
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
         }
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> Order:
-        """Return the order that `as_json` wrote."""
+        """Return an order from the data of `as_json`."""
         field_names = {item.name for item in fields(cls)}
         values: dict[str, Any] = {name: value for name, value in payload.items() if name in field_names}
         lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
@@ -144,7 +166,7 @@ class Order:
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
-    """Return in words how two orders differ, '' for none. Whether fewer are allowed may change."""
+    """Describe how two orders differ, '' if they do not. `allow_fewer` may change."""
     names = sorted((set(first) | set(second)) - {"allow_fewer"})
     return "; ".join(
         f"{_option(name)} was {_format_value(first.get(name))} and is {_format_value(second.get(name))}"
@@ -161,7 +183,7 @@ def _format_value(value: Any) -> str:
     return ", ".join(map(str, value)) or "not given" if isinstance(value, Sequence | Mapping) else str(value)
 
 
-# The source conversations of a benchmark, as the corpora have them.
+# Source conversations of a benchmark, as stored in the corpora.
 
 Key = tuple[str, str]
 """Source and id of a conversation."""
@@ -169,7 +191,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation of a source: where it is, and how many turns with text it has, raw and cleaned."""
+    """A conversation of a source: its place, and its number of turns with text, raw and cleaned."""
 
     corpus: int
     dialogue: int
@@ -182,13 +204,15 @@ class Conversation:
 
     @property
     def offer(self) -> Offer:
-        """What may be cut of it."""
+        """The conversation as an offer to cut instances from."""
         return Offer(self.source, self.key, self.cluster, self.turns)
 
 
 def corpora_of(benchmark: Benchmark) -> dict[int, tuple[Corpus, str]]:
-    """Return the source corpora by id, each with what its source is called; raise SystemsError where one is
-    gone."""
+    """Return the source corpora by id, each with the name of its source.
+
+    Raises SystemsError where a corpus was deleted.
+    """
     ids = [source["corpus"] for source in benchmark.sources]
     corpora = Corpus.objects.in_bulk(ids)
     if gone := [name for pk, name in zip(ids, benchmark.made_from, strict=True) if pk not in corpora]:
@@ -199,10 +223,10 @@ def corpora_of(benchmark: Benchmark) -> dict[int, tuple[Corpus, str]]:
 def source_conversations(
     corpora: Mapping[int, tuple[Corpus, str]], cleaned: Mapping[int, Cleaned]
 ) -> list[Conversation]:
-    """Return all conversations of some corpora, in the order of their sources and ids; `cleaned` by dialogue.
+    """Return all conversations of some corpora, by source and id; `cleaned` is keyed by dialogue.
 
-    Where corpora have clusters of the same name under different sources, the source's name is put before it.
-    Raises SystemsError where two have the same source and id.
+    Where corpora have clusters of the same name under different sources, the source's name is the prefix.
+    Raises SystemsError where two conversations have the same source and id.
     """
     conversations: dict[Key, Conversation] = {}
     for pk, (corpus, name) in corpora.items():
@@ -238,8 +262,10 @@ def _conversation(
 
 
 def clusters(conversations: Collection[Conversation]) -> dict[Key, str]:
-    """Return the cluster of each conversation in the benchmark: its own, with the source's name before it
-    where another source has one of that name."""
+    """Return the cluster of each conversation in the benchmark.
+
+    It keeps its name, prefixed with the source's name where another source has a cluster of that name.
+    """
     sources: dict[str, set[str]] = {}
     for conversation in conversations:
         sources.setdefault(conversation.cluster, set()).add(conversation.source)
@@ -252,7 +278,7 @@ def clusters(conversations: Collection[Conversation]) -> dict[Key, str]:
 
 
 def read(dialogues: Collection[int]) -> Iterator[tuple[Dialogue, records.Dialogue]]:
-    """Yield some dialogues with their records, in the order of their ids, a hundred at a time."""
+    """Yield dialogues with their records, by id, in batches of 100."""
     ids = sorted(dialogues)
     for begin in range(0, len(ids), 100):
         rows = list(Dialogue.objects.filter(pk__in=ids[begin : begin + 100]).order_by("pk"))
@@ -260,19 +286,19 @@ def read(dialogues: Collection[int]) -> Iterator[tuple[Dialogue, records.Dialogu
         yield from ((row, records_by_id[row.pk]) for row in rows)
 
 
-# Going on with a benchmark: each step's runs are started where they are needed, and the corpus is written
-# once nothing is missing.
+# Advancing a benchmark: each step's runs are started where they are needed, and the corpus is written once
+# nothing is missing.
 #
-# Everything that was answered stands in productions, so what is looked up here is the same after any
-# interruption, and the same replies lead to the same corpus.
+# All answers are stored in productions, so the state read here is the same after any interruption, and the
+# same replies lead to the same corpus.
 
-# One step of a benchmark: which productions it needs, what came of them, and the runs that make the rest.
+# One step of a benchmark: the productions it needs, their results, and the runs for the missing ones.
 
 
 def plan_of(
     benchmark: Benchmark, step: str, condition: Mapping[str, Any] | None = None, **settings: Any
 ) -> Plan:
-    """Return who does a step, under the name of a writer that no other settings have."""
+    """Return the plan of a step, under a writer's name that is unique to its settings."""
     order = Order.of(benchmark.order)
     assert benchmark.endpoint is not None
     generation = Generation(
@@ -293,7 +319,7 @@ def begin(
     material: Mapping[Place, Read],
     corpora: Mapping[int, Corpus],
 ) -> list[Run]:
-    """Start the runs of what is missing, one for each source corpus, and return them."""
+    """Start and return the runs for the missing productions, one per source corpus."""
     started: list[Run] = []
     for pk, corpus in corpora.items():
         own = sorted((need for need in needs if need.corpus == pk), key=lambda need: need.place)
@@ -318,13 +344,13 @@ def begin(
 
 
 def link(benchmark: Benchmark, step: str, run_ids: Collection[int]) -> None:
-    """Keep which runs a step is made by: those that were started for it, and others that do it already."""
+    """Record the runs of a step: those started for it, and others that already do its work."""
     links = [BenchmarkRun(benchmark=benchmark, step=step, run_id=pk) for pk in sorted(run_ids)]
     BenchmarkRun.objects.bulk_create(links, ignore_conflicts=True)
 
 
 def text_digest(turns: Sequence[records.Turn]) -> str:
-    """Return what tells texts apart that are summed up: the first 12 digits of a hash of who says what."""
+    """Return the key of a text to summarise: the first 12 digits of a hash of speakers and texts."""
     text = json.dumps([[turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -339,7 +365,7 @@ class BenchmarkContents:
 
 
 class Making:
-    """One look at a benchmark in the making. `step` is where it is."""
+    """One pass over an unfinished benchmark. `step` is the step that it has reached."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
@@ -354,9 +380,9 @@ class Making:
         self._summaries: dict[Instance, str] = {}
 
     def go_on(self) -> BenchmarkContents | None:
-        """Do what can be done now; return what the benchmark is made of, None where runs are under way.
+        """Do everything possible now; return the benchmark's contents, None while runs are open.
 
-        Raises Shortage where there are fewer instances than asked for, Stuck where a step failed.
+        Raises Shortage where there are fewer instances than ordered, Stuck where a step failed.
         """
         raw = source_conversations(self.corpora, {})
         failed = self._clean(raw)
@@ -383,7 +409,7 @@ class Making:
             failed |= more
 
     def _clean(self, raw: Sequence[Conversation]) -> set[Key] | None:
-        """Have verbatim conversations cleaned; return those that failed, None where runs are under way."""
+        """Have verbatim conversations cleaned; return the failed ones, None while runs are open."""
         selected = {
             conversation.dialogue: conversation
             for conversation in raw
@@ -401,8 +427,10 @@ class Making:
         return self._without({place: selected[place[0]] for place in outcome.failed}, outcome)
 
     def _tell(self, instances: Sequence[Instance], offered: Mapping[Key, Conversation]) -> set[Key] | None:
-        """Have metadata and summaries written; return conversations that failed, None where runs are under
-        way."""
+        """Have metadata and summaries written.
+
+        Returns the conversations that failed, None while runs are open.
+        """
         selected = {
             (instance.source, instance.conversation): offered[instance.source, instance.conversation]
             for instance in instances
@@ -454,9 +482,9 @@ class Making:
         )
 
     def _came(self, needs: Sequence[Need], material: Mapping[Place, Read]) -> Came | None:
-        """Return what came of a step, None where runs are under way.
+        """Return the results of a step, None while runs are open.
 
-        What is missing is begun, with what is given for it, else with the conversation as it is.
+        Missing productions are started with their `material`, or else with the conversation as it is.
         """
         outcome = came(needs)
         if outcome.missing:
@@ -465,12 +493,12 @@ class Making:
                 material = {need.place: records_by_dialogue[need.dialogue] for need in outcome.missing}
             corpora = {pk: corpus for pk, (corpus, _) in self.corpora.items()}
             begin(self.benchmark, self.step, outcome.missing, material, corpora)
-            outcome = came(needs)  # what had nothing to be asked is done already
+            outcome = came(needs)  # productions that need no call are done already
         link(self.benchmark, self.step, outcome.running)
         return None if outcome.running else outcome
 
     def _without(self, failed: Mapping[Place, Conversation], outcome: Came) -> set[Key]:
-        """Return the conversations that failed, where they are to be left out; raise Stuck where not."""
+        """Return the failed conversations where they may be left out; raise Stuck otherwise."""
         if not failed:
             return set()
         told_of = [
@@ -493,7 +521,7 @@ class Making:
         return {(conversation.source, conversation.key) for conversation in failed.values()}
 
     def _read(self, dialogues: Sequence[int]) -> dict[int, tuple[Dialogue, records.Dialogue]]:
-        """Return dialogues with their records, read once."""
+        """Return dialogues with their records; each is read once."""
         new = [pk for pk in dialogues if pk not in self._records]
         self._records |= {row.pk: (row, record) for row, record in read(new)}
         return self._records
@@ -512,7 +540,7 @@ class Making:
         offered: Mapping[Key, Conversation],
         conversations: Sequence[Conversation],
     ) -> list[records.Dialogue]:
-        """Return the dialogues of the benchmark in the order of their ids."""
+        """Return the dialogues of the benchmark, by id."""
         self.step = "writing"
         names = clusters(conversations)
         dialogues = []
@@ -539,7 +567,7 @@ FORMAT, EXTENSION = "jsonl", "jsonl"
 
 
 def write(benchmark: Benchmark, contents: BenchmarkContents) -> None:
-    """Make the corpus of a benchmark, in the current transaction; the caller saves the benchmark."""
+    """Create the corpus of a benchmark, in the current transaction; the caller saves the benchmark."""
     text = "".join(f"{line(dialogue)}\n" for dialogue in contents.dialogues).encode()
     corpora = list(
         Corpus.objects.filter(pk__in=[source["corpus"] for source in benchmark.sources]).order_by("name")
@@ -568,8 +596,10 @@ def write(benchmark: Benchmark, contents: BenchmarkContents) -> None:
 
 
 def figures(contents: BenchmarkContents) -> dict[str, Any]:
-    """Return what the benchmark's page tells: by source and in all, what cleaning took away, and what was
-    left out."""
+    """Return the figures for the benchmark's page.
+
+    They are given by source and in total, with the words removed by cleaning and the conversations left out.
+    """
     cleaned = [conversation for conversation in contents.conversations if conversation.words]
     sources = sorted({conversation.source for conversation in cleaned})
     parts = Counter(str(dialogue.metadata["part"]) for dialogue in contents.dialogues)
@@ -596,8 +626,10 @@ def figures(contents: BenchmarkContents) -> dict[str, Any]:
 
 
 def export(corpus: Corpus) -> Iterator[str]:
-    """Yield a benchmark's dialogues as JSON lines with people's continuations alone, in the order of ids: the
-    bytes that it was written from."""
+    """Yield a benchmark's dialogues as JSON lines, by id, with people's continuations only.
+
+    These are the bytes from which the benchmark was imported.
+    """
     rows = Dialogue.objects.filter(corpus=corpus).order_by("pk").values_list("key", "pk")
     ids = [pk for _, pk in sorted(rows)]
     for begin in range(0, len(ids), 100):
@@ -608,7 +640,7 @@ def export(corpus: Corpus) -> Iterator[str]:
 
 
 def _turns_by_continuation(dialogues: list[int]) -> dict[int, dict[str, tuple[Any, ...]]]:
-    """Return the turns of x and r by dialogue and continuation."""
+    """Return the turns of the dialogues and people's continuations, by dialogue and continuation key."""
     own = {row.pk: row for row in Continuation.objects.filter(dialogue__in=dialogues, key__in=[SELF, HUMAN])}
     turns_by_dialogue: dict[int, dict[str, tuple[Any, ...]]] = {}
     for turn in Turn.objects.filter(continuation__in=own).order_by("continuation_id", "position"):

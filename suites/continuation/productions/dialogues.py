@@ -1,4 +1,4 @@
-"""Which dialogues are written for, and their records as generators read them."""
+"""Selections of dialogues to write for, and their records as generators read them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,38 @@ from annotation.corpora.splits import of_dialogues
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
 from annotation.script_records import script_record
 from annotation.text.context import dated
+from jobs.endpoints.parameters import MOST_WHOLE, Parameter
+from judges.runs.lookup import split_for
 from judges.runs.material import dialogue_record
 from suites.continuation.errors import SystemsError
 
 BATCH = 100
+LIMITS = {
+    limit.name: limit
+    for limit in (
+        Parameter("min_turns", "whole", "Minimum turns of a dialogue", "", 0, MOST_WHOLE),
+        Parameter("max_turns", "whole", "Maximum turns of a dialogue", "", 0, MOST_WHOLE),
+        Parameter(
+            "first",
+            "whole",
+            "Maximum number of dialogues",
+            "The first ones by their ids, to try it out. Empty or 0: all.",
+            0,
+            MOST_WHOLE,
+        ),
+    )
+}
+"""Limits of a selection, for forms and the API."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialogues:
-    """A selection of a corpus's dialogues. `part` is dev or test of `split`, or training, which is left out
-    where it is not named; `least` and `most` limit the number of their own turns (0: no limit), `first` takes
-    so many of them, in the order of their ids."""
+    """A selection of a corpus's dialogues.
+
+    `part` is dev or test of `split`, or training, which is left out unless named; `least` and `most` limit
+    the number of the dialogue's own turns (0: no limit), `first` limits the selection to the first dialogues
+    by id.
+    """
 
     corpus: Corpus
     split: Split | None = None
@@ -51,7 +72,7 @@ class Dialogues:
         }
 
     def rows(self) -> QuerySet[Dialogue]:
-        """Return the dialogues, in the order of their ids."""
+        """Return the dialogues, by id."""
         rows = Dialogue.objects.filter(of_dialogues(self.part), corpus=self.corpus)
         if self.split is not None:
             clusters = self.split.clusters.filter(part=self.part).values("cluster")
@@ -65,14 +86,24 @@ class Dialogues:
         return rows[: self.first] if self.first else rows
 
     def read(self) -> Iterator[tuple[Dialogue, records.Dialogue]]:
-        """Yield each dialogue with its record: its own turns alone, nothing that a system wrote."""
+        """Yield each dialogue with its record, which has its own turns only, without systems' turns."""
         for rows in in_batches(self.rows()):
             records_by_id = of_rows(rows)
             yield from ((row, records_by_id[row.pk]) for row in rows)
 
 
+def select_dialogues(corpus: Corpus, fields: Mapping[str, Any]) -> Dialogues:
+    """Return the dialogues that the fields of a form or of the API select: `part` and LIMITS.
+
+    Raises JudgeError for a part that the corpus does not have, SystemsError for limits that exclude each
+    other.
+    """
+    part = fields.get("part", "")
+    return Dialogues(corpus, split_for(corpus, part), part, *(fields.get(name) or 0 for name in LIMITS))
+
+
 def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:
-    """Return the records of dialogues by their ids, in two queries."""
+    """Return the records of dialogues by primary key, in two queries."""
     own = {
         row.pk: row
         for row in Continuation.objects.select_related("system").filter(dialogue__in=rows, key=records.SELF)
@@ -94,7 +125,7 @@ def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:
 def _dated_turns(
     row: Dialogue, turns_by_dialogue: Mapping[int, Sequence[records.Turn]]
 ) -> tuple[records.Turn, ...]:
-    """Return a dialogue's own turns, of a script with the dates of their sessions: prompts show them."""
+    """Return a dialogue's own turns; turns of a script carry the dates of their sessions, for prompts."""
     return tuple(dated(turns_by_dialogue.get(row.pk, ()), script_record(row.script)))
 
 

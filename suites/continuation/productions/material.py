@@ -1,4 +1,4 @@
-"""Generators at work on material that no state holds, such as a script: read once by a worker, then kept."""
+"""Generators bound to material too large for a state, such as a script; workers load and cache it."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from suites.continuation.generators.generator import Generator, LruCache, MadeRe
 from suites.continuation.models import Production
 
 BOUND_KEPT = 4
-"""So many generators with their material stay in a process's memory."""
+"""Generators that a process keeps in memory with their material."""
 
 
 class Loader(Protocol):
-    """What reads one kind of material. Both raise Failed where there is none."""
+    """Loader of one kind of material. `key` and `load` raise Failed where there is none."""
 
     def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
-        """Return what changes when the material does; quick to find out."""
+        """Return a key that changes with the material; must be quick."""
 
     def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Any:
         """Return the material of a dialogue."""
 
     def mark_used(self, dialogue: int, settings: Settings) -> None:
-        """Note that something is made of it now: what must not change after that does not."""
+        """Mark the material as used, so that parts that must then stay fixed cannot change."""
 
     def facts(self, condition: Mapping[str, Any]) -> dict[str, str]:
-        """Return what a continuation's condition says of it beside the settings."""
+        """Return facts about the material for a continuation's condition, beside the settings."""
 
 
 LOADERS: Table[Loader] = Table("loaders")
-"""Per need of a generator: what reads the material; other suites add theirs."""
+"""Loader of the material, by a generator's `needs`; other suites register theirs."""
 
 RESULTS: Table[Callable[[Production, Sequence[MadeRecord], Any], Any]] = Table("results")
-"""Per generator whose results are written elsewhere, too: writes what it made, records and text, in the
-current transaction, and returns the production's result. Whoever makes records must have an entry. Other
-suites add theirs."""
+"""Writers of results stored outside productions, by generator. Each stores records and text in the current
+transaction and returns the production's result. A generator of records must have an entry. Other suites
+register theirs."""
 _bound: LruCache[Generator] = LruCache(BOUND_KEPT)
 
 
 def bound(
     generator: Generator, *, dialogue: int, settings: Mapping[str, Any], endpoint: Endpoint | None
 ) -> Generator:
-    """Return a generator bound to what it needs of a dialogue. Raises Failed where that is not there."""
+    """Return a generator bound to its material of a dialogue. Raises Failed where there is none."""
     if not generator.needs:
         return generator
     loader = LOADERS[generator.needs]

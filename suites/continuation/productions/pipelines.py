@@ -1,4 +1,4 @@
-"""Pipelines: what is made step by step, by runs. Going on, stopping, and what their steps take."""
+"""Pipelines, multi-step work done by runs: advancing, cancelling, and the cost of their steps."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def lock(pipeline: Made) -> Made:
 
 
 def runs_of(pipeline: Pipeline, states: Collection[str]) -> QuerySet[Run]:
-    """Return the runs of a pipeline that are in some states, each once."""
+    """Return the runs of a pipeline in the given states, without duplicates."""
     own = {f"{pipeline.kind}s__{pipeline.kind}": pipeline}
     return Run.objects.filter(**own, state__in=states).distinct()
 
 
 def wake(pipeline: Pipeline, by: User | None) -> None:
-    """Have a worker do what can be done for a pipeline now."""
+    """Start a job that advances a pipeline."""
     jobs.start(kind=pipeline.kind, subject=pipeline.subject, by=by, params={pipeline.kind: pipeline.pk})
 
 
 def log(by: User | None, verb: str, pipeline: Pipeline, detail: Mapping[str, Any]) -> None:
-    """Log what was done with a pipeline."""
+    """Log an action on a pipeline."""
     Event.objects.create(by=by, verb=verb, subject=pipeline.logged_as[:300], detail=dict(detail))
 
 
 def set_going(pipeline: Pipeline, by: User | None) -> None:
-    """Have a pipeline made, whatever it waited for."""
+    """Set a pipeline to MAKING, clear its error and wake it."""
     pipeline.state, pipeline.error = Pipeline.State.MAKING, ""
     pipeline.save()
     wake(pipeline, by)
@@ -78,13 +78,13 @@ def refuse_unless_stopped(pipeline: Pipeline) -> None:
 
 
 def retry_failed(pipeline: Pipeline, by: User | None) -> None:
-    """Try again what failed in the runs of a pipeline that have ended."""
+    """Retry the failures of a pipeline's failed and cancelled runs."""
     for run in runs_of(pipeline, [Run.State.FAILED, Run.State.CANCELLED]):
         runs.retry_failed(by=by, run=run)
 
 
 def stop(pipeline: Made, by: User | None, shared: QuerySet[Any] | None = None) -> Made:
-    """Stop a pipeline and its runs but for `shared` ones; what was answered is kept, and what is done."""
+    """Cancel a pipeline and its runs except `shared` ones; answers and finished work are kept."""
     pipeline = lock(pipeline)
     if pipeline.state in (Pipeline.State.DONE, Pipeline.State.CANCELLED):
         return pipeline
@@ -98,7 +98,7 @@ def stop(pipeline: Made, by: User | None, shared: QuerySet[Any] | None = None) -
 
 
 def advance_in_job(model: type[Made], job: Job, advance: Callable[[int], Made]) -> Made:
-    """Do in a job what can be done for the pipeline that it names; raise JobRefused where it is stuck."""
+    """Advance the pipeline of a job; raise JobRefused where it is stuck or deleted."""
     kind = model.kind_of()
     pk = job.params[kind]
     if not model._default_manager.filter(pk=pk).exists():
@@ -110,9 +110,9 @@ def advance_in_job(model: type[Made], job: Job, advance: Callable[[int], Made]) 
 
 
 def sweep(model: type[Pipeline]) -> int:
-    """Have every pipeline gone on with whose runs have ended; return how many.
+    """Wake every pipeline whose runs have ended; return the number of pipelines.
 
-    One whose last job failed is stuck until a person looks at it.
+    A pipeline whose last job failed or was cancelled becomes stuck, and waits for a person.
     """
     rows = model._default_manager.filter(state=Pipeline.State.MAKING)
     under_way = rows.filter(**{"links__run__state__in": OPEN})
@@ -127,11 +127,11 @@ def sweep(model: type[Pipeline]) -> int:
     return len(ready)
 
 
-# What a pipeline would take, before anything is asked.
+# Estimated cost of a pipeline, before any call.
 
 
 class StepCost(Protocol):
-    """What a step takes."""
+    """Cost of a step."""
 
     @property
     def calls(self) -> int: ...
@@ -144,9 +144,9 @@ class StepCost(Protocol):
 
 
 class StepsEstimate:
-    """What the steps of a pipeline take together, and where the text goes.
+    """Estimated cost of all steps of a pipeline, and the destination of its text.
 
-    `cost` is None where the endpoint has no prices, and UNASKED where no model is asked.
+    `cost` is None where the endpoint has no prices, and UNASKED where no model is called.
     """
 
     __slots__ = ()
@@ -156,22 +156,22 @@ class StepsEstimate:
 
     @property
     def calls(self) -> int:
-        """All calls."""
+        """Calls of all steps."""
         return sum(step.calls for step in self.steps)
 
     @property
     def tokens_in(self) -> int:
-        """All tokens that are read."""
+        """Tokens read in all steps."""
         return sum(step.tokens_in for step in self.steps)
 
     @property
     def tokens_out(self) -> int:
-        """All tokens that are written."""
+        """Tokens written in all steps."""
         return sum(step.tokens_out for step in self.steps)
 
     @property
     def cost(self) -> Decimal | None:
-        """What it costs."""
+        """Cost in the endpoint's currency."""
         return cost(self.endpoint, self.tokens_in, self.tokens_out) if self.endpoint else self.UNASKED
 
     @property
@@ -182,15 +182,15 @@ class StepsEstimate:
 
     @property
     def host(self) -> str:
-        """Where the text goes."""
+        """Host that receives the text."""
         return (urlsplit(self.endpoint.base_url).hostname or "") if self.endpoint else ""
 
     @property
     def is_here(self) -> bool:
-        """Whether that is this machine."""
+        """Whether the host is this machine."""
         return literal(self.host) in {"127.0.0.1", "::1"}
 
     @property
     def destination(self) -> str:
-        """Where the text goes, in words."""
+        """The host in words."""
         return f"{self.host}, on this machine" if self.is_here else self.host

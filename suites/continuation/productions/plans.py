@@ -1,4 +1,4 @@
-"""Who is to write what: from a generator, a model and settings to a writer, its system and the condition."""
+"""Plans of generation: from a generator, a model and settings to a writer, its system and the condition."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ _KEY = re.compile(r"\w[\w.-]{0,59}")
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A generator as somebody sets it up. `settings` and `parameters` where given, `name` where somebody
-    named it.
+    """A generator as configured by a user. `name` is optional.
 
-    `condition` has free keys of the researcher, beside those that the settings make.
+    `condition` has the researcher's own keys, beside those of the settings.
     """
 
     generator: str
@@ -45,7 +44,7 @@ class Generation:
     condition: Mapping[str, Any] = field(default_factory=dict)
 
     def plan(self) -> Plan:
-        """Return the plan; raise SystemsError for what does not fit together."""
+        """Return the plan; raise SystemsError for values that do not fit together."""
         if self.generator not in GENERATORS:
             raise SystemsError(
                 f"There is no generator {self.generator!r}; there are {', '.join(GENERATORS)}."
@@ -72,8 +71,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What generation needs to know. `settings` are all of them, `spec` is who writes, `condition` what
-    varies."""
+    """A checked generation: all `settings`, the writer's `spec`, and the `condition` of varying values."""
 
     generator: Generator
     endpoint: Endpoint
@@ -88,7 +86,7 @@ class Plan:
         return digest(self.condition)
 
     def at(self, dialogue: int, record: records.Dialogue) -> tuple[Generator, str]:
-        """Return the generator at work on a dialogue, by its id, and why nothing can be written."""
+        """Return the generator, bound to its material if any, and why it cannot write ('': it can)."""
         if why := self.generator.why_not(record, self.settings):
             return self.generator, why
         if not self.generator.needs:
@@ -102,10 +100,9 @@ class Plan:
         return bound_generator, bound_generator.why_not(record, self.settings)
 
     def writer(self, corpus: Corpus, by: User | None) -> Writer:
-        """Return the corpus's writer of this name, made where there is none, locked in the current
-        transaction.
+        """Return the corpus's writer of this name, created if missing, locked in the current transaction.
 
-        Raises SystemsError where the name is that of somebody else.
+        Raises SystemsError where the name belongs to another writer or an imported system.
         """
         existing = Writer.objects.select_for_update().filter(corpus=corpus, name=self.name).first()
         if existing is not None:
@@ -138,12 +135,12 @@ def digest(payload: Mapping[str, Any]) -> str:
 
 
 def continuation_id(system: str, condition_hash: str, trial: int) -> str:
-    """Return the id of what a system writes for a dialogue: `<system>-<hash>-<trial>`."""
+    """Return the id of a system's continuation of a dialogue: `<system>-<hash>-<trial>`."""
     return f"{system}-{condition_hash[:8]}-{trial}"
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
-    """Return what is different between two specs, in words."""
+    """Describe the differences between two specs."""
     flat = [_flat(first), _flat(second)]
     names = sorted(set(flat[0]) | set(flat[1]))
     changes = [
@@ -155,13 +152,13 @@ def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
 
 
 def settings_of(generator: Generator, writer: Writer, condition: Mapping[str, Any]) -> Settings:
-    """Return all settings of a production: the writer's own, and those that the condition says."""
+    """Return all settings of a production: the writer's fixed ones, and the varying ones of the condition."""
     varying = {setting.name: condition[setting.name] for setting in generator.settings if setting.varies}
     return generator.resolved({**writer.spec["settings"], **varying})
 
 
 def checked_name(name: str) -> str:
-    """Return a name that a system may have; raise SystemsError."""
+    """Return the name if a system may have it; raise SystemsError otherwise."""
     if name in (HUMAN, SELF):
         raise SystemsError(f"A system cannot be called {name!r}: that is what people's own turns are called.")
     if len(name) > LONGEST_NAME or any(ord(letter) < 32 for letter in name):
@@ -172,7 +169,7 @@ def checked_name(name: str) -> str:
 def condition_of(
     generator: Generator, settings: Settings, model: str, free: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the condition: settings that vary, the model, keys of somebody's own; raise SystemsError."""
+    """Return the condition: varying settings, model and own keys; raise SystemsError for invalid keys."""
     own = {setting.name: settings[setting.name] for setting in generator.settings if setting.varies}
     own |= {**generator.condition, MODEL: model}
     reserved = own.keys() | {setting.name for setting in generator.settings} | {EMBEDDING_MODEL}

@@ -1,4 +1,4 @@
-"""Starting or resuming generation; `jobs.runs` has what comes after."""
+"""Starting or resuming generation; `jobs.runs` has the later actions."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from annotation.models.corpora import Corpus
 from jobs import job_actions as jobs
 from jobs import runs
 from jobs.endpoints.costs import BY_CHARACTERS, Count, cost, counter
+from jobs.endpoints.parameters import Parameter
 from jobs.endpoints.wire import literal
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind
@@ -39,25 +40,24 @@ from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.material import LOADERS
 from suites.continuation.productions.plans import Generation, Plan, digest
 
-# What generation would take, before it is started: calls, tokens, cost, and how much of it is done.
+# Estimates of generation before it starts: calls, tokens, cost, and the finished part.
 #
-# Calls are counted by going through a production with made-up replies of usual length (`Generator.pretend`),
-# for every dialogue of a small selection and for some of a large one; tokens are those of five dialogues.
+# Calls are counted by simulating a production with made-up replies of usual length (`Generator.pretend`), for
+# every dialogue of a small selection and for a sample of a large one; tokens are those of five dialogues.
 
 COUNTED = 300
-"""Dialogues whose calls are counted one by one; of more, the mean of these holds for all."""
+"""Dialogues whose calls are counted individually; larger selections use the mean of these."""
 SAMPLED = 5
 MOST_STEPS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Generation before it starts. `productions` are all, of which `done` are there; `calls` are those to
-    come.
+    """Estimated generation. `productions` includes the `done` ones; `calls` are the remaining calls.
 
-    `left_out` counts the dialogues for which nothing can be written, by reason. `cost` is in `currency`, None
-    where the endpoint has no prices. `tokens_new` are those of `tokens_out` that do not repeat what
-    was shown. `about` says that calls were counted on some dialogues only, `counted_by` how tokens were.
+    `left_out` counts the dialogues that cannot be written for, by reason. `cost` is in `currency`, None where
+    the endpoint has no prices. `tokens_new` is the part of `tokens_out` that does not repeat the prompt.
+    `about` is True where calls were counted on a sample, `counted_by` names the method of counting tokens.
     """
 
     productions: int
@@ -84,16 +84,16 @@ class Estimate:
 
     @property
     def to_write(self) -> int:
-        """The productions that are still to be written."""
+        """Number of productions that are still to be written."""
         return self.productions - self.done
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the estimate as plain data."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return values | {"cost": None if self.cost is None else float(self.cost)}
 
     def sentence(self) -> str:
-        """Return it as one line for people."""
+        """Return the estimate as one line for people."""
         about = "about " if self.about else ""
         done = f" ({self.done:,} are there)" if self.done else ""
         where = f"{self.host}, on this machine" if self.is_here else self.host
@@ -109,7 +109,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Calls and tokens of productions: tokens read, written, and written anew."""
+    """Calls and tokens of productions: tokens read, tokens written, and the new ones among the latter."""
 
     calls: int
     tokens_in: int
@@ -118,7 +118,7 @@ class Usage:
 
 
 def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
-    """Return what generation would take. Nothing is written. Raises SystemsError for what cannot be."""
+    """Estimate a generation without storing anything. Raises SystemsError for invalid requests."""
     left_out: dict[str, int] = {}
     begun: list[Begun] = []
     eligible = 0
@@ -156,7 +156,7 @@ def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
 
 
 Begun = tuple[int, Generator, tuple[State, ...]]
-"""A dialogue's id, the generator at work on it, and the first state of each trial."""
+"""A dialogue's id, its generator (bound to its material), and the first state of each trial."""
 Place = tuple[int, int]
 """The id of a dialogue, and a trial."""
 
@@ -170,7 +170,7 @@ def _first_states(
 
 
 def _existing_productions(plan: Plan, dialogues: Dialogues, trials: int) -> dict[Place, tuple[str, State]]:
-    """Return the status and the state of the productions that were begun before."""
+    """Return the status and the state of the existing productions."""
     writer = Writer.objects.filter(corpus=dialogues.corpus, name=plan.name).first()
     if writer is None:
         return {}
@@ -190,7 +190,7 @@ def _remaining_usage(
     trials: int,
     count: Count,
 ) -> Usage:
-    """Estimate the calls and tokens that are still to come."""
+    """Estimate the remaining calls and tokens."""
     width = plan.generator.together(plan.settings)
     states = [
         (generator, existing.get((pk, trial), ("", first[trial]))[1])
@@ -240,7 +240,7 @@ def usage_of(generator: Generator, state: State, count: Count = about_tokens) ->
 
 
 def calls_of(generator: Generator, state: State) -> int:
-    """Return how many calls a production takes from a state on, with made-up replies."""
+    """Return the number of calls of a production from a state on, with made-up replies."""
     remaining = generator.calls_left(state)
     return (
         remaining if remaining is not None else sum(len(prompts) for prompts, _ in _steps(generator, state))
@@ -248,7 +248,7 @@ def calls_of(generator: Generator, state: State) -> int:
 
 
 def _steps(generator: Generator, state: State) -> Iterator[tuple[Sequence[Prompt], Sequence[str]]]:
-    """Yield the prompts of each step with made-up replies, up to the end or to where a limit is passed."""
+    """Yield the prompts of each step with made-up replies, until the end or until a limit is exceeded."""
     for _ in range(MOST_STEPS):
         request = generator.request(state)
         if isinstance(request, Done):
@@ -272,9 +272,17 @@ def _shared_usage(generator: Generator, states: Sequence[State], count: Count) -
 
 KIND = "generate"
 MOST_TRIALS = 50
+TRIALS = Parameter(
+    "trials",
+    "whole",
+    "Trials",
+    "How often each dialogue is written for. Trial 1 is sent the seed, trial 2 the next.",
+    1,
+    MOST_TRIALS,
+)
 _BATCH = 200
 COPIES = "trials_are_copies"
-"""Several trials at temperature 0, which may all be the same."""
+"""Flag for several trials at temperature 0, which may all be identical."""
 Progress = Callable[[int, int], None]
 Read = tuple[Dialogue, records.Dialogue]
 """A dialogue's row, and its record as a generator reads it."""
@@ -292,9 +300,10 @@ def start(
 ) -> Run:
     """Start generation, or resume the run of the same writer, condition and selection; return the run.
 
-    Productions that are there are never begun again; those that other runs of the writer did not finish are
-    taken over. `settings` say how it is asked and what it may take, `progress` is told (productions looked
-    at, all). Raises SystemsError where nothing can be written, or for what does not fit together.
+    Existing productions are never begun again; unfinished ones of the writer's other runs are taken over.
+    `settings` are the run's settings and limits; `progress` is called with the number of dialogues examined
+    so far, as both of its arguments. Raises SystemsError where nothing can be written, or for values that do
+    not fit together.
     """
     plan = generation.plan()
     if not 1 <= trials <= MOST_TRIALS:
@@ -316,10 +325,10 @@ def start_each(
     scope: Mapping[str, Any],
     settings: RunSettings | None = None,
 ) -> Run:
-    """Start, or resume, one run in which each condition has dialogues of its own; return the run.
+    """Start, or resume, one run in which each condition has its own dialogues; return the run.
 
-    `planned` are plans of the same writer that differ in their conditions, with what each is written for, as
-    generators are to read it; `scope` tells the run from others. Raises SystemsError as `start` does.
+    `planned` has plans of the same writer with different conditions, each with its dialogues and their
+    records for the generator; `scope` identifies the run. Raises SystemsError as `start` does.
     """
     return _start(by, corpus, planned, scope, 1, settings or RunSettings(), None)
 
@@ -395,7 +404,7 @@ class ProductionStarter:
         self._flags = [COPIES] if trials > 1 and temperature == 0 else []
 
     def look_at(self, dialogue: int, record: Any) -> None:
-        """Begin what is not there for a dialogue, or count why nothing can be written for it."""
+        """Begin the missing productions of a dialogue, or count the reason why there are none."""
         self.seen += 1
         generator, why = self.plan.at(dialogue, record)
         if why:
@@ -406,14 +415,14 @@ class ProductionStarter:
             if pk := self._existing.get((dialogue, trial)):
                 self.production_ids.add(pk)
                 continue
-            if state is None or generator.needs:  # what is bound to material may begin each trial otherwise
+            if state is None or generator.needs:  # a bound generator may begin each trial differently
                 state = generator.begin_trial(record, self.plan.settings, trial)
                 calls = self._each if self._each is not None else calls_of(generator, state)
             self.expected += calls
             self._new.append(self._production(dialogue, trial, state))
 
     def open(self) -> None:
-        """Save what was begun, and make the calls of its first step."""
+        """Save the new productions, and create the calls of their first step."""
         width = self.plan.generator.together(self.plan.settings)
         if width > 1:
             self.expected = -(-len(self._new) // width)
@@ -442,14 +451,14 @@ class ProductionStarter:
 
 
 def _mark_used(plan: Plan, production_ids: Collection[int]) -> None:
-    """Have what the generator is bound to stay as it is."""
+    """Mark the generator's material as used, so that it stays as it is."""
     if plan.generator.needs:
         first = Production.objects.filter(pk__in=production_ids).values_list("dialogue", flat=True)[0]
         LOADERS[plan.generator.needs].mark_used(first, plan.settings)
 
 
 def _take_over(run: Run, production_ids: Collection[int]) -> None:
-    """Bring what is not finished here: of other runs, and what was cancelled of this one."""
+    """Move unfinished productions of other runs to this one, and reopen its own cancelled calls."""
     unfinished = Production.objects.filter(pk__in=production_ids).exclude(status=Production.Status.DONE)
     others = unfinished.exclude(run=run)
     run_ids = set(others.values_list("run", flat=True))
@@ -470,11 +479,11 @@ def _nothing(left_out: Mapping[str, int]) -> str:
     return f"Nothing can be written for these dialogues: {reasons}."
 
 
-# Starting generation for many dialogues: a job, so that nobody waits in a request while it is begun.
+# Starting generation for many dialogues as a job, so that no request waits for it.
 
 JOB_KIND = "writing"
 AT_ONCE = 500
-"""Generation for at most so many dialogues is begun while the page waits, in a few seconds."""
+"""Generation for at most this many dialogues starts within the request, in a few seconds."""
 
 
 def start_job(
@@ -485,10 +494,9 @@ def start_job(
     trials: int = 1,
     settings: RunSettings | None = None,
 ) -> Run | Job:
-    """Start generation for some dialogues and return its run; start a job for many, whose result names the
-    run.
+    """Start generation and return its run; for many dialogues, return a job whose result names the run.
 
-    Raises JobError for what does not fit together, before any job is started.
+    Raises JobError for values that do not fit together, before any job is started.
     """
     plan = generation.plan()
     if dialogues.rows().count() <= AT_ONCE:
@@ -508,7 +516,7 @@ def start_job(
 
 
 def run(job: Job, progress: JobProgress) -> dict[str, Any]:
-    """Begin what a job names, in one transaction; its result is {run: id}."""
+    """Start the generation of a job, in one transaction; its result is {run: id}."""
     params = job.params
     try:
         started = start(
@@ -534,7 +542,7 @@ def _generation(payload: Mapping[str, Any]) -> Generation:
 
 
 def dialogues_from(payload: Mapping[str, Any]) -> Dialogues:
-    """Return the selection that `Dialogues.as_json` wrote; raise JobRefused where it is gone."""
+    """Return the selection of `Dialogues.as_json`; raise JobRefused where its corpus or split was deleted."""
     corpus = Corpus.objects.filter(pk=payload["corpus"]).first()
     split = Split.objects.filter(pk=payload["split"] or 0).first()
     if corpus is None or (payload["split"] and split is None):

@@ -1,7 +1,7 @@
-"""Steps of productions: their calls are made, and what was answered leads to the next step or to the end.
+"""Steps of productions: creating their calls, and turning replies into the next step or the result.
 
-Everything here happens in the transaction in which the calls' results are written, with the productions
-locked: a step that was answered has its successor, or what was written is there, whole.
+Everything here happens in the transaction that stores the calls' results, with the productions locked: an
+answered step has its successor, or the complete result exists.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from suites.continuation.models import Production, ProductionCall
 from suites.continuation.productions.material import LOADERS, RESULTS, bound
 from suites.continuation.productions.plans import LONGEST_NAME, Plan, continuation_id, digest, settings_of
 
-# Productions that something needs: what came of them so far, and which are still to be begun.
+# Needed productions: their results so far, and those not yet begun.
 
 Place = tuple[int, str]
 """The id of a dialogue, and the hash of a condition."""
 
 
 class Stuck(SystemsError):
-    """Something that a person has to look at; the message says what to do."""
+    """A problem that needs a person; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A dialogue that something is written for, under a plan; what it is begun with is read when it is."""
+    """A dialogue to write for under a plan; its material is read when the production begins."""
 
     corpus: int
     dialogue: int
@@ -58,14 +58,16 @@ class Need:
 
     @property
     def place(self) -> Place:
-        """What its production is known by."""
+        """Key of its production."""
         return self.dialogue, self.plan.digest
 
 
 @dataclass(slots=True)
 class Came:
-    """What came of needs so far: results, and why others failed, by place; `missing` were never
-    begun; `running` are the runs in which others are under way."""
+    """Outcome of needs so far: results and errors by place.
+
+    `missing` were never begun; `running` are the runs in which others are in progress.
+    """
 
     results: dict[Place, Any] = field(default_factory=dict)
     failed: dict[Place, str] = field(default_factory=dict)
@@ -74,7 +76,7 @@ class Came:
 
 
 def named_alone(plan: Plan, label: str) -> Plan:
-    """Return a plan under the name of a writer that no other settings, model or parameters have."""
+    """Return a plan under a writer's name that is unique to its settings, model and parameters."""
     mark = digest(plan.spec)[:8]
     return replace(plan, name=f"{label} {plan.endpoint.answering_model}"[: LONGEST_NAME - 9] + f" {mark}")
 
@@ -92,10 +94,10 @@ _COLUMNS = (
 
 
 def came(needs: Sequence[Need], own: Collection[int] | None = None) -> Came:
-    """Return what came of the productions that are needed; raise Stuck where their run has ended before.
+    """Return the state of the needed productions; raise Stuck where their run ended before they did.
 
-    `own` are the runs that were begun for this: what failed, or was left, in another run counts as missing,
-    since a new run takes it over. None: in whatever run.
+    `own` are the runs that were started for these needs: productions that failed or stayed unfinished in
+    another run count as missing, since a new run takes them over. None accepts any run.
     """
     state = Came()
     if not needs:
@@ -113,7 +115,7 @@ def came(needs: Sequence[Need], own: Collection[int] | None = None) -> Came:
 
 
 def _sort(need: Need, row: Mapping[str, Any] | None, state: Came, own: Collection[int] | None) -> None:
-    """Note what came of one need."""
+    """Add one need to the outcome."""
     if row is None:
         state.missing.append(need)
     elif row["status"] == Production.Status.DONE:
@@ -129,14 +131,14 @@ def _sort(need: Need, row: Mapping[str, Any] | None, state: Came, own: Collectio
         raise Stuck(f"Run {row['run_id']} did not come to its end: {why[:300]} Try again what failed.")
 
 
-# What came of a production becomes visible at once: its continuation with turns and items, its text, or its
+# A production's result becomes visible at once: its continuation with turns and items, its text, or its
 # records.
 
 LONGEST_KEY = 300
 
 
 def finish(production: Production, done: Done) -> None:
-    """Write what came of a production, in the current transaction, and mark it done; the caller saves it."""
+    """Store a production's result in the current transaction, and mark it done; the caller saves it."""
     system = production.writer.system
     if production.generator in RESULTS or GENERATORS[production.generator].produces == "record":
         production.result = RESULTS[production.generator](production, done.records, _storable(done.text))
@@ -166,13 +168,13 @@ def _record(production: Production, system: System, done: Done) -> records.Conti
 
 
 def _facts_of_material(production: Production) -> dict[str, str]:
-    """Return what a condition tells of the material that its generator is bound to."""
+    """Return the facts about the generator's material for a continuation's condition."""
     needs = GENERATORS[production.generator].needs
     return LOADERS[needs].facts(production.condition) if needs else {}
 
 
 def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:
-    """Keep people's own turns at some points as a static continuation, once for all who wrote there."""
+    """Store people's own turns at some points as a static continuation, shared by all writers there."""
     Dialogue.objects.select_for_update().get(pk=dialogue.pk)
     content = json.dumps([[turn.at, turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
     key = f"{records.HUMAN}-{hashlib.sha256(content.encode('utf-8', 'replace')).hexdigest()[:8]}-0"
@@ -203,7 +205,7 @@ def _line(flag: str) -> str:
 
 
 def _storable(value: Any) -> Any:
-    """Return text, or plain JSON with its texts, that PostgreSQL can hold: no NUL, no lone surrogates."""
+    """Return text, or JSON data with its texts, that PostgreSQL can store: no NUL, no lone surrogates."""
     if isinstance(value, str):
         return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
     if isinstance(value, list | tuple):
@@ -214,7 +216,7 @@ def _storable(value: Any) -> Any:
 
 
 SHARED, ALONE = 0, 1
-"""Parts of a production whose first request is shared: the shared one, and one of its own after that."""
+"""Parts of a production with a shared first request: the shared call, and its own follow-up call."""
 _SAVE = """
 UPDATE continuation_production SET memory = %s::jsonb, step = %s, status = %s, error = %s, flags = %s::jsonb,
        continuation_id = %s, result = %s::jsonb, finished_at = %s WHERE id = %s
@@ -224,13 +226,13 @@ FAILED_CALL = "The call failed."
 WENT_ON = "It failed, what was being written went on without it, and it is not asked again."
 Links = dict[int, list[ProductionCall]]
 Shares = dict[tuple[int, int], str]
-"""Per call and production: its own reply."""
+"""A production's own part of a shared reply, by call and production."""
 
 
 def generator_of(production: Production) -> Generator:
-    """Return the generator that a production is by, bound to what it needs.
+    """Return the generator of a production, bound to its material.
 
-    Raises Failed where that is gone.
+    Raises Failed where the material is gone.
     """
     generator = GENERATORS[production.generator]
     if not generator.needs:
@@ -241,15 +243,15 @@ def generator_of(production: Production) -> Generator:
 
 
 def width_of(production: Production) -> int:
-    """Return how many productions of its writer and condition share a request."""
+    """Return the number of productions of the same writer and condition that share a request."""
     generator = GENERATORS[production.generator]
     return generator.together(settings_of(generator, production.writer, production.condition))
 
 
 def open_steps(productions: Sequence[Production]) -> None:
-    """Make the calls of the step that each production is at, or finish it; saves the productions.
+    """Create the calls of each production's current step, or finish the production; saves the productions.
 
-    `productions` are new to their step and locked, or not yet seen by anybody else.
+    `productions` are new to their step and locked, or not yet visible to other transactions.
     """
     planned: list[tuple[Call, list[tuple[Production, int]]]] = []
     sharing: dict[tuple[int, int], list[Production]] = defaultdict(list)
@@ -277,7 +279,7 @@ def open_steps(productions: Sequence[Production]) -> None:
 
 
 def answered(calls: Sequence[Call]) -> int:
-    """Go on with the productions of calls that are done or failed; return how many are finished."""
+    """Advance the productions of finished calls; return the number of finished productions."""
     ids = set(
         ProductionCall.objects.filter(call__in=[call.pk for call in calls]).values_list(
             "production", flat=True
@@ -301,8 +303,10 @@ def answered(calls: Sequence[Call]) -> int:
 
 
 def reconcile(run: Run) -> None:
-    """Take in calls that failed without a result, as when their worker was lost: most productions fail with
-    them, one that takes failures goes on."""
+    """Process calls that failed without a result, for instance because their worker was lost.
+
+    Most productions fail with them; those whose generator takes failures continue.
+    """
     failed = ProductionCall.objects.filter(
         production=OuterRef("pk"), step=OuterRef("step"), call__state=Call.State.FAILED
     )
@@ -316,7 +320,7 @@ def reconcile(run: Run) -> None:
 
 
 def take_up(run: Run) -> None:
-    """Note of productions that failed that they are being written again: a call of their step waits."""
+    """Reset failed productions to WRITING where a call of their step is waiting again."""
     _leave_taken(run)
     waiting = ProductionCall.objects.filter(
         production=OuterRef("pk"), step=OuterRef("step"), call__state__in=runs.UNFINISHED
@@ -326,13 +330,13 @@ def take_up(run: Run) -> None:
 
 
 def takes_failures(run: Run) -> bool:
-    """Whether what a run writes goes on where a call failed, so that the run does not fail with it."""
+    """Whether the run's generator continues after failed calls, so that the run does not fail with them."""
     key = Production.objects.filter(run=run).values_list("generator", flat=True).first()
     return key is not None and GENERATORS[key].takes_failures
 
 
 def _leave_taken(run: Run) -> None:
-    """Leave calls that failed as they are where their production took that and went on: nobody asks again."""
+    """Mark calls as failed again whose production continued without them: they are not retried."""
     links = ProductionCall.objects.filter(call=OuterRef("pk"))
     passed = links.filter(step__lt=F("production__step"))
     current = links.filter(step=F("production__step"))
@@ -341,9 +345,9 @@ def _leave_taken(run: Run) -> None:
 
 
 def _take(production: Production, links: Sequence[ProductionCall], shares: Shares) -> bool:
-    """Take in what a step was answered, as far as it was; return whether the next step can be opened."""
+    """Process a step's replies so far; return whether the next step may open."""
     shares_requests = width_of(production) > 1
-    links = links[-1:] if shares_requests else links  # the shared request, or the one of its own after it
+    links = links[-1:] if shares_requests else links  # the shared request, or its own follow-up
     takes_failures = GENERATORS[production.generator].takes_failures
     failed = next((link.call for link in links if link.call.state == Call.State.FAILED), None)
     if failed and not takes_failures:
@@ -367,9 +371,9 @@ def _take(production: Production, links: Sequence[ProductionCall], shares: Share
 
 
 def _take_own(production: Production, last: ProductionCall, shares: Shares) -> bool:
-    """Take a production's own part of a shared reply; ask for it alone, once, where there is none.
+    """Process a production's own part of a shared reply; if missing, ask for it alone, once.
 
-    Raises Unparseable or Failed where it was asked alone.
+    Raises Unparseable or Failed if that call was already made.
     """
     generator = generator_of(production)
     if last.part == ALONE:
@@ -385,7 +389,7 @@ def _take_own(production: Production, last: ProductionCall, shares: Shares) -> b
         return True
     call = _call(production, ALONE, 1)
     call.part = f"{call.part}, asked alone"[:100]
-    call.reasked = production.run.reasks  # this is the asking once more
+    call.reasked = production.run.reasks  # this is the repeated request
     _make([(call, [(production, ALONE)])])
     return False
 
@@ -397,7 +401,7 @@ def _accept(production: Production, generator: Generator, replies: Sequence[Repl
 
 
 def _end(production: Production, done: Done) -> None:
-    """Finish a production, or fail it where nothing came of it."""
+    """Finish a production, or fail it where it has no turns."""
     if production.writer.system is not None and not done.turns:
         _fail(production, NOTHING)
     else:
@@ -417,8 +421,7 @@ def _reply(call: Call) -> Reply:
 
 
 def _links(productions: Sequence[Production]) -> Links:
-    """Return the links of the step that each production is at, with their calls, in the order of the
-    parts."""
+    """Return the links of each production's current step with their calls, by part."""
     at = {production.pk: production.step for production in productions}
     links_by_production: Links = {pk: [] for pk in at}
     rows = ProductionCall.objects.select_related("call").filter(
@@ -453,7 +456,7 @@ def _shares(calls: Iterable[Call]) -> Shares:
 
 
 def _call(production: Production, part: int, parts: int, others: int = 0) -> Call:
-    """Return a new call of a production's step, named for people."""
+    """Return a new call of a production's step, with a readable label."""
     label = f"step {production.step + 1}" + (f", part {part + 1} of {parts}" if parts > 1 else "")
     label += f", {others} more with it" if others else ""
     label += f", trial {production.trial + 1}" if production.trial else ""
@@ -467,7 +470,7 @@ def _call(production: Production, part: int, parts: int, others: int = 0) -> Cal
 
 
 def _save(productions: Sequence[Production]) -> None:
-    """Save what changes of productions, in one round trip: a state goes in as it is, row by row."""
+    """Save the changed fields of productions in one round trip, row by row, without reading states back."""
     with connection.cursor() as cursor:
         cursor.executemany(_SAVE, [_row(production) for production in productions])
 
@@ -496,22 +499,21 @@ def _make(planned: Sequence[tuple[Call, Sequence[tuple[Production, int]]]]) -> N
     )
 
 
-# The calls of generators: from a production's state to the prompt, from the reply to what follows from
-# it.
+# Calls of generators: from a production's state to the prompt, and from the reply to the next state.
 
 logger = logging.getLogger(__name__)
 FINISHED = (Call.State.DONE, Call.State.FAILED)
 
 
 class GenerateRun:
-    """Runs of generators: a call is a prompt of a step of one production, or of several that share it."""
+    """Run kind of generators: each call is a prompt of one production or of several that share it."""
 
     def preparer(self) -> GenerateRun:
-        """Nothing is remembered from one batch to the next: states change with every step."""
+        """Return itself: states change with every step, so batches share nothing."""
         return self
 
     def make(self, calls: Sequence[Call]) -> list[PreparedCall]:
-        """Return the calls made ready, in order."""
+        """Return the prepared calls, in order."""
         links: dict[int, list[ProductionCall]] = defaultdict(list)
         rows = ProductionCall.objects.select_related("production__writer", "production__run__endpoint")
         for link in rows.filter(call__in=[call.pk for call in calls]).order_by("production_id"):
@@ -519,24 +521,24 @@ class GenerateRun:
         return [_prepare_call(call, links[call.pk]) for call in calls]
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
-        """Generators ask, they do not compute."""
+        """Fail: generators call models, they do not compute."""
         raise AssertionError(f"{len(calls)} calls of generators on the queue of metrics")
 
     def record(self, results: Sequence[tuple[Call, Sequence[Any]]]) -> int:
-        """Go on with the productions whose calls are finished; return how many of them are, too."""
+        """Advance the productions of finished calls; return the number of finished productions."""
         finished = [call for call, _ in results if call.state in FINISHED]
         return answered(finished) if finished else 0
 
     def reopened(self, run: Run) -> None:
-        """Note of productions that failed that they are being written again."""
+        """Reset failed productions whose calls are waiting again."""
         take_up(run)
 
     def settled(self, run: Run) -> None:
-        """Count what was written and what failed; a run in which a production failed has failed, too."""
+        """Count finished and failed productions; a failed production fails the run."""
         reconcile(run)
         if run.calls.filter(
             state__in=runs.UNFINISHED
-        ).exists():  # a failure was taken, and the next step waits
+        ).exists():  # a failure was accepted; the next step waits
             run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
             wake(run.queue)
             return
@@ -555,7 +557,7 @@ class GenerateRun:
 
 
 def _prepare_call(call: Call, links: Sequence[ProductionCall]) -> PreparedCall:
-    """Prepare a call; one whose prompt cannot be made carries its failure."""
+    """Prepare a call; where the prompt cannot be made, the call carries its failure."""
     by = call.run.spec.get("generator", "a generator")
     try:
         return _ready(call, links)
@@ -589,7 +591,7 @@ def _prompt(generator: Generator, production: Production, part: int) -> Prompt:
 
 
 def _usual(generator: Generator, productions: Sequence[Production]) -> int:
-    """Return about how many tokens a reply has."""
+    """Return the approximate number of tokens in a reply."""
     lengths = [max(map(about_tokens, generator.pretend(production.memory))) for production in productions]
     return sum(lengths)
 

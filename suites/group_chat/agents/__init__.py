@@ -1,6 +1,6 @@
-"""Agents of group chats: asked once at every point of a scenario, and read strictly."""
+"""Agents of group chats: called once at every point of a scenario; replies are parsed strictly."""
 
 from pathlib import Path
 
 PROMPTS = Path(__file__).resolve().parent.parent / "prompts"
-"""The released texts of these agents; one is never edited, a change is a new version."""
+"""Released prompt texts of these agents; a text is never edited, a change is a new version."""

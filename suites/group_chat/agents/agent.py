@@ -1,8 +1,8 @@
-"""A group-chat agent: asked at every point of a scenario what it does, from what it has seen.
+"""A group-chat agent: decides at every point of a scenario, from the turns it has seen.
 
-The script goes on whatever it does, so all points are asked at once, unless it sees what it decided before.
-A reply that cannot be read is asked for once more; if that cannot be read either, the decision is
-`unparseable`: silence that counts as a failure.
+The script continues regardless of the agent, so all points are asked at once, unless the agent sees its
+earlier decisions. An unreadable reply is requested once more; if the second one is unreadable too, the
+decision is `unparseable`: silence that counts as a failure.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ from suites.group_chat.scenarios.points import (
     scenario_of,
 )
 
-# Reading an agent's reply: a decision, or the reason why it cannot be read. Nothing is repaired silently.
+# Parsing an agent's reply: a decision, or the reason why it is unreadable. Nothing is repaired silently.
 
 EXPLICIT_FIELDS = ("attend", "act", "addressed", "targets", "ground", "text")
 IMPLICIT_FIELDS = ("act", "text")
 SILENCE_TOKEN = "[silence]"
 BY_NAME = "named_by_name"
-"""The one repair: somebody given by name or alias instead of by id, found by exact match after folding."""
+"""The only repair: a name or alias in place of an id, found by exact match after folding."""
 LONGEST = 8_000
 
 
 def explicit(
     reply: str, point: int, people: Sequence[Participant], everybody: Mapping[str, Sequence[str]]
 ) -> Decision:
-    """Return the decision that a reply in explicit mode is; raise Unparseable.
+    """Return the decision of a reply in explicit mode; raise Unparseable.
 
-    `people` are all participants, `everybody` the ids for whom `all` stands among addressed and targets.
+    `people` are all participants; `everybody` lists the ids meant by `all` in addressed and targets.
     """
     values = fields(json_object(reply), EXPLICIT_FIELDS, "the reply")
     only(values, EXPLICIT_FIELDS, "the reply")
@@ -88,7 +88,7 @@ def explicit(
 
 
 def implicit(reply: str, point: int) -> Decision:
-    """Return the decision that a reply in implicit mode is: an object of act and text, or plain text."""
+    """Return the decision of a reply in implicit mode: an object of act and text, or plain text."""
     plain = reply.strip()
     if plain.startswith(("{", "```")):
         values = fields(json_object(reply), IMPLICIT_FIELDS, "the reply")
@@ -199,13 +199,13 @@ class GroupChatAgent(Generator):
     settings = SETTINGS
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """Return why nothing is decided: the dialogue is no scenario, or has no points."""
+        """Refuse a dialogue that is not a scenario, or has no points."""
         if dialogue.scenario is None:
             return "it is no scenario"
         return "" if points_of(dialogue) else "it has no points"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Return the script, the members, and for each point what the agent sees there."""
+        """Return the script, the members, and the turns that the agent sees at each point."""
         scenario = scenario_of(dialogue)
         points = points_of(dialogue)
         by_id = {person.id: person for person in dialogue.participants}
@@ -231,7 +231,7 @@ class GroupChatAgent(Generator):
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return a prompt for each point that is asked now, or all decisions."""
+        """Return a prompt for each point of this step, or all decisions."""
         places = _open_places(state)
         if places:
             return [self._prompt(state, place) for place in places]
@@ -244,10 +244,10 @@ class GroupChatAgent(Generator):
         )
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Every reply is taken: one that cannot be read is asked for once more in a step of its own."""
+        """Accept every reply: an unreadable one is requested once more in a step of its own."""
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Return the state with what was decided; what could not be read is asked again, once."""
+        """Return the state with the decisions; unreadable replies are requested again, once."""
         decided, again = dict(state["decided"]), list[int]()
         for place, reply in zip(_open_places(state), replies, strict=True):
             point = state["points"][place]
@@ -262,7 +262,7 @@ class GroupChatAgent(Generator):
         return {**state, "decided": decided, "again": again}
 
     def pretend(self, state: State) -> Sequence[str]:
-        """Return a short message for each point that is asked now."""
+        """Return a short message for each point of this step."""
         declared = {"attend": True, "act": "message", "addressed": [], "targets": [], "ground": "answer"}
         text = {"text": " ".join(["word"] * 12)}
         short = json.dumps({"act": "message"} | text)
@@ -271,7 +271,7 @@ class GroupChatAgent(Generator):
         ]
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model: mode and the rest are its condition."""
+        """Return the model; mode and the rest are in the condition."""
         return model
 
     def _read(self, state: State, place: int, reply: str) -> Decision:
@@ -301,7 +301,7 @@ class GroupChatAgent(Generator):
 
 
 def _everybody(dialogue: Dialogue, point: int) -> dict[str, list[str]]:
-    """Return for whom `all` stands at a point, of whom is addressed there and of whom one speaks to."""
+    """Return the ids meant by `all` at a point: in addressed, and in targets."""
     author, agent = dialogue.turns[point].speaker, scenario_of(dialogue).agent
     return {
         "addressed": sorted(others_at(dialogue, point, author)),
@@ -320,7 +320,7 @@ def _member(person: Participant) -> str:
 
 
 def _open_places(state: State) -> list[int]:
-    """Return the places of the points that are asked now: those again, else all open ones, or the next."""
+    """Return the places of this step's points: the repeated ones, else all open ones, or the next one."""
     if state["again"]:
         return list(state["again"])
     open_places = [at for at, point in enumerate(state["points"]) if str(point) not in state["decided"]]

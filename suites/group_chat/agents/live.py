@@ -1,8 +1,8 @@
-"""Live talk: after a script people are simulated, one prompt for each persona, and the agent decides anew.
+"""Live talk: after a script, people are simulated with one prompt per persona, and the agent decides anew.
 
-The agent is asked after every message. After one of its own the people go on for some turns; where it says
-nothing for as long, or the talk has its full length, it ends, and the people are asked what came of it. What
-the people say is given: context, and never rated.
+The agent is called after every message. After one of its own messages the people continue for some turns; if
+it stays silent for as many turns, or the talk has its full length, the talk ends, and the people answer a
+final question. The people's turns are given: context that is never rated.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from suites.group_chat.scenarios.probes import (
 
 SAYS, CHOICE = "says", "choice"
 AGENT, PEOPLE, CLOSING = "agent", "people", "asked"
-"""Whose turn it is: the agent decides, somebody speaks, or all are asked what came of it."""
+"""Current phase: the agent decides, a person speaks, or all answer the final question."""
 AGAIN = "Your last answer could not be read. Answer once more, in the form described, with nothing else."
 UNVALIDATED = "unvalidated_simulator"
-"""No study has compared these simulated people with real ones."""
+"""Flag: no study has compared these simulated people with real ones."""
 SETTINGS = (
     Setting(MODE, "explicit", "Whether the agent declares whom it thinks is meant, or only acts.",
             choices=MODES, varies=True),
@@ -71,11 +71,11 @@ class LiveGroupChat(Generator):
     settings = SETTINGS
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
-        """Return why there is no live talk: the dialogue is no scenario."""
+        """Refuse a dialogue that is not a scenario."""
         return "" if dialogue.scenario is not None else "it is no scenario"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
-        """Return the script to begin with, who takes part, and what is asked in the end."""
+        """Return the script to begin with, the participants, and the final question."""
         scenario = scenario_of(dialogue)
         start = int(settings["start"]) or len(dialogue.turns)
         cast = Cast.of(dialogue)
@@ -104,7 +104,7 @@ class LiveGroupChat(Generator):
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
-        """Return the prompt of whoever is in turn, those of all who are asked in the end, or the talk."""
+        """Return the prompt of the next speaker, those of the final question, or the talk."""
         if state["turn_of"] == AGENT:
             return [self._agent_prompt(state)]
         if state["turn_of"] == PEOPLE:
@@ -118,14 +118,14 @@ class LiveGroupChat(Generator):
         return Done(turns=tuple(turns), flags=(UNVALIDATED,))
 
     def check(self, state: State, part: int, reply: str) -> None:
-        """Every reply of the agent is taken, also an unreadable one; the others are read strictly."""
+        """Accept every reply of the agent, even an unreadable one; parse the others strictly."""
         if state["turn_of"] == PEOPLE:
             _read_message(reply)
         elif state["turn_of"] == CLOSING:
             _choice(reply, state["options"])
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
-        """Return the state after a decision, a person's turn, or the answers in the end."""
+        """Return the state after a decision, a person's turn, or the final answers."""
         if state["turn_of"] == AGENT:
             return self._record_decision(state, replies[0].text)
         if state["turn_of"] == PEOPLE:
@@ -137,7 +137,7 @@ class LiveGroupChat(Generator):
         }
 
     def pretend(self, state: State) -> Sequence[str]:
-        """Return a message of a few words, or the first option from all."""
+        """Return a message of a few words, or the first option from everybody."""
         if state["turn_of"] == AGENT:
             declared = {
                 "attend": False,
@@ -153,7 +153,7 @@ class LiveGroupChat(Generator):
         return [json.dumps({CHOICE: state["options"][0]}) for _ in _others(state)]
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
-        """Return the model, which is the agent and all the people."""
+        """Return the model, which plays the agent and all people."""
         return f"{model} live"
 
     def _record_decision(self, state: State, reply: str) -> State:
@@ -261,7 +261,7 @@ def _choice(reply: str, options: Sequence[str]) -> str:
 
 
 def _record_turn(state: State, speaker: str, text: str) -> State:
-    """Return the state after somebody spoke, or passed."""
+    """Return the state after a person spoke, or passed."""
     act = "message" if text else "silence"
     turn = _turn_json(speaker, text, act, (), given=True)
     spoken = {**state, "made": [*state["made"], turn], "last": speaker, "left": state["left"] - 1}
@@ -269,7 +269,7 @@ def _record_turn(state: State, speaker: str, text: str) -> State:
 
 
 def _advance(state: State, turn_of: str) -> State:
-    """Return the state with who is in turn; the end where the people have gone on, or the talk is full."""
+    """Return the state with the next phase; the end where the people had their turns, or the talk is full."""
     is_over = len(state["made"]) >= state["most"] or (turn_of == PEOPLE and state["left"] <= 0)
     return {**state, "turn_of": CLOSING if is_over else turn_of}
 
@@ -279,7 +279,7 @@ def _others(state: State) -> list[str]:
 
 
 def _next(state: State) -> str:
-    """Return the next speaker: whoever the agent has just addressed, else whoever has been silent longest."""
+    """Return the next speaker: the person just addressed by the agent, else the one silent the longest."""
     others = _others(state)
     if state["made"] and state["made"][-1]["speaker"] == state["agent"]:
         addressees = [addressee for addressee in state["made"][-1]["addressees"] if addressee in others]
@@ -294,14 +294,14 @@ def _next(state: State) -> str:
 
 
 def _visible_turns(state: State, viewer: str) -> list[Turn]:
-    """Return the turns that a person has seen: silence is visible to nobody."""
+    """Return the turns that a person has seen, without the silence of others."""
     dialogue = _dialogue(state)
     turns = [dialogue.turns[place] for place in positions_seen(dialogue, viewer)]
     return [turn for turn in turns if turn.act != "silence" or turn.speaker == viewer]
 
 
 def _dialogue(state: State) -> Dialogue:
-    """Return the talk so far as a scenario whose script it is."""
+    """Return the talk so far as the script of a scenario."""
     turns = (*StoredTurns.from_json(state["script"]).turns, *map(_turn, state["made"]))
     people = tuple(
         Participant(pk, name, aliases=tuple(also), agent=pk == state["agent"])

@@ -1,1 +1,1 @@
-"""The Cascade report: three scores of group-chat agents, kept apart, and where their decisions fail."""
+"""The Cascade report: three separate scores of group-chat agents, and the stages where decisions fail."""

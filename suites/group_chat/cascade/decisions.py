@@ -1,4 +1,4 @@
-"""Decisions of group-chat agents: from the database to decided points, and one as a page shows it."""
+"""Decisions of group-chat agents: loading them from the database, and the view of one on a page."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ from suites.group_chat.scenarios.points import (
 )
 from suites.reports import ReportRefused
 
-# From the database to decided points: systems' decisions, judges' answers, and the baselines.
+# Loading decided points from the database: systems' decisions, judges' answers, and the baselines.
 
-# One decision with all that a report needs of it, and decisions of many as arrays.
+# One decision with everything a report needs of it, and decisions of many as arrays.
 
 MUST_SPEAK, STAY_OUT, EITHER = "must speak", "stay out", ""
-"""The classes of points of the restraint panel."""
+"""Classes of points in the restraint panel."""
 
 
 class Talk(NamedTuple):
-    """What a message makes of the floor: the agent's share in messages and in words, and how even talk is.
+    """A message's share of the floor: the agent's share of messages and of words, and the evenness of talk.
 
     All in [0, 1].
     """
@@ -70,11 +70,11 @@ class Talk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision of a system on a trial, what the cascade makes of it, and what its key asks.
+    """A decision of a system in a trial, with its cascade result and the requirements of its key.
 
-    ``item`` is None where the decision is a baseline's, computed for the report. ``addressed`` is whether the
-    declared addressees meet the key, None where that is not asked or not observed; ``hinted`` whether a
-    message says that there is a secret, where the key minds that.
+    ``item`` is None for a baseline's decision, which is computed for the report. ``addressed`` is whether the
+    declared addressees meet the key, None where the key does not ask or they are not observed; ``hinted``
+    whether a message gives away that there is a secret, where the key penalises that.
     """
 
     scenario: int
@@ -101,7 +101,7 @@ class Decided:
 
     @property
     def is_read(self) -> bool:
-        """Whether the reply could be read."""
+        """Whether the reply was readable."""
         return self.result.failed_at != "form"
 
     @property
@@ -166,7 +166,7 @@ def _addressed(dialogue: Dialogue, decision: Decision, key: Key) -> bool | None:
 
 
 def _talk(dialogue: Dialogue, decision: Decision, earlier: Mapping[int, Decision]) -> Talk | None:
-    """Return how a message shares the floor; None for a reaction and silence."""
+    """Return a message's share of the floor; None for a reaction and silence."""
     if decision.act != "message":
         return None
     share = share_of_talk(dialogue, decision, earlier)
@@ -180,7 +180,7 @@ def _attended(result: Outcome) -> bool | None:
 
 
 RANDOM_TRIALS = 8
-"""So many draws of the baseline that draws."""
+"""Trials of the random baseline."""
 SKIPPED = (PEOPLE,)
 OCCASIONS = (Occasion.MAIN, Occasion.IMPORTED)
 
@@ -190,7 +190,7 @@ Group = tuple[str, str]
 
 @dataclass
 class Material:
-    """The scenarios of a part by id, with the decisions of every group."""
+    """Scenarios of a part by id, with the decisions of every group."""
 
     scenarios: dict[int, Dialogue]
     groups: dict[Group, list[Decided]] = field(default_factory=dict)
@@ -212,9 +212,9 @@ def material(
     settings: CascadeSettings,
     scenario_part: str = "",
 ) -> Material:
-    """Return the decisions at the scored points of a corpus's scenarios, of given clusters (None: all).
+    """Return the decisions at the scored points of a corpus's scenarios, in the given clusters (None: all).
 
-    Scenarios in training are read where that is `scenario_part`, and then alone.
+    Training scenarios are loaded only if `scenario_part` is training, and then alone.
     """
     rows = [row for row in of_part(corpus, scenario_part) if clusters is None or row.cluster in clusters]
     collected = Material(scenarios(rows))
@@ -254,17 +254,17 @@ def material(
 
 
 def condition_words(condition: Mapping[str, object]) -> str:
-    """Return a condition as one line: its keys and values, without the model, which the system tells."""
+    """Return a condition as one line: its keys and values, without the model, which the system's name has."""
     return ", ".join(f"{key} {value}" for key, value in sorted(condition.items()) if key != "model")
 
 
 def baselines(
     source: Material, learn_from: Iterable[Dialogue] | None, mode: Mode, settings: CascadeSettings
 ) -> dict[str, list[Decided]]:
-    """Return the decisions of the baselines and the oracle at the same points, by their keys.
+    """Return the decisions of the baselines and the oracle at the same points, by agent.
 
-    What they learn comes from the keys of other scenarios (dev), or where none are given from all families
-    but the scored one.
+    Baselines learn from the keys of other scenarios (dev), or by default from all families except the scored
+    one.
     """
     others = None if learn_from is None else learn(learn_from)
     by_agent: dict[str, list[Decided]] = {}
@@ -302,7 +302,7 @@ def _play(
 
 
 def raters_named(corpus: Corpus, names: Collection[str]) -> list[Rater]:
-    """Return the raters of these names that answered about decisions; raise ReportRefused for others."""
+    """Return the raters of these names with answers about decisions; raise ReportRefused for other names."""
     raters = []
     for name in names:
         rater = (
@@ -335,7 +335,7 @@ def judges_of(corpus: Corpus) -> list[str]:
 
 
 def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Judged]:
-    """Return judges' answers about decisions, by item: of several samples of one judge the first counts."""
+    """Return judges' answers about decisions, by item; of several samples of a judge the first counts."""
     conduct: dict[int, dict[str, float | None]] = defaultdict(dict)
     others: dict[int, dict[str, float | str]] = defaultdict(dict)
     schemes = {
@@ -364,7 +364,7 @@ def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Jud
 
 
 NOT_APPLICABLE = "not applicable"
-"""How a missing answer begins to a dimension that its rater found not to be at stake."""
+"""Prefix of the reason for a missing answer to a dimension that the rater found not to be at stake."""
 
 
 def _combine_judgements(conduct: Mapping[str, float | None], others: Mapping[str, float | str]) -> Judged:
@@ -381,15 +381,15 @@ def _combine_judgements(conduct: Mapping[str, float | None], others: Mapping[str
     )
 
 
-# One decision as a page shows it: what the agent had seen, the key, what it did, and where it failed.
+# View of one decision on a page: the turns seen, the key, the act, and the failed stage.
 
 
 @dataclass(frozen=True)
 class DecisionView:
-    """A decision with all that it is scored by. ``result`` is None where test was not opened yet.
+    """A decision with everything it is scored by. ``result`` is None where test was not opened yet.
 
     ``seen`` are the positions of the script's turns that the agent had seen. ``others`` are the decisions at
-    the same point by other systems and on other trials.
+    the same point by other systems and in other trials.
     """
 
     item: Item
@@ -405,20 +405,20 @@ class DecisionView:
 
     @property
     def probe_names(self) -> list[str]:
-        """What the point belongs to, such as `overheard (control)`; `background` for no probe."""
+        """Probes of the point, such as `overheard (control)`; `background` without a probe."""
         names = [f"{probe.kind}{' (control)' if probe.control else ''}" for probe in self.probes]
         return names or [BACKGROUND]
 
     @property
     def key_fields(self) -> dict[str, Any]:
-        """The key as the native format has it."""
+        """The key as in the native format."""
         return key_json(self.key)
 
 
 def view(item: Item, judges: Collection[Rater] = (), settings: CascadeSettings = SETTINGS) -> DecisionView:
-    """Return a decision with its outcome by what judges said; the item must be one of kind `decision`.
+    """Return a decision with its outcome given judges' answers; the item must be of kind `decision`.
 
-    Before test was opened the outcome of a decision of the test part is withheld.
+    Until test is opened, the outcome of a decision of the test part is withheld.
     """
     assert item.kind == DECISION.key
     assert item.turn is not None
@@ -473,7 +473,7 @@ def script(decision_view: DecisionView) -> list[Turn]:
 
 
 def turn_links(dialogue: StoredDialogue, continuation: Continuation) -> dict[int, tuple[str, str]]:
-    """Return the links from turns of a continuation to the agent's decisions; none where people decided."""
+    """Return links from turns of a continuation to the agent's decisions; none where people decided."""
     if dialogue.scenario is None or continuation.key == POINTS:
         return {}
     items = Item.objects.filter(kind=DECISION.key, continuation=continuation).values_list("turn", "pk")

@@ -1,7 +1,7 @@
-"""What people say beside the machine: in the agent's place, of conduct, and of how natural the scripts are.
+"""People's answers beside the systems': in the agent's place, about conduct, and about naturalness.
 
-People in the agent's place give the human ceiling, and check the keys: one that most of at least three people
-contradict is for adjudication.
+People in the agent's place give the human ceiling, and check the keys: a key that most of at least three
+people contradict needs adjudication.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from suites.group_chat.schemes import (
     read_set,
 )
 
-# Whether a judge of conduct is calibrated: whether a study reports its agreement with people.
+# Calibration of judges of conduct: whether a study reports their agreement with people.
 #
 # The badge *not calibrated* is shown unless a study of at least 30 decisions and 2 people reports the judge's
-# agreement with them. Each dimension has a badge of its own, because a judge that follows people in one may
-# not in another.
+# agreement with them. Each dimension has its own badge, because a judge may follow people in one dimension
+# but not in another.
 
 LEAST_DECISIONS, LEAST_PEOPLE_IN_STUDY = 30, 2
 NOT_CALIBRATED = "not calibrated"
@@ -52,10 +52,10 @@ NO_STUDY = "no study compares it with people"
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """What is known of a judge on one dimension. `why` says why it is not calibrated, '' where it is.
+    """Calibration of a judge on one dimension. `why` is the reason why it is not calibrated, '' where it is.
 
-    `figure` is its agreement with people, of the report `report` of the study `study`; `constant` says that
-    it gave one value throughout.
+    `figure` is its agreement with people, from the report `report` of the study `study`; `constant` means
+    that the judge gave the same value throughout.
     """
 
     judge: str
@@ -68,11 +68,11 @@ class Badge:
 
     @property
     def stands(self) -> bool:
-        """Whether the dimension's numbers by this judge stay out of the headline."""
+        """Whether the dimension's numbers by this judge are kept out of the headline."""
         return bool(self.why)
 
     def sentence(self) -> str:
-        """Return it as one sentence."""
+        """Return the badge as one sentence."""
         if self.why or self.figure is None:
             return f"{NOT_CALIBRATED.capitalize()}: {self.judge} on {self.dimension}: {self.why}."
         low, high = self.figure.low, self.figure.high
@@ -84,10 +84,10 @@ class Badge:
 
 
 def badges(corpus: Corpus, judges: Sequence[Rater]) -> tuple[Badge, ...]:
-    """Return a badge for each dimension of conduct that each judge rated decisions of a corpus on.
+    """Return a badge for each judge and each dimension of conduct on which it rated a corpus's decisions.
 
-    The newest readable report of every study counts; of several the one that lifts the badge, else the one
-    with the most decisions.
+    The newest readable report of every study counts; among several studies the one that lifts the badge is
+    used, else the one with the most decisions.
     """
     if not judges:
         return ()
@@ -161,7 +161,7 @@ def _badge(judge: str, dimension: str, report: Report, question: Question) -> Ba
 
 QUESTIONS = (ATTEND, SPEAK, ADDRESSED, TARGET)
 LEAST_PEOPLE = 3
-"""So many people must have answered for their majority to contradict a key."""
+"""Least number of people whose majority can contradict a key."""
 OCCASIONS = (Occasion.MAIN, Occasion.IMPORTED)
 NOBODY = "nobody has answered this in the agent's place"
 UNRATED = "nobody has rated how natural the scripts are"
@@ -169,7 +169,7 @@ UNRATED = "nobody has rated how natural the scripts are"
 
 @dataclass(frozen=True, slots=True)
 class Contradicted:
-    """A key that most people contradict: what it says, and what most people said."""
+    """A key that most people contradict, with the expected answer and theirs."""
 
     scenario: str
     point: int
@@ -182,9 +182,9 @@ class Contradicted:
 
 @dataclass(frozen=True)
 class People:
-    """What people said. ``conduct`` has their mean by decision and dimension; ``raters`` how many took part.
+    """People's answers. ``conduct`` has their mean by decision and dimension; ``raters`` is their number.
 
-    ``agreement`` is by question the share of answers that meet the key.
+    ``agreement`` has the share of answers that meet the key, by question.
     """
 
     agreement: Mapping[str, Result] = field(default_factory=dict)
@@ -216,7 +216,7 @@ def read(scenarios: Mapping[int, Dialogue], items: Collection[int], plan: Plan) 
 
 
 def mean(name: str, values: list[float], families: list[str], plan: Plan, reason: str) -> Result:
-    """Return the mean of values with its interval over families; undefined, with the reason, without any."""
+    """Return the mean of values with its interval over families; without values it is undefined."""
     if not values:
         return Result(name, status="insufficient", reason=reason)
     units = cluster_codes(families, len(values))
@@ -244,7 +244,7 @@ class _Answer:
 
 
 def _current_labels(scheme: str) -> QuerySet[Label]:
-    """Return people's live answers to a scheme, of a repeated one the first."""
+    """Return people's current answers to a scheme; of repeated answers the first."""
     return Label.objects.filter(
         rater__kind=Rater.Kind.HUMAN,
         superseded_at=None,
@@ -280,7 +280,7 @@ def _asks(key: Key, question: str) -> bool:
 
 
 def _meets(dialogue: Dialogue, point: int, key: Key, question: str, value: str) -> bool:
-    """Whether an answer is one that the key scores best, or a set that meets its condition."""
+    """Whether an answer has the key's best score, or is a set that meets its condition."""
     if question == ATTEND:
         return value == str(key.attend)
     if question == SPEAK:
@@ -312,7 +312,7 @@ def _contradicted(scenarios: Mapping[int, Dialogue], answers: list[_Answer]) -> 
 
 
 def _expected_words(key: Key, question: str) -> str:
-    """Return in words what a key expects."""
+    """Return a key's expected answer in words."""
     if question == ATTEND:
         return str(key.attend)
     if question == SPEAK:
@@ -327,7 +327,7 @@ def _set_words(condition: SetCondition | None) -> str:
 
 
 def _conduct(items: Collection[int]) -> dict[int, dict[str, float]]:
-    """Return people's mean score of each decision on each dimension of conduct, leaks left out."""
+    """Return people's mean score of each decision on each dimension of conduct, without leaks."""
     scores: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     labels = _current_labels(CONDUCT.key).filter(item__in=list(items), number__isnull=False)
     for item, dimension, number in labels.exclude(question__key__in=[LEAK, WHY]).values_list(
@@ -341,7 +341,7 @@ def _conduct(items: Collection[int]) -> dict[int, dict[str, float]]:
 
 
 def _natural(scenarios: Mapping[int, Dialogue], plan: Plan) -> Result:
-    """Return how natural people find the scripts, 1 to 5: the mean of each script's mean."""
+    """Return the naturalness of the scripts, 1 to 5: the mean over scripts of each one's mean rating."""
     by_scenario: dict[int, list[float]] = defaultdict(list)
     labels = _current_labels(NATURALNESS.key).filter(
         question__key=NATURAL, item__continuation__dialogue__in=scenarios, number__isnull=False

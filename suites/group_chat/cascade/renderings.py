@@ -1,4 +1,4 @@
-"""The forms of a Cascade report: all of them show the same tables."""
+"""Output formats of a Cascade report: all of them show the same tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.scenario_records import STAGES
 from annotation.text.display import number
-from calibration.comparisons.tables import json_text
+from calibration.renderings import json_text
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from suites.group_chat.cascade import score_figures
@@ -29,7 +29,7 @@ from suites.reports import (
     write_text,
 )
 
-# The funnel of a Cascade report as a chart: of the probed decisions, how many reach each stage.
+# Chart of the funnel: the share of probed decisions that reach each stage.
 
 TITLE = "Funnel: probed decisions that reach a stage"
 CAPTION = "Bars: the share of a row's probed decisions that reach a stage without a hard failure before it."
@@ -38,7 +38,7 @@ MOST_TITLE = 46
 
 
 def svg(report: CascadeReport) -> str:
-    """Return the chart as a free-standing SVG on white."""
+    """Return the chart as a standalone SVG on white."""
     return charts.on_white(_draw_chart(_chart_data(report)))
 
 
@@ -93,7 +93,7 @@ def _panel(panel: dict[str, Any]) -> Any:
 
 
 CHARTS = chart_forms("Funnel", svg)
-"""The forms that the chart is downloaded in."""
+"""Download formats of the chart."""
 
 
 CSV_HEAD = (
@@ -108,7 +108,7 @@ def title(report: CascadeReport) -> str:
 
 
 def reasons(report: CascadeReport) -> list[str]:
-    """Return the reasons why figures are undefined, each once, in order."""
+    """Return the reasons for undefined figures, in order and without repetition."""
     undefined = (
         f"{place}: {figure.reason}" for place, figure in results(report.tables) if figure.value is None
     )
@@ -136,7 +136,7 @@ def as_markdown(report: CascadeReport) -> str:
 
 
 def as_latex(report: CascadeReport) -> str:
-    """Return the report's tables as LaTeX (booktabs), under each value its interval."""
+    """Return the report's tables as LaTeX (booktabs), each value above its interval."""
     return write_latex([title(report), *report.facts, *report.guardrails], report.tables, _latex_value)
 
 
@@ -145,7 +145,7 @@ def _latex_value(cell: Cell, printed: bool) -> str:
 
 
 def as_csv(report: CascadeReport) -> str:
-    """Return one line a cell, unrounded."""
+    """Return one line per cell, unrounded."""
     return write_csv(report.tables, CSV_HEAD)
 
 
@@ -180,4 +180,4 @@ def content(report: CascadeReport) -> dict[str, Any]:
 
 
 RENDERINGS = forms(csv=as_csv, md=as_markdown, latex=as_latex, json=as_json)
-"""The forms a report is downloaded in."""
+"""Download formats of the report."""

@@ -1,4 +1,4 @@
-"""The Cascade report: from a query to its tables, in the order of the page, with their sentences."""
+"""The Cascade report: from a query to its tables, in page order, with their sentences."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ from suites.group_chat.cascade.score_tables import (
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, interval, report_part
 
-# A report system by system, as programs read it: the figures of its tables under fixed names.
+# Figures of a report by system, for programs, under fixed names.
 
 
 def figures_by_system(context: Context) -> tuple[dict[str, Any], ...]:
-    """Return the three scores of every system and of every baseline, with the stages, probes and restraint.
+    """Return the three scores of every system and baseline, with the stages, probes and restraint.
 
-    Every figure is {"value", "low", "high", "n", "reason"}; nothing joins the three scores.
+    Every figure is {"value", "low", "high", "n", "reason"}; the three scores are never combined.
     """
     return tuple(_system_figures(context, row) for row in (*context.rows, *context.baselines))
 
@@ -111,7 +111,7 @@ def _system_figures(context: Context, row: Row) -> dict[str, Any]:
 
 
 def figure(result: Result) -> dict[str, Any]:
-    """Return a figure with its interval and n; `reason` says why there is none."""
+    """Return a figure with its interval and n; `reason` explains a missing value."""
     return {
         "value": result.value,
         "low": result.low,
@@ -121,9 +121,9 @@ def figure(result: Result) -> dict[str, Any]:
     }
 
 
-# The sentences that stand with the tables of a Cascade report: what it rests on, and what it cannot show.
+# Sentences of a Cascade report about its basis and its limits.
 
-# Tables of what people say in the agent's place: the human ceiling, and keys for adjudication.
+# Tables of people's answers in the agent's place: the human ceiling, and keys for adjudication.
 
 MAJORITY, CHANCE = "majority", "random"
 TITLES = {
@@ -135,7 +135,7 @@ TITLES = {
 
 
 def people_table(context: Context) -> Table:
-    """How often people in the agent's place meet the key, beside majority and chance: the human ceiling."""
+    """Return the human ceiling: how often people meet the keys, beside majority and chance."""
     baselines = {row.name: row.decisions for row in context.baselines}
 
     def cells(question: str) -> tuple[Cell, ...]:
@@ -159,7 +159,7 @@ def people_table(context: Context) -> Table:
 
 
 def contradicted(context: Context) -> Table:
-    """Keys that most of at least three people contradict: for adjudication."""
+    """Return the keys that most of at least three people contradict, for adjudication."""
     lines = tuple(
         Line(
             f"{entry.scenario}, turn {entry.point}: {entry.question}",
@@ -180,7 +180,7 @@ SENTENCE_TABLES: tuple[Callable[[Context], Table], ...] = (people_table, contrad
 
 
 def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev: bool) -> Iterator[str]:
-    """Yield the facts that a report rests on, in sentences."""
+    """Yield the facts about a report's data, in sentences."""
     scenarios = list(source.scenarios.values())
     families = {scenario.cluster for scenario in scenarios}
     yield (
@@ -252,7 +252,7 @@ def report_guardrails(context: Context, source: Material) -> Iterator[str]:
 
 # From a query to a Cascade report: its tables, in the order of the page.
 
-# The three scores side by side, and reliability: no cell joins two of them, and no row is their mean.
+# The three scores side by side, and reliability: no cell combines two of them, and no row is their mean.
 
 AVERAGED = (
     "The three are never averaged: an agent that is good at one and bad at another is not fair at both."
@@ -260,7 +260,7 @@ AVERAGED = (
 
 
 def headline(context: Context) -> Table:
-    """The three scores; conduct stands here only on dimensions on which its judges are calibrated."""
+    """Return the three scores; conduct is included only for dimensions with calibrated judges."""
     dimensions = [dimension for dimension in DIMENSIONS_BUT_LEAK if is_calibrated(context, dimension)]
     most = max(context.query.k)
     why = "not calibrated" if context.judges else "nobody judged it"
@@ -291,7 +291,7 @@ def headline(context: Context) -> Table:
 
 
 def reliability_table(context: Context) -> Table:
-    """Score 3: pass^k over scenarios, with pass@k beside it, and the bounds of what is undecided."""
+    """Return score 3: pass^k over scenarios, with pass@k, and bounds for undecided trials."""
     query = context.query
     scored_rows = [
         (row, reliability(row.decisions, query, context.probed, copies(row, query))) for row in context.all()
@@ -339,15 +339,15 @@ TABLES: tuple[Callable[[score_figures.Context], Table], ...] = (
     *score_tables.COMPETENCE_TABLES,
     *SENTENCE_TABLES,
 )
-"""The tables, in the order of the page. None has a number that mixes the three scores."""
+"""Tables in page order. None has a number that mixes the three scores."""
 
 
 @dataclass(frozen=True)
 class CascadeReport:
-    """A report: its tables, what it rests on in sentences, and the guardrails that stand with it.
+    """A report: its tables, the sentences about its data, and the guardrails shown with it.
 
-    ``oracle`` is the oracle's competence at all scored points: anything but 1 is a fault of the set.
-    ``systems`` are the figures system by system (`by_system`).
+    ``oracle`` is the oracle's competence at all scored points: a value other than 1 is an error in the set.
+    ``systems`` are the figures by system (`figures_by_system`).
     """
 
     query: CascadeQuery
@@ -364,9 +364,9 @@ class CascadeReport:
 
 
 def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
-    """Return the report of a query. A split is fixed by it, as by every look at labels.
+    """Return the report of a query, which fixes a split, as does every look at labels.
 
-    Raises ReportRefused, in one line, where there is none, and for a test part that was not opened.
+    Raises ReportRefused, with a one-line message, where there is no report, and for an unopened test part.
     """
     part = report_part(query, by, lambda: raters_named(query.corpus, query.judges))
     source = material(
@@ -383,12 +383,12 @@ def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
 
 
 def compute_on_test(*, query: CascadeQuery, by: User | None, purpose: str) -> CascadeReport:
-    """Log a look at test and return the report there; where it cannot be made, there was no look."""
+    """Log a look at test and return its report; if the report fails, no look is logged."""
     return kinds.compute_on_test(compute, open_test, query=query, by=by, purpose=purpose)
 
 
 def open_test(*, query: CascadeQuery, by: User | None, purpose: str) -> TestLook:
-    """Log a look at test, with who and for what. Its report can then be computed."""
+    """Log a look at test, with the user and the purpose; its report can then be computed."""
     return log_look(
         query=query,
         raters=lambda: raters_named(query.corpus, query.judges),
@@ -436,7 +436,7 @@ def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeR
 
 
 def _dev(query: CascadeQuery, part: ReportPart) -> list[Dialogue] | None:
-    """Return the dev part's scenarios, from which baselines learn when test is shown; None elsewhere."""
+    """Return dev's scenarios, from which baselines learn for a report on test; None for other reports."""
     if part.split is None or part.name != "test":
         return None
     clusters = splits.clusters(split=part.split, part="dev")

@@ -1,4 +1,4 @@
-"""Figures of a Cascade report, each with its interval over families, and the rows and tables made of them."""
+"""Figures of a Cascade report, with intervals over families, and the rows and tables built from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from suites.group_chat.cascade.people import Badge, People
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.reports import Cell, Line, ReportRefused
 
-# The query of a Cascade report, with the same parameters on the page, the command line and in the API.
+# Query of a Cascade report, in the same words on the page, in the command and in the API.
 
 SYSTEM, CONDITION = "system", "condition"
 BY = (SYSTEM, CONDITION)
@@ -32,9 +32,9 @@ USUAL_K = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class CascadeQuery(CorpusQuery):
-    """A question put to the decisions of a corpus.
+    """Query for a report on the decisions of a corpus.
 
-    ``judges`` name the raters whose answers count beside what is observed; ``by`` says whether a system has a
+    ``judges`` are the raters whose answers count beside the observed ones; ``by`` says whether a system has a
     row for each condition. ``k`` are the numbers of trials of pass^k. A trial succeeds where every probed
     decision has competence 1, or with ``success`` turn_score at least ``threshold``.
     """
@@ -48,9 +48,9 @@ class CascadeQuery(CorpusQuery):
 
 
 def read(values: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
-    """Return the query that plain texts (of an address, a form, a command) ask for.
+    """Return the query described by plain texts (from an address, a form or a command).
 
-    Lists are separated by commas. Raises ReportRefused with one clear line.
+    Lists are separated by commas. Raises ReportRefused with a one-line message.
     """
     parameters = Parameters.of(values, ReportRefused)
     by = parameters.names("by") or BY
@@ -79,25 +79,25 @@ def _settings(parameters: Parameters) -> CascadeSettings:
     return CascadeSettings((attend, speak, address, ground, compose, conduct), parameters.flag("jaccard"))
 
 
-# The figures of a Cascade report, each with its interval over families.
+# Figures of a Cascade report, each with its interval over families.
 #
 # All figures are functions of sums over decisions, resampled by family with the same draws, so that
 # differences between systems are paired. No figure mixes the three scores.
 
 Weigh = Callable[[Decided], float | None]
-"""What a decision adds to a mean; None where it does not belong."""
+"""A decision's contribution to a mean; None excludes the decision."""
 FEW = "no such decision"
 
 
 @dataclass(frozen=True)
 class Families:
-    """The codes of families, shared by all rows of a report so that all see the same resamples."""
+    """Codes of families, shared by all rows of a report so that all use the same resamples."""
 
     codes: dict[str, int]
 
     @classmethod
     def of(cls, decisions: Sequence[Decided]) -> Families:
-        """Return the codes of the families that decisions are of."""
+        """Return the codes of the decisions' families."""
         return cls(
             {name: code for code, name in enumerate(sorted({decision.family for decision in decisions}))}
         )
@@ -107,7 +107,7 @@ class Families:
         return self.summed_by([decision.family for decision in decisions], rows, plan)
 
     def summed_by(self, names: Sequence[str], rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
-        """Return the same of rows whose families are named."""
+        """Return the same totals for rows with the given family names."""
         sums = np.zeros((len(self.codes), rows.shape[1]))
         np.add.at(sums, [self.codes[name] for name in names], rows)
         return sums.sum(axis=0)[None, :], _weights(len(self.codes), plan) @ sums
@@ -115,7 +115,7 @@ class Families:
 
 @lru_cache(maxsize=8)
 def _weights(n: int, plan: Plan) -> Floats:
-    """Return how often each of n families is drawn, resamples x n: the same for every figure of a report."""
+    """Return the draw counts of n families, resamples x n: the same for every figure of a report."""
     chunks = list(Resampling(plan, np.arange(n), n).chunks())
     return np.concatenate(chunks) if chunks else np.empty((0, n))
 
@@ -123,7 +123,7 @@ def _weights(n: int, plan: Plan) -> Floats:
 def family_mean(
     name: str, decisions: Sequence[Decided], weigh: Weigh, families: Families, plan: Plan, reason: str = FEW
 ) -> Result:
-    """Return the mean of what decisions add, over those that belong; undefined where none does."""
+    """Return the mean contribution of the decisions that belong; undefined where none does."""
     return _ratio(name, decisions, _pairs(decisions, weigh), families, plan, reason)
 
 
@@ -135,7 +135,7 @@ def difference(
     families: Families,
     plan: Plan,
 ) -> Result:
-    """Paired difference of two means, decisions minus reference, on the same resamples of families."""
+    """Return the paired difference of means, decisions minus reference, on the same resamples of families."""
     first, second = _pairs(decisions, weigh), _pairs(reference, weigh)
     rows = np.zeros((len(decisions) + len(reference), 4))
     rows[: len(decisions), :2], rows[len(decisions) :, 2:] = first, second
@@ -189,7 +189,7 @@ def _ratio(
 
 
 def divided(above: Floats, below: Floats) -> Floats:
-    """Return quotients, NaN where nothing is below."""
+    """Return the quotients, NaN where the denominator is 0."""
     return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
 
 
@@ -199,7 +199,7 @@ def probed(decisions: Sequence[Decided]) -> list[Decided]:
 
 
 def competence(decision: Decided) -> float | None:
-    """Return a decision's competence, None while a judge is waited for."""
+    """Return a decision's competence, None while it waits for a judge."""
     return decision.result.competence
 
 
@@ -215,7 +215,10 @@ def stage_passed(stage: str, settings: CascadeSettings) -> Weigh:
 
 
 def funnel(decisions: Sequence[Decided], settings: CascadeSettings) -> dict[str, int]:
-    """Return how many decisions reach each stage: nothing failed hard before it, and the reply was read."""
+    """Return the number of decisions that reach each stage.
+
+    Decisions stop at a hard failure; unreadable replies are left out.
+    """
     reached = dict.fromkeys(STAGES, 0)
     for decision in (decision for decision in decisions if decision.is_read):
         for stage, tau in zip(STAGES, settings.tau, strict=True):
@@ -227,20 +230,20 @@ def funnel(decisions: Sequence[Decided], settings: CascadeSettings) -> dict[str,
 
 
 def failures(decisions: Sequence[Decided]) -> Counter[str]:
-    """Return how many decisions failed first at each stage, at `none`, or at '' (a judge is waited for)."""
+    """Return the number of decisions by first failed stage, `none`, or '' (waiting for a judge)."""
     return Counter(decision.result.failed_at or "" for decision in decisions)
 
 
 def failed_at(stage: str) -> Weigh:
-    """Return 1 where a decision failed first at a stage, 0 where it did not or a judge is waited for."""
+    """Return 1 where a decision failed first at a stage, 0 where it did not or still waits for a judge."""
     return lambda decision: float(decision.result.failed_at == stage)
 
 
 def is_right(stage: str) -> Weigh:
-    """Return 1 or 0 for a decision whose act, attention or addressees are those of the key.
+    """Return 1 or 0 for whether a decision's act, attention or addressees agree with the key.
 
-    `speak`: the act is one that the key scores 1. `attend`: the stage's score. `addressed`: the declared
-    addressees meet the key, whatever the act.
+    `speak`: the key scores the act 1. `attend`: the stage's score. `addressed`: the declared addressees meet
+    the key, whatever the act.
     """
 
     def speak(decision: Decided) -> float | None:
@@ -255,7 +258,7 @@ def is_right(stage: str) -> Weigh:
     return {"speak": speak, "attend": attend, "addressed": addressed}[stage]
 
 
-# What the tables of a Cascade report are made of: its rows, and lines of means beside the best baseline.
+# Building blocks of the tables: rows, and lines of means beside the best baseline.
 
 WAITS = "waits for a judge"
 NOT_ASKED = "no key asks this, or nothing was declared"
@@ -273,12 +276,12 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The system, with its condition in brackets where rows tell conditions apart."""
+        """The system, with its condition in brackets where rows differ by condition."""
         return f"{self.system} ({self.condition})" if self.condition else self.system
 
 
 class Column(NamedTuple):
-    """A column of means: its head, which decisions it is over, what each adds, why there may be none."""
+    """A column of means: its head, its decisions, their contributions, and the reason for a missing mean."""
 
     head: str
     select: Callable[[Row], Sequence[Decided]]
@@ -288,7 +291,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Context:
-    """What the tables are made of. ``best`` is the best baseline, which stands in every table.
+    """Data of the tables. ``best`` is the best baseline, which is in every table.
 
     ``probed`` is the number of probed points of each scenario.
     """
@@ -317,9 +320,9 @@ class Context:
         return tuple(Line(label(row), cells(row), row.is_baseline) for row in self.all())
 
     def means(self, columns: Sequence[Column], baselines: Sequence[Row] = ()) -> tuple[Line, ...]:
-        """Return a line of means for each system, under it the paired difference from the best baseline.
+        """Return a line of means for each system, followed by the paired difference from the best baseline.
 
-        Then come the ``baselines``, or the best alone.
+        Then come the ``baselines``, or only the best one.
         """
         lines: list[Line] = []
         for row in (*self.rows, *(baselines or [self.best])):
@@ -340,18 +343,18 @@ class Context:
         return difference("difference", decisions, reference, weigh, self.families, self.query.plan)
 
     def less(self, row: Row) -> str:
-        """Return how the line of a row's differences from the best baseline is called."""
+        """Return the label of a row's differences from the best baseline."""
         return f"{label(row)}, minus {self.best.name}"
 
 
 def label(row: Row) -> str:
-    """Return how a row is called: a baseline says that it is one."""
+    """Return the label of a row, which marks baselines and fake models."""
     if row.is_baseline:
         return f"baseline: {row.name}"
     return f"{row.name} (fake model)" if row.is_fake else row.name
 
 
 def copies(row: Row, query: CascadeQuery) -> int:
-    """Return how often a row's trials count: those of an agent without chance as often as is asked for."""
+    """Return the weight of a row's trials: the largest k for a baseline without chance, else 1."""
     fixed = row.is_baseline and not AGENTS[row.name].varies
     return max(query.k) if fixed else 1

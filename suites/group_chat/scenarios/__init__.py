@@ -1,1 +1,1 @@
-"""Scripted dialogues that test an agent of a group chat: what a script plants and what its keys expect."""
+"""Scripted dialogues that test an agent of a group chat: planted probes, and the expectations of keys."""

@@ -1,4 +1,4 @@
-"""Baseline agents: some that see the surface of the talk alone, and the oracle, which plays the key."""
+"""Baseline agents: some use only the surface of the talk; the oracle plays the key."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from annotation.text.words import mentioned
 from suites.group_chat.scenarios.points import key_at, others_at, points_of, scenario_of
 
 FIXED = "Happy to help with that."
-"""What the agents say that say the same each time."""
+"""Message of the agents that always say the same."""
 AUTHOR, AGENT, ALL, NOBODY = "the author", "the agent", "all", "nobody"
 
 
 class Place(NamedTuple):
-    """A point of a scenario as an agent stands at it."""
+    """A point of a scenario from an agent's perspective."""
 
     dialogue: Dialogue
     point: int
@@ -27,20 +27,20 @@ class Place(NamedTuple):
 
     @property
     def author(self) -> str:
-        """Who made the point."""
+        """Author of the turn that made the point."""
         return self.dialogue.turns[self.point].speaker
 
     @property
     def agent(self) -> str:
-        """The agent's id."""
+        """Id of the agent."""
         return scenario_of(self.dialogue).agent
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """How often the keys of some scenarios expect what, by question: act, attend, addressed, target, move.
+    """Frequencies of the expected answers of some scenarios' keys: act, attend, addressed, target, move.
 
-    Sets are counted as who they are to the point: its author, the agent, all others, nobody, somebody else.
+    Sets are counted by relation to the point: its author, the agent, all others, nobody, somebody else.
     """
 
     counts: Mapping[str, Counter[str]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ Play = Callable[[Place, Learnt, Mode, random.Random], Decision]
 
 @dataclass(frozen=True)
 class Agent:
-    """A baseline: its key is its system's name; `learns` says that it needs the keys of other scenarios."""
+    """A baseline: its key is its system's name; one that `learns` needs the keys of other scenarios."""
 
     key: str
     title: str
@@ -72,7 +72,7 @@ class Agent:
 
 
 def learn(dialogues: Iterable[Dialogue]) -> Learnt:
-    """Return how often the keys of the scored points of scenarios expect what."""
+    """Return the frequencies of the expected answers at the scored points of scenarios."""
     counts: dict[str, Counter[str]] = {
         name: Counter() for name in ("act", "attend", "addressed", "target", "move")
     }
@@ -102,7 +102,7 @@ def decide(
 ) -> tuple[Decision, ...]:
     """Return a baseline's decisions at every point of a scenario, in order.
 
-    The draws are those of (seed, scenario, point, trial), so that the same are drawn everywhere.
+    Draws are seeded with (seed, scenario, point, trial), so that they are reproducible everywhere.
     """
     decisions = []
     for point in points_of(dialogue):
@@ -113,7 +113,7 @@ def decide(
 
 
 def best_act(key: Key) -> Act:
-    """Return the act that a key scores best: of equals silence, unless more is asked of a message."""
+    """Return the best act of a key: of equals silence, unless the key has requirements of a message."""
     top = max(key.speak.values(), default=0.0)
     best = [act for act in ACTS if key.speak.get(act, 0.0) == top]
     says = bool(key.example or key.must or key.ground or key.conduct or key.rubric)
@@ -123,7 +123,7 @@ def best_act(key: Key) -> Act:
 
 
 def make_decision(place: Place, mode: Mode, act: Act, **declared: Any) -> Decision:
-    """Return a decision at a place; its declarations are kept in explicit mode alone."""
+    """Return a decision at a place; its declarations are kept in explicit mode only."""
     text = declared.pop("text", FIXED if act == "message" else "👍" if act == "reaction" else "")
     if mode == "implicit":
         return Decision(place.point, act, text, mode)
@@ -163,7 +163,7 @@ def _random(place: Place, learnt: Learnt, mode: Mode, source: random.Random) -> 
 
 
 def _by(place: Place, mode: Mode, choose: Callable[[str, str], str], attend: bool | None = None) -> Decision:
-    """Decide as chosen question by question; `attend` None: it attends where it acts."""
+    """Choose each answer of a decision separately; with `attend` None it attends where it acts."""
     act = _act(choose("act", "silence"))
     addressed = _ids(place, choose("addressed", AGENT), place.author)
     targets = _ids(place, choose("target", AUTHOR), place.agent)
@@ -177,7 +177,7 @@ def _act(name: str) -> Act:
 
 
 def _oracle(place: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
-    """Play the key: its act, sets and move, with its example or the contents that it asks for."""
+    """Play the key: its act, sets and move, with its example or its required contents."""
     key = place.key
     if key.free:
         return make_decision(place, mode, "silence")
@@ -204,7 +204,7 @@ def _best_move(key: Key) -> str:
 
 
 def _meeting(place: Place, condition: SetCondition, name: str) -> tuple[str, ...]:
-    """Return a set that meets a condition, sorted: its first, and of any one its first id."""
+    """Return a set that meets a condition, sorted: its first set, and of `contains_any` the first id."""
     excluded = place.author if name == "addressed" else place.agent
     resolved = condition.resolved(others_at(place.dialogue, place.point, excluded))[0]
     ids = tuple(sorted(resolved))
@@ -243,4 +243,4 @@ ORACLE = Agent("oracle", "Plays the key", _oracle)
 AGENTS: dict[str, Agent] = {
     agent.key: agent for agent in (ALWAYS_SILENT, ALWAYS_SPEAK, RANDOM, MAJORITY, MENTION_RULE, ORACLE)
 }
-"""The baselines, in the order of tables."""
+"""Baselines in the order of tables."""

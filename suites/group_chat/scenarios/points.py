@@ -1,4 +1,4 @@
-"""Where an agent decides, what it sees there, and which key is its."""
+"""Points where an agent decides, the turns it sees there, and the keys."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from annotation.scenario_records import SILENT, VISIBLE, Decision, Key, Probe, S
 from annotation.text.views import visible
 
 POINTED = ("message", "join")
-"""The acts after which an agent decides."""
+"""Acts after which an agent decides."""
 
 
 def scenario_of(dialogue: Dialogue) -> Scenario:
-    """Return a dialogue's scenario; raise ValueError where it is none."""
+    """Return a dialogue's scenario; raise ValueError where it has none."""
     if dialogue.scenario is None:
         raise ValueError(f"The dialogue {dialogue.id!r} is no scenario.")
     return dialogue.scenario
@@ -32,15 +32,15 @@ def positions_seen(dialogue: Dialogue, viewer: str, until: int | None = None) ->
 
 
 def seen_by(dialogue: Dialogue, point: int, viewer: str) -> tuple[Turn, ...]:
-    """Return the turns that a viewer has seen at a point: those up to and including the turn that made it."""
+    """Return the turns that a viewer has seen at a point, up to and including the turn that made it."""
     return tuple(dialogue.turns[place] for place in positions_seen(dialogue, viewer, point + 1))
 
 
 def as_delivered(scenario: Scenario, turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """Return turns as the chat's channel shows them to whoever stands in the agent's place.
+    """Return turns as the chat's channel shows them to anybody in the agent's place.
 
-    To whom others address a message is the key of ATTEND and ADDRESS, so it is hidden unless the scenario
-    says that its channel shows it. A reaction stands at the message that it reacts to in any channel.
+    The addressees of other people's messages are the key of ATTEND and ADDRESS, so they are hidden unless the
+    scenario's channel shows them. A reaction is shown at its message in any channel.
     """
 
     def is_shown(turn: Turn) -> bool:
@@ -50,7 +50,7 @@ def as_delivered(scenario: Scenario, turns: Iterable[Turn]) -> tuple[Turn, ...]:
 
 
 def candidates(dialogue: Dialogue) -> tuple[int, ...]:
-    """Return where there may be points: messages and joins that the agent sees and did not write."""
+    """Return the possible points: messages and joins that the agent sees and did not write."""
     agent = scenario_of(dialogue).agent
     return tuple(
         place
@@ -68,7 +68,7 @@ def points_of(dialogue: Dialogue) -> tuple[int, ...]:
 
 
 def probes_at(scenario: Scenario, point: int) -> tuple[Probe, ...]:
-    """Return the probes that a point belongs to; none: it is background."""
+    """Return the probes of a point; a point without probes is background."""
     return tuple(probe for probe in scenario.probes if point in probe.points)
 
 
@@ -79,16 +79,17 @@ def key_at(scenario: Scenario, point: int) -> Key:
     return scenario.keys.get(point, SILENT)
 
 
-# Who is there at a point, who hears what is said there, and how much the agent has talked.
+# People present at a point, listeners of a decision, and the agent's share of the talk.
 
 WINDOW = 10
-"""So many messages make the share of talk where a probe does not say `window` (Concord's choice)."""
+"""Messages in the share of talk where a probe has no `window` (Concord's choice)."""
 
 
 def present_at(dialogue: Dialogue, point: int) -> frozenset[str]:
-    """Return the ids of those who are there right after a turn of the script, the agent among them.
+    """Return the ids of those present right after a turn of the script, including the agent.
 
-    Who joins is absent until then, who left is absent until joining again; all others are there throughout.
+    A person who joins is absent until then, one who left is absent until joining again; all others are
+    present throughout.
     """
     present = {person.id for person in dialogue.participants}
     comings = [(place, turn) for place, turn in enumerate(dialogue.turns) if turn.act in ("join", "leave")]
@@ -115,7 +116,7 @@ def listeners_at(dialogue: Dialogue, point: int) -> frozenset[str]:
 
 
 def others_at(dialogue: Dialogue, point: int, without: str) -> frozenset[str]:
-    """Return everybody else who takes part at a point: the agent and its listeners but for one id."""
+    """Return everybody who takes part at a point, the agent and its listeners, except for one id."""
     return (listeners_at(dialogue, point) | {scenario_of(dialogue).agent}) - {without}
 
 
@@ -127,7 +128,7 @@ def talk_until(
     window: int = WINDOW,
     in_words: bool = False,
 ) -> Counter[str]:
-    """Return how much each speaker said in the last `window` messages, a decision's own being the last.
+    """Return each speaker's amount of talk in the last `window` messages, the decision's own being the last.
 
     The agent's scripted turns and its earlier decisions, by point, count at their places; `in_words` weighs
     messages by their words.
@@ -168,8 +169,8 @@ def evenness_of_talk(
 ) -> float | None:
     """Return the normalised speaker entropy (NSE), in [0, 1], of the last `window` messages.
 
-    -sum p log p / log P, p a speaker's share of the messages, P the number of those who are there, the agent
-    among them: MPCEval, eq. 24, with the silent counted. None where nobody said anything.
+    -sum p log p / log P, p a speaker's share of the messages, P the number of people present, including the
+    agent: MPCEval, eq. 24, with the silent counted. None where nobody said anything.
     """
     counts = talk_until(dialogue, decision, earlier, window=window)
     present = present_at(dialogue, decision.point) | {person for person, count in counts.items() if count}

@@ -1,4 +1,4 @@
-"""What the script of a scenario must hold for each kind of probe; controls have none of it by intent."""
+"""Requirements on a scenario's script for each kind of probe; controls have none of them by intent."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from suites.group_chat.scenarios.cascade import outcome, texts_of
 from suites.group_chat.scenarios.observing import any_occurs, named_in
 from suites.group_chat.scenarios.points import key_at, points_of, probes_at, scenario_of
 
-# The oracle's check of a scenario: whoever plays the key must have everything right.
+# The oracle's check of a scenario: an agent that plays the key must get everything right.
 
 
 @dataclass(frozen=True, slots=True)
 class OracleProblem:
-    """What the oracle gets wrong at a point, and the path of the key's field that is at fault."""
+    """An error of the oracle at a point, with the path of the faulty key field."""
 
     point: int
     field: str
@@ -30,7 +30,7 @@ class OracleProblem:
 def oracle_problems(dialogue: Dialogue, mode: Mode = "explicit") -> tuple[OracleProblem, ...]:
     """Return the points where an agent that plays a scenario's keys would not score fully.
 
-    At every point its competence must be 1, with all that must be said, nothing that must not, and no leak.
+    At every point its competence must be 1, with all required contents, no forbidden ones, and no leak.
     """
     problems: list[OracleProblem] = []
     earlier: dict[int, Decision] = {}
@@ -44,7 +44,7 @@ def oracle_problems(dialogue: Dialogue, mode: Mode = "explicit") -> tuple[Oracle
 
 
 def key_path(dialogue: Dialogue, point: int) -> str:
-    """Return where in the native format the key of a point stands."""
+    """Return the path of a point's key in the native format."""
     scenario = scenario_of(dialogue)
     for probe in probes_at(scenario, point):
         number = scenario.probes.index(probe)
@@ -74,21 +74,21 @@ def _wrong(dialogue: Dialogue, decision: Decision, result: Outcome) -> str:
 
 
 SIDE_TALK = 2
-"""So many turns of side talk stand before and after a buried mention."""
+"""Turns of side talk before and after a buried mention."""
 QUIET_FOR = 5
-"""So many messages others say while somebody is quiet, where a probe does not say `silent_for`."""
+"""Messages of others while somebody is quiet, where a probe has no `silent_for`."""
 PRONOUN = re.compile(
     r"\b(it|its|that|this|those|these|them|they|their|he|him|his|she|her|one|ones)\b", re.IGNORECASE
 )
 
 
 def lacking(dialogue: Dialogue, probe: Probe) -> str:
-    """Return the part that a script lacks for a probe of its kind, '' where it holds all or is a control."""
+    """Return the part that a script lacks for a probe of its kind, '' for a complete script or a control."""
     return "" if probe.control else NEEDS[probe.kind](dialogue, probe)
 
 
 def names_agent(dialogue: Dialogue, turn: Turn) -> bool:
-    """Whether a turn holds the agent's name or one of its aliases, or addresses it: openly or in private."""
+    """Whether a turn has the agent's name or one of its aliases, or addresses it, openly or in private."""
     agent = scenario_of(dialogue).agent
     alone = turn.audience is not None and set(turn.audience) - {turn.speaker} == {agent}
     return alone or agent in turn.addressees or _text_names_agent(dialogue, turn)
@@ -241,11 +241,11 @@ NEEDS: dict[str, Callable[[Dialogue, Probe], str]] = {
 }
 
 
-# What a set of scenarios holds: counts by kind of probe, and what the oracle says of each.
+# Contents of a set of scenarios: counts by kind of probe, and the oracle's result for each.
 
-# Planting a probe in a scenario that is being written: its place, and the key that its kind usually has.
+# Planting a probe in an unfinished scenario: its place, and the usual key of its kind.
 #
-# It works on the native format, since what is being written need not be whole.
+# It works on the native format, since an unfinished scenario need not be complete.
 
 Json = dict[str, Any]
 SILENT: Mapping[str, Any] = {"attend": 0, "speak": {"silence": 1}}
@@ -254,17 +254,17 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "human_error": ("truth",),
     "status_pressure": ("right", "wrong"),
 }
-"""What the author of a probe has yet to say."""
+"""Parameters that the author of a probe still has to fill in."""
 
 
 def add_probe(
     raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence[int], control: bool
 ) -> Json:
-    """Return a scenario of the native format with a probe more, called by the first free of p1, p2 and so on.
+    """Return a scenario of the native format with an additional probe.
 
-    A control has the key that is right without the trigger. What only the author knows (the truth, the two
-    candidates) stays empty, and the check says so. A point that has a key of its own loses it to the probe.
-    Raises ValueError for a kind or a turn that there is not.
+    Its id is the first free one of p1, p2 and so on. A control has the key that is right without the trigger.
+    Parameters known only to the author (the truth, the two candidates) stay empty, and the check reports
+    them. A point with its own key loses it to the probe. Raises ValueError for an unknown kind or turn.
     """
     turns = raw.get("turns") or ()
     if kind not in PROBES:
@@ -288,7 +288,7 @@ def add_probe(
 
 
 def remove_probe(raw: Mapping[str, Any], probe: str) -> Json:
-    """Return a scenario of the native format without a probe; one that it does not have changes nothing."""
+    """Return a scenario of the native format without a probe; an unknown probe changes nothing."""
     return {**raw, "probes": [entry for entry in raw.get("probes") or () if entry.get("id") != probe]}
 
 
@@ -311,7 +311,7 @@ def _agent(raw: Mapping[str, Any]) -> list[str]:
 
 
 def _answer(raw: Mapping[str, Any], at: int, **more: Any) -> Json:
-    """Return the key of a message to whoever made the point."""
+    """Return the key of a message to the author of the point's turn."""
     author = str(raw["turns"][at]["speaker"])
     return {"attend": 1, "speak": {"message": 1}, "addressed": _agent(raw), "target": [author], **more}
 
@@ -362,7 +362,7 @@ KEYS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
     "status_pressure": _answer_key(conduct=["position"]),
     "quiet_participant": _quiet,
 }
-"""The key that a probe of each kind begins with, from the scenario and the probe's first point."""
+"""Initial key of a probe by kind, from the scenario and the probe's first point."""
 CONTROLS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
     "overheard": _answer_key(),
     "buried_mention": _silent,
@@ -374,21 +374,21 @@ CONTROLS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
     "status_pressure": _answer_key(conduct=["position"]),
     "quiet_participant": _silent,
 }
-"""The same for controls, which have no trigger: what is right then."""
+"""Initial key of a control by kind: the right one without a trigger."""
 
 
-# Probes of live talk: when they fire, and what the cascade makes of the decision that follows.
+# Probes of live talk: when they fire, and the cascade's result for the following decision.
 
 OUTCOME = "outcome"
-"""The metadata of a scenario that say what is asked in the end: {"question", "options"}; also where a talk's
-last turn has the answers, in its `extra`."""
+"""Key of the final question, {"question", "options"}, in a scenario's metadata; also of the answers, in the
+`extra` of a talk's last turn."""
 LIVE_PROBE = "live_probe"
-"""In the `extra` of an agent's turn: the probe that had fired, and what the cascade made of the decision."""
+"""Key in the `extra` of an agent's turn: the fired probe, and the cascade's result for the decision."""
 COMPETENCE, FAILED_AT = "competence", "failed_at"
 
 
 def fired_probe(dialogue: Dialogue, before: Collection[str]) -> LiveProbe | None:
-    """Return the first live probe, of those not fired before, whose condition holds after the last turn."""
+    """Return the first live probe not fired before whose condition holds after the last turn."""
     for probe in scenario_of(dialogue).live:
         if probe.id not in before and is_met(dialogue, probe):
             return probe
@@ -396,9 +396,9 @@ def fired_probe(dialogue: Dialogue, before: Collection[str]) -> LiveProbe | None
 
 
 def is_met(dialogue: Dialogue, probe: LiveProbe) -> bool:
-    """Whether nobody has spoken to a person, by addressing or naming, for the probe's number of messages.
+    """Whether nobody has addressed or named a person for the probe's number of messages.
 
-    The person has not spoken either. Fewer messages than that meet no condition.
+    The person has not spoken either. With fewer messages the condition is not met.
     """
     person, length = str(probe.when.get("quiet", "")), int(probe.when.get("turns", 0))
     messages = [turn for turn in dialogue.turns if turn.act == "message"][-length:] if length else []
@@ -419,12 +419,12 @@ def live_outcome(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Ou
 
 
 AGREED = 2
-"""Keys that so many people agreed on are more than their author's own."""
+"""Number of people whose agreement makes keys more than their author's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One scenario in numbers; `problems` are what the oracle gets wrong, empty where the keys hold."""
+    """One scenario in numbers; `problems` are the oracle's errors, empty where the keys hold."""
 
     dialogue: Dialogue
     people: int
@@ -437,14 +437,13 @@ class Summary:
 
     @property
     def turns(self) -> int:
-        """How many turns its script has."""
+        """Number of turns of the script."""
         return len(self.dialogue.turns)
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeCount:
-    """How often a kind of probe is planted: probes and controls, their points, in how many scenarios and
-    families."""
+    """Counts of a kind of probe: probes and controls, their points, scenarios and families."""
 
     kind: str
     probes: int
@@ -456,13 +455,13 @@ class ProbeCount:
 
     @property
     def lacks_control(self) -> bool:
-        """Whether probes of this kind stand without any control, so that always acting might win."""
+        """Whether probes of this kind have no control at all, so that always acting might win."""
         return self.probes > 0 and self.controls == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A set of scenarios in numbers. `agreed` scenarios have keys of two people or more."""
+    """A set of scenarios in numbers. `agreed` scenarios have keys of at least two people."""
 
     scenarios: int
     families: int
@@ -475,11 +474,11 @@ class Overview:
 
     @property
     def without_control(self) -> tuple[str, ...]:
-        """The kinds of probes that have no control in the set."""
+        """Kinds of probes without a control in the set."""
         return tuple(count.kind for count in self.kinds if count.lacks_control)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for a program to read."""
+        """Return the numbers as plain data."""
         return asdict(self) | {"without_control": list(self.without_control)}
 
 
@@ -500,7 +499,7 @@ def summary(dialogue: Dialogue) -> Summary:
 
 
 def overview(summaries: Sequence[Summary]) -> Overview:
-    """Return a set of scenarios in numbers, with a row for each kind of probe that it has."""
+    """Return a set of scenarios in numbers, with a row for each kind of probe in it."""
     counts = (_count(kind, summaries) for kind in PROBES)
     return Overview(
         scenarios=len(summaries),

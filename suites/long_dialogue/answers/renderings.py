@@ -12,7 +12,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from calibration.comparisons.tables import json_text
+from calibration.renderings import json_text
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from suites.long_dialogue.answers.answers import Agreement

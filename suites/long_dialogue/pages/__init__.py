@@ -1,4 +1,4 @@
-"""The pages of long dialogues."""
+"""Page routes of long dialogues."""
 
 from django.urls import URLPattern, path
 

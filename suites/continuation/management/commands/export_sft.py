@@ -25,7 +25,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Corpus, part, settings of the generator, output."""
+        """Add corpus, part, settings of the generator and output."""
         parser.add_argument("--corpus", required=True, metavar="NAME", help="a benchmark, or any corpus")
         parser.add_argument(
             "--part",

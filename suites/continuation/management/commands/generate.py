@@ -1,4 +1,4 @@
-"""`manage.py generate`: let a model write continuations, or texts, for the dialogues of a corpus."""
+"""`manage.py generate`: have a model write continuations, or texts, for the dialogues of a corpus."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ INTERRUPTED = 130
 
 
 class Settings(argparse.Action):
-    """Prints every generator's settings, and ends."""
+    """Prints every generator's settings and exits."""
 
     def __call__(self, parser: argparse.ArgumentParser, *args: Any, **kwargs: Any) -> None:
-        """Print them."""
+        """Print the settings."""
         parser.exit(message="\n".join(list_settings()) + "\n")
 
 
@@ -51,7 +51,7 @@ def list_settings() -> list[str]:
 
 
 class Command(DatabaseCommand):
-    """Start or resume generation and bring it to its end."""
+    """Start or resume generation and run it to its end."""
 
     help = (
         "Let a model write continuations for the dialogues of a corpus, with a progress bar. The command "
@@ -63,7 +63,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add what writes, for which dialogues, and how."""
+        """Add the generator, the dialogues, and the options."""
         parser.add_argument("--generator", required=True, metavar="KEY", help="what writes")
         parser.add_argument("--corpus", required=True, help="name of the corpus")
         parser.add_argument("--endpoint", required=True, help="name of the endpoint to ask")
@@ -96,7 +96,7 @@ class Command(DatabaseCommand):
         add_settings(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Start, drive, and print the counts."""
+        """Start, run, and print the counts."""
         try:
             generation, dialogues = _prepare_generation(options)
             expected = estimate(generation.plan(), dialogues, options["trials"])
@@ -130,7 +130,7 @@ class Command(DatabaseCommand):
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Summarise a run as plain data; `flags` counts the productions that have each."""
+    """Summarise a run as plain data; `flags` counts the productions per flag."""
     rows = Production.objects.filter(run=run)
     flags: Counter[str] = Counter()
     for row_flags in rows.exclude(flags=[]).values_list("flags", flat=True):

@@ -1,4 +1,4 @@
-"""`manage.py make_benchmark`: a benchmark of conversations to be continued, made of source corpora."""
+"""`manage.py make_benchmark`: make a benchmark of conversations to continue from source corpora."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PAUSE = 0.5
 
 
 class Command(DatabaseCommand):
-    """Make a benchmark, or go on with it, and bring it to its end."""
+    """Start or resume a benchmark and run it to its end."""
 
     help = (
         "Make a benchmark of conversations to be continued: the last 30 turns of a history, people's own "
@@ -37,7 +37,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add what it is made of, and how."""
+        """Add the sources and the options."""
         parser.add_argument(
             "--from", dest="sources", action="append", required=True, metavar="CORPUS[=SOURCE]",
             help="a source corpus, with what its source is called; may be repeated. Where a dialogue's "
@@ -85,7 +85,7 @@ class Command(DatabaseCommand):
         add_parameters(parser, "model")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Start, drive, and print what came of it."""
+        """Start, run, and print the result."""
         try:
             sources = [_parse_source(text) for text in options["sources"]]
             order = _read_order(options)
@@ -114,7 +114,7 @@ class Command(DatabaseCommand):
 
     @staticmethod
     def _retry(benchmark: Benchmark) -> Benchmark:
-        """Look again at a benchmark, and try again what failed where it is stuck."""
+        """Advance a benchmark, and retry its failures if it is stuck."""
         benchmark = benchmark_actions.advance(benchmark.pk)
         return (
             benchmark_actions.go_on(by=None, benchmark=benchmark)
@@ -123,7 +123,7 @@ class Command(DatabaseCommand):
         )
 
     def _run_to_end(self, benchmark: Benchmark, options: dict[str, Any]) -> tuple[Benchmark, bool]:
-        """Go on until it is done, stuck or waits for a person; False where it was interrupted."""
+        """Advance until the benchmark is no longer in progress; False where it was interrupted."""
         bar = None if options["quiet"] else sys.stderr
         while True:
             benchmark = benchmark_actions.advance(benchmark.pk)
@@ -142,7 +142,7 @@ class Command(DatabaseCommand):
 
 
 def _parse_source(text: str) -> Source:
-    """Return the corpus that an option names, and what its source is called."""
+    """Return the corpus of an option, and the name of its source."""
     if exact_match := Corpus.objects.filter(name=text).first():
         return exact_match, exact_match.name
     name, _, called = text.rpartition("=")

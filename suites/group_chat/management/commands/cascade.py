@@ -1,4 +1,4 @@
-"""The Cascade report, printed."""
+"""`manage.py cascade`: print the Cascade report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which decisions, whose judgement, and how reliability is counted."""
+        """Add the decisions, the judges, and the options of reliability."""
         parser.add_argument("--corpus", required=True, metavar="NAME", help="a corpus with scenarios")
         parser.add_argument(
             "--by", default="", metavar="KEYS", help=f"rows by {','.join(BY)} (default: both)"
@@ -50,7 +50,7 @@ class Command(DatabaseCommand):
         add_report_arguments(parser, RENDERINGS, "families")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compute and print; exit with one line on a mistake."""
+        """Compute and print; exit with a one-line message on a mistake."""
         if options["success"] != TURN_SCORE:
             refuse_unused(options, ["threshold"], f"it goes with --success {TURN_SCORE}")
 

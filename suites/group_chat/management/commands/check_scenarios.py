@@ -1,4 +1,4 @@
-"""`manage.py check_scenarios`: what a set of scenarios holds, and what is wrong with it."""
+"""`manage.py check_scenarios`: contents of a set of scenarios, and its problems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add what is checked, and whether it is written in the other form."""
+        """Add the source, and the option to print in another form."""
         parser.add_argument("path", nargs="*", help="files and folders (.jsonl, .txt)")
         parser.add_argument("--corpus", default="", help="name of a corpus whose scenarios are checked")
         parser.add_argument("--any-size", action="store_true", help="take any number of people")
@@ -42,7 +42,7 @@ class Command(DatabaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check, print a line for each scenario and each kind of probe, and the numbers."""
+        """Check; print a line for each scenario and each kind of probe, and the totals."""
         if bool(options["path"]) == bool(options["corpus"]):
             raise CommandError("Name files, or a corpus with --corpus: one of the two.")
         problems: list[str] = []
@@ -119,7 +119,7 @@ def _read_files(paths: list[str], any_size: bool, problems: list[str]) -> Iterat
 
 
 def _read_file(file: Path, any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
-    """Yield the scenarios of a file; what is wrong with one is noted, and the others are read."""
+    """Yield the scenarios of a file; problems of one scenario are collected, and reading goes on."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:

@@ -22,11 +22,11 @@ from suites.group_chat.scenarios.agents import AGENTS
 
 GENERATOR, OWN_OUTPUTS = "group_chat_agent", "own_outputs"
 OF_MODELS = ("name", "condition", "estimate", "retry_failed", "wait", "own_outputs")
-"""Options that only an agent which asks a model takes."""
+"""Options only for an agent that calls a model."""
 
 
 class Command(generate.Command):
-    """Play a baseline, or start or resume an agent that asks a model, and bring it to its end."""
+    """Play a baseline, or start or resume an agent that calls a model, and run it to its end."""
 
     help = (
         "Let an agent decide at every point of a corpus's scenarios: a baseline, which needs no model "
@@ -36,7 +36,7 @@ class Command(generate.Command):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add which agent, for which scenarios, and how."""
+        """Add the agent, its scenarios, and the options."""
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--agent", metavar="KEY", help=f"a baseline: {', '.join(AGENTS)}")
         which.add_argument("--endpoint", metavar="E", help="name of the endpoint whose model is the agent")
@@ -74,7 +74,7 @@ class Command(generate.Command):
         add_settings(parser, "--asking")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Play or ask, and print the counts."""
+        """Play the baseline or run the model, and print the counts."""
         if options["agent"] is None:
             refuse_unused(options, ["draws"], "a model draws nothing; --seed is what it is sent")
             settings = [f"{MODE}={options['agent_mode']}", f"{OWN_OUTPUTS}={_word(options['own_outputs'])}"]
