@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from annotation import access
 from calibration.api.exports import refused_as
-from calibration.api.serializers import OpensTestSerializer, made_of, read_request
+from calibration.api.serializers import OpensTestSerializer, ReportQuerySerializer, compute_report
 from config import api
-from suites.api import ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
+from suites.api import ReportLookSerializer, ReportTableSerializer
 from suites.long_dialogue.answers.answers import NARROWED, AnswerView, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
@@ -162,8 +162,7 @@ class AnswerSerializer(Plain):
 
 def _report(request: Request, pk: int) -> dict[str, Any]:
     corpus = access.corpus(pk)
-    data, purpose = read_request(request, AnswersQuerySerializer, AnswersTestSerializer)
-    return content(made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose))
+    return content(compute_report(request, lambda data: read(data, corpus), compute, compute_on_test))
 
 
 @api.get(AnswersReportSerializer, AnswersQuerySerializer)
