@@ -1,4 +1,4 @@
-"""Serializers of reports, shared by the APIs of all suites: their queries, tables and looks at test."""
+"""Serializers of reports, shared by the APIs of all suites: their tables and looks at test."""
 
 from __future__ import annotations
 
@@ -6,18 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from calibration.reports.kinds import MOST_RESAMPLES, MOST_SEED
-from config import api
-
 Plain = serializers.Serializer[Any]
-
-
-class ReportQuerySerializer(api.QuerySerializer):
-    """The part that a report is about, and the resampling of its intervals."""
-
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
-    resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=MOST_SEED)
 
 
 class ReportLineSerializer(Plain):

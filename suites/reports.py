@@ -17,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus, Rater, TestLook
 from annotation.text.display import number
 from calibration.errors import CalibrationError
@@ -392,7 +393,7 @@ def open_test_answer(request: HttpRequest, address: str, look: Callable[[str], T
     query = request.GET.copy()
     query.pop("part", None)
     try:
-        look(request.POST.get("purpose", "").replace("\0", "")[:500])
+        look(request.POST.get("purpose", "").replace("\0", "")[:LONGEST_PURPOSE])
         query["part"] = "test"
     except CalibrationError as refused:
         messages.error(request, f"Test was not opened: {refused}.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.corpora_serializers import TrainingPart
@@ -103,15 +105,20 @@ ResultSerializer = api.serializer_of(
 )
 
 
-# What every request for figures from labels says: of which part and campaign, resampled how often.
+# Queries of reports: the part, the labels, the resampling, and the purpose of a look at test.
 
 
-class LookedAtSerializer(api.QuerySerializer):
-    """The labels that are read, and how intervals are drawn from them."""
+class ReportQuerySerializer(api.QuerySerializer):
+    """The part that a report is about, and the resampling of its intervals."""
 
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
+    part = serializers.ChoiceField(required=False, choices=PARTS)
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=MOST_SEED)
+
+
+class LabelsQuerySerializer(ReportQuerySerializer):
+    """The labels that a report is about, and the resampling of its intervals."""
+
     campaign = serializers.PrimaryKeyRelatedField(
         required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
     )
@@ -127,6 +134,20 @@ class OpensTestSerializer(PurposeSerializer):
     """That test is read, and for what it is opened."""
 
     part = serializers.ChoiceField(required=False, choices=["test"])
+
+
+def compute_report(
+    request: Request,
+    read: Callable[[api.Data], Any],
+    compute: Callable[..., Any],
+    compute_on_test: Callable[..., Any],
+) -> Any:
+    """Compute the report of a request; by POST on test, where the look is logged with its purpose."""
+    params, by = api.data(request), api.user(request)
+    if request.method != "POST":
+        return compute(query=read(params), by=by)
+    purpose = params.pop("purpose")
+    return compute_on_test(query=read(params | {"part": "test"}), by=by, purpose=purpose)
 
 
 class PlaceSerializer(serializers.Serializer[Any]):

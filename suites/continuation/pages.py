@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models.corpora import Corpus
 from annotation.pages.campaigns import choose
 from calibration.access import place_of
@@ -516,7 +517,7 @@ def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     params = request.POST if request.method == "POST" else request.GET
     names = [setting.name for setting in CocoevalContinuation.settings]
     values = {name: params[name][:100] for name in names if params.get(name)}
-    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
+    purpose = request.POST.get("purpose", "").replace("\0", "")[:LONGEST_PURPOSE]
     try:
         settings = tuning.settings_of(values)
         selection, part = tuning.taken_for(

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from annotation import access
 from calibration.api.exports import refused_as
-from calibration.api.serializers import OpensTestSerializer
+from calibration.api.serializers import OpensTestSerializer, ReportQuerySerializer, compute_report
 from config import api
-from suites.api import ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
+from suites.api import ReportLookSerializer, ReportTableSerializer
 from suites.long_dialogue.answers.answers import NARROWED, AnswerView, Opinion, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
@@ -155,20 +155,21 @@ class AnswerSerializer(Plain):
     labels = AnswerLabelSerializer(many=True, allow_null=True, source="opinions")
 
 
+def _report(request: Request, pk: int) -> dict[str, Any]:
+    corpus = access.corpus(pk)
+    return content(compute_report(request, lambda data: read(data, corpus), compute, compute_on_test))
+
+
 @api.get(AnswersReportSerializer, AnswersQuerySerializer)
 def answers(request: Request, pk: int) -> dict[str, Any]:
     """Return the Answers report of agents of long dialogues."""
-    corpus = access.corpus(pk)
-    return content(compute(query=read(api.data(request), corpus), by=api.user(request)))
+    return _report(request, pk)
 
 
 @api.post(AnswersTestSerializer, AnswersReportSerializer)
 def answers_on_test(request: Request, pk: int) -> dict[str, Any]:
     """Log a look at test and return the report of the test part."""
-    corpus = access.corpus(pk)
-    data = api.data(request) | {"part": "test"}
-    purpose = data.pop("purpose")
-    return content(compute_on_test(query=read(data, corpus), by=api.user(request), purpose=purpose))
+    return _report(request, pk)
 
 
 LIST_PARAMETERS = [
