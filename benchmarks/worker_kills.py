@@ -50,8 +50,8 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         if options.mode == "batch":
             _batching_llm.declare()
         undisturbed, asked = _run(home, url, 0.0, [], server)
-        seconds, asked_again = _run(home, url, 0.1, moments, server)
-    repeated = asked_again - options.calls
+        seconds, total_calls = _run(home, url, 0.1, moments, server)
+    repeated = total_calls - options.calls
     return {
         "headline": _headline(
             repeated, 0 if options.mode == "batch" else options.kills * options.connections

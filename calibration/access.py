@@ -222,7 +222,7 @@ def search_text(search: Search, number: str) -> SearchText:
 SCOPE_HELP = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
 
 
-def asked_report(study: Study, request: HttpRequest) -> Report | None:
+def requested_report(study: Study, request: HttpRequest) -> Report | None:
     """Return the earlier report named in a request; None if there is none."""
     number = row_id(request.GET.get("snapshot", ""))
     return None if number is None else snapshot(study, number)

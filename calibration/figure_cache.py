@@ -56,7 +56,7 @@ def stamp_of(scope: Scope) -> str:
     return f"{scope.stamp()}{ENDED_CALLS}{'/'.join(str(by_state.get(state, 0)) for state in ended)}"
 
 
-def kept_or_job(
+def cached_or_job(
     *,
     kind: str,
     subject: str,

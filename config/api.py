@@ -35,7 +35,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView, exception_handler
 
-from config.idempotency import told_once
+from config.idempotency import idempotent
 from config.lists import Filters, Pages
 from config.permissions import IsResearcher, user_of
 
@@ -162,7 +162,7 @@ class Operation:
     """Other responses by status; without `gives`, all responses."""
     parsers: Sequence[type[BaseParser]] = ()
     secret: bool = False
-    """Whether the response holds a secret and is shown only once (`config.idempotency.told_once`)."""
+    """Whether the response holds a secret and is shown only once (`config.idempotency.idempotent`)."""
     without_keys: str = ""
     name: str | None = None
     """Name in the OpenAPI document, needed if two operations of a route would share a name."""
@@ -265,7 +265,7 @@ def route(*operations: Operation) -> Callable[..., HttpResponseBase]:
     if reason := next((part.without_keys for part in operations if part.without_keys), ""):
         members["without_keys"] = reason
     view = type("Route", (APIView,), members).as_view()  # type: ignore[attr-defined]
-    return told_once(view) if any(operation.secret for operation in operations) else view
+    return idempotent(view) if any(operation.secret for operation in operations) else view
 
 
 @cache

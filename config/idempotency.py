@@ -3,7 +3,7 @@
 The view's changes and the stored response are one transaction. A request with the same key waits for its end;
 a process killed in between leaves neither. Successful responses (2xx) are stored for RETENTION: a refusal has
 changed nothing, so the request can simply be retried. A key belongs to an account and a route. Responses with
-a secret are not stored: their routes take no key (`told_once`).
+a secret are not stored: their routes take no key (`idempotent`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from django.views.decorators.cache import never_cache
 from rest_framework.exceptions import APIException
 
 from config.middleware import storable_query
-from config.models import KeptAnswer
+from config.models import StoredResponse
 from config.request_json import LIMIT
 
 HEADER = "Idempotency-Key"
@@ -39,13 +39,13 @@ SECRET = "its answer holds a secret, which Concord keeps nowhere"
 FILE = "it answers with a file"
 _LOCK_TIMEOUT = "55P03"
 _INSERT = """
-INSERT INTO config_keptanswer (user_id, name, request, at) VALUES (%s, %s, %s, now())
+INSERT INTO config_storedresponse (user_id, name, request, at) VALUES (%s, %s, %s, now())
 ON CONFLICT DO NOTHING RETURNING id
 """
 Viewed = TypeVar("Viewed", bound=Callable[..., Any])
 
 
-def told_once(view: Viewed) -> Viewed:
+def idempotent(view: Viewed) -> Viewed:
     """Decorate a DRF view whose response holds a secret, stored neither here nor by browsers."""
     view.cls.without_keys = SECRET  # type: ignore[attr-defined]
     return never_cache(view)
@@ -91,23 +91,23 @@ class Idempotency:
 
 def clear() -> int:
     """Delete expired responses; return their number."""
-    return KeptAnswer.objects.filter(at__lt=timezone.now() - RETENTION).delete()[0]
+    return StoredResponse.objects.filter(at__lt=timezone.now() - RETENTION).delete()[0]
 
 
 @transaction.atomic
 def _once(person: User, name: str, digest: str, do: Callable[[], Any]) -> HttpResponseBase:
-    KeptAnswer.objects.filter(user=person, name=name, at__lt=timezone.now() - RETENTION).delete()
+    StoredResponse.objects.filter(user=person, name=name, at__lt=timezone.now() - RETENTION).delete()
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [WAIT])
         cursor.execute(_INSERT, [person.pk, name, digest])
         mine = cursor.fetchone()
         cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
     if mine is None:
-        return _again(KeptAnswer.objects.get(user=person, name=name), digest)
+        return _again(StoredResponse.objects.get(user=person, name=name), digest)
     response: HttpResponseBase = do()
     if callable(render := getattr(response, "render", None)):
         response = render()
-    stored = KeptAnswer.objects.filter(pk=mine[0])
+    stored = StoredResponse.objects.filter(pk=mine[0])
     if response.status_code >= 500:
         transaction.set_rollback(True)
     elif _can_be_kept(response):
@@ -118,7 +118,7 @@ def _once(person: User, name: str, digest: str, do: Callable[[], Any]) -> HttpRe
     return response
 
 
-def _again(stored: KeptAnswer, digest: str) -> HttpResponse:
+def _again(stored: StoredResponse, digest: str) -> HttpResponse:
     if stored.request != digest:
         return _refused(
             422, "idempotency_key_reused", "This key came with another request before: make a new one."

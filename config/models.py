@@ -75,7 +75,7 @@ class Event(models.Model):
         return f"{self.verb} {self.subject}"
 
 
-class KeptAnswer(models.Model):
+class StoredResponse(models.Model):
     """Stored response to a request with an `Idempotency-Key` (`config.idempotency`).
 
     `name` is a hash of route and key, `request` a hash of the content. `status` is null while the request is
@@ -90,7 +90,7 @@ class KeptAnswer(models.Model):
     at = models.DateTimeField(db_index=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["user", "name"], name="answer_kept_once")]
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="response_stored_once")]
 
     def __str__(self) -> str:
         return f"answer to {self.name[:8]}"

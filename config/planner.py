@@ -9,7 +9,7 @@ WORTH_TELLING = 1_000
 """Number of rows from which a bulk write updates the planner's statistics, which takes up to a second."""
 
 
-def tell_planner(*tables: str) -> None:
+def analyse_tables(*tables: str) -> None:
     """Update the planner's statistics of tables that have just grown, including the transaction's own rows.
 
     Until the server does so by itself, up to a minute later, it plans with a table's previous size: after a

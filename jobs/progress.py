@@ -160,8 +160,8 @@ def _cost(run: Run, sums: dict[str, Any]) -> Decimal | None:
     """Return the cost of the completions received: 0 if there are none; None without prices, and for a
     metric.
     """
-    nothing_asked = run.endpoint is not None and not sums["asked"]
-    return Decimal(sums["cost"]) if sums["costed"] or nothing_asked else None
+    all_reused = run.endpoint is not None and not sums["asked"]
+    return Decimal(sums["cost"]) if sums["costed"] or all_reused else None
 
 
 def _rate(run: Run, row: dict[str, Any], now: Any) -> float:

@@ -19,7 +19,7 @@ from jobs.kinds import JobKind, Progress, run_kind
 from jobs.models import Batch, Job
 from jobs.models.run import Call, CallCount, Run
 from jobs.queue.waking import wake
-from jobs.webhook_events import tell_of_run
+from jobs.webhook_events import notify_of_run
 
 # Totals of runs' calls, read from trigger-kept counts (`CallCount`), never by counting calls.
 
@@ -334,7 +334,7 @@ def settle(run_id: int) -> str:
         run.finished_at = timezone.now()
         run_kind(run.kind).settled(run)
         run.save(update_fields=["state", "error", "finished_at", "values", "missing", "missing_reason"])
-        tell_of_run(run)
+        notify_of_run(run)
     return run.state
 
 
@@ -355,7 +355,7 @@ def stop_with_error(run_id: int, error: str) -> None:
     if run.state in ACTIVE:
         run.state, run.error, run.finished_at = Run.State.FAILED, error, timezone.now()
         run.save(update_fields=["state", "error", "finished_at"])
-        tell_of_run(run)
+        notify_of_run(run)
 
 
 def reopen(run: Run) -> None:
@@ -380,7 +380,7 @@ def reopen(run: Run) -> None:
     if waiting:
         wake(run.queue, workers=min(8, 1 + waiting // 32))
     elif ended:
-        tell_of_run(run)
+        notify_of_run(run)
 
 
 def log(by: User | None, verb: str, run: Run) -> None:

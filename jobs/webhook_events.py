@@ -42,7 +42,7 @@ def tell(kind: str, campaign: int | None, data: dict[str, Any]) -> None:
         )
 
 
-def tell_of_run(run: Run) -> None:
+def notify_of_run(run: Run) -> None:
     """Write the event of a run that is done or failed; nothing for a cancelled run."""
     kind = {Run.State.DONE: RUN_FINISHED, Run.State.FAILED: RUN_FAILED}.get(Run.State(run.state))
     if kind is None:

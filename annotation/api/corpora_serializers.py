@@ -79,7 +79,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
         fields = ("position", "turn_number", "speaker", "text", "given", "at", "extra")
 
 
-class FoundTurnSerializer(TurnSerializer):
+class MatchingTurnSerializer(TurnSerializer):
     """A turn in search results, with its dialogue, continuation and system."""
 
     dialogue = serializers.CharField(source="continuation.dialogue.key")
@@ -95,7 +95,7 @@ class TurnSearchSerializer(serializers.Serializer[Any]):
     """Results of a search so far, and the address that continues it."""
 
     next = serializers.URLField(allow_null=True)
-    results = FoundTurnSerializer(many=True)
+    results = MatchingTurnSerializer(many=True)
 
 
 class ContinuationSerializer(serializers.ModelSerializer[Continuation]):

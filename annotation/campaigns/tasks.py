@@ -14,7 +14,7 @@ from annotation.models import Dialogue, Gate, TaskAuthor
 from annotation.models.campaigns import Campaign
 from annotation.people import names
 from annotation.text.views import METADATA
-from config.planner import WORTH_TELLING, tell_planner
+from config.planner import WORTH_TELLING, analyse_tables
 
 # Requirements of each slot in a campaign with rules: written once, compared at each claim.
 
@@ -324,7 +324,7 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
         apply(campaign)
     sampling.apply(campaign)
     if task_count >= WORTH_TELLING:
-        tell_planner("annotation_task", "annotation_slot")
+        analyse_tables("annotation_task", "annotation_slot")
     progress(2, 2)
     return int(task_count)
 

@@ -15,7 +15,7 @@ from annotation.formats import Faults, ImportProblem
 from annotation.models import Item
 from annotation.models.corpora import Corpus, ItemMember
 from annotation.text.references import members_key
-from config.planner import WORTH_TELLING, tell_planner
+from config.planner import WORTH_TELLING, analyse_tables
 
 MAKE = """
 WITH given AS MATERIALIZED ({given}),
@@ -158,7 +158,7 @@ def place(corpus: Corpus, faults: Faults) -> int:
     parameters = {"corpus": corpus.pk}
     if not _run(FIND, parameters):
         return 0
-    tell_planner("import_member")
+    analyse_tables("import_member")
     if wrong := _rows(WRONG):
         for _, line, field, why in wrong:
             name = f"{field.removesuffix('value')}continuations" if field.startswith("labels") else "item"
@@ -169,9 +169,9 @@ def place(corpus: Corpus, faults: Faults) -> int:
         faults.refuse()  # there may be further faults, for which no item can be created
     item_count = _rows(MAKE.format(given=STAGED_MEMBERS), parameters)[0][0]
     if item_count >= WORTH_TELLING:
-        tell_planner(Item._meta.db_table, ItemMember._meta.db_table)
+        analyse_tables(Item._meta.db_table, ItemMember._meta.db_table)
     _run(KEEP, parameters)
-    tell_planner("import_compared")
+    analyse_tables("import_compared")
     return int(item_count)
 
 

@@ -36,7 +36,7 @@ from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Recor
 from annotation.models.corpora import Import
 from config.embedded.processes import follow_parent
 from config.models import Event
-from config.planner import WORTH_TELLING, tell_planner
+from config.planner import WORTH_TELLING, analyse_tables
 
 # Reading a file in a separate process with limits of memory and CPU.
 #
@@ -411,7 +411,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
     close_staging()
     labels, _ = staged()
     if result.items + labels >= WORTH_TELLING:
-        tell_planner(*(model._meta.db_table for model in STORED))
+        analyse_tables(*(model._meta.db_table for model in STORED))
     if labels:
         place_labels(
             corpus=imported.corpus,
@@ -456,7 +456,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
         detail={name: number for name, number in imported.counts.items() if number},
     )
     if result.labels >= WORTH_TELLING:
-        tell_planner(Label._meta.db_table)
+        analyse_tables(Label._meta.db_table)
 
 
 def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:

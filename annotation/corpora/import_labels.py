@@ -16,7 +16,7 @@ from annotation.models.corpora import Corpus
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.schemes.definitions import RANKING, Value, describe_bounds
 from annotation.work import labels
-from config.planner import tell_planner
+from config.planner import analyse_tables
 
 # Placement of staged labels: on their items, for their questions, by their raters; misfits are refused.
 #
@@ -60,7 +60,7 @@ def find_raters(corpus: Corpus, faults: Faults) -> None:
         shared = stored.get((None, kind, name))
         rows.append((number, kind, name, always, mine and mine.pk, shared and shared.pk))
     copy_rows("import_rater", COLUMNS, TYPES, rows)
-    tell_planner("import_rater")
+    analyse_tables("import_rater")
 
 
 def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str], Rater]:
@@ -113,7 +113,7 @@ def place_labels(
         "(dialogue text, continuation text, kind text, PRIMARY KEY (dialogue, continuation))",
     )
     _run(import_staging.DECIDED, parameters)
-    tell_planner("import_decided")
+    analyse_tables("import_decided")
     resolver = Resolver(corpus, schemes, fresh, faults)
     questions = resolver.resolve(staged_questions())
     _store_questions(questions)
@@ -123,7 +123,7 @@ def place_labels(
     find_raters(corpus, faults)
     fresh_table("import_placed", import_staging.PLACED_COLUMNS)
     _run(import_staging.PLACE, parameters)
-    tell_planner("import_placed")
+    analyse_tables("import_placed")
     _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
     _refuse_over_turns(faults)
     if not fresh:
@@ -181,7 +181,7 @@ def _store_questions(questions: Mapping[QuestionReference, Question]) -> None:
         ("text", "text", "text", "int8", "bool", "text", "jsonb", "jsonb"),
         rows,
     )
-    tell_planner("import_question")
+    analyse_tables("import_question")
 
 
 def _join_spellings(joined: Mapping[tuple[int, str], str]) -> None:
@@ -191,7 +191,7 @@ def _join_spellings(joined: Mapping[tuple[int, str], str]) -> None:
     fresh_table("import_spelling", "(question bigint, spelling text, joined text)")
     rows = ((*key, spelling) for key, spelling in joined.items())
     copy_rows("import_spelling", ("question", "spelling", "joined"), ("int8", "text", "text"), rows)
-    tell_planner("import_spelling")
+    analyse_tables("import_spelling")
     _run(import_staging.JOIN_SPELLINGS, {})
 
 
@@ -208,7 +208,7 @@ def _place_numbered(parameters: Mapping[str, Any], faults: Faults) -> None:
         return
     fresh_table("import_numbered", import_staging.NUMBERED_COLUMNS)
     _run(import_staging.NUMBERED, parameters)
-    tell_planner("import_numbered")
+    analyse_tables("import_numbered")
     rows = _rows(import_staging.MISNUMBERED)
     for _, line, *place in rows:
         faults.add(ImportProblem(_misnumbered(*place), field="turn_number", line=line))

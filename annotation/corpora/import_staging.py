@@ -16,7 +16,7 @@ from annotation.models.turn_numbers import TURN_NUMBER
 from annotation.records import HUMAN, Dialogue
 from annotation.text.references import stored
 from annotation.text.table_cells import looks_like_a_number, looks_like_nothing, number
-from config.planner import tell_planner
+from config.planner import analyse_tables
 
 # The statements that place a file's labels. Tables named `import_...` live as long as the transaction.
 
@@ -364,7 +364,7 @@ def stage(entries: Iterable[SourceRecord], faults: Faults) -> None:
 
 def close_staging() -> None:
     """Update the planner's statistics of the table."""
-    tell_planner("import_label")
+    analyse_tables("import_label")
 
 
 def staged() -> tuple[int, int]:

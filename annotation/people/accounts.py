@@ -61,7 +61,7 @@ def set_role(*, by: User | None, person: User, role: str) -> None:
     before = role_of(person)
     if before == role:
         return
-    must_be_from_here(person)
+    require_local_account(person)
     if before == "administrator":
         must_not_be_last(person)
     give(person, role)
@@ -81,7 +81,7 @@ def give(person: User, role: str) -> None:
         person.groups.remove(group)
 
 
-def must_be_from_here(person: User) -> None:
+def require_local_account(person: User) -> None:
     """Raise RoleRefused for participants who joined by a link: they annotate in one campaign alone."""
     if Participant.objects.filter(user=person).exists():
         raise RoleRefused(f"{person.get_username()} came by a link and may annotate in that campaign alone.")
@@ -114,7 +114,7 @@ def give_campaign_role(*, by: User, campaign: Campaign, person: User, role: str)
         raise RoleRefused(f"In a campaign one is {' or '.join(Role.values)}, not “{role[:40]}”.")
     if not person.is_active:
         raise RoleRefused(f"The account {person.get_username()} is deactivated. Activate it first.")
-    must_be_from_here(person)
+    require_local_account(person)
     campaign_role, created = CampaignRole.objects.get_or_create(campaign=campaign, user=person, role=role)
     if created:
         _log_of_campaign_roles(by, "give role", campaign_role)

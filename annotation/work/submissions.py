@@ -74,7 +74,7 @@ def return_to_annotator(*, by: User, assignment: Assignment, reason: str, seen: 
     _must_be_work(own)
     if own.state != State.SUBMITTED:
         raise SubmissionRefused(f"Only a submission can be returned; this task is {own.state}.")
-    _must_be_what_was_seen(own, seen)
+    _require_unchanged(own, seen)
     own.draft = {**hold_of(own).draft}
     return _withdraw(by, own, State.RETURNED, reason)
 
@@ -92,7 +92,7 @@ def void(*, by: User, assignment: Assignment, reason: str, seen: int | None = No
     if own.state not in (State.SUBMITTED, State.RETURNED):
         raise SubmissionRefused(f"Only a submission can be voided; this task is {own.state}.")
     if own.state == State.SUBMITTED:
-        _must_be_what_was_seen(own, seen)
+        _require_unchanged(own, seen)
     own.draft = {}
     return _withdraw(by, own, State.VOIDED, reason)
 
@@ -125,7 +125,7 @@ def _must_be_work(locked: Assignment) -> None:
         )
 
 
-def _must_be_what_was_seen(locked: Assignment, seen: int | None) -> None:
+def _require_unchanged(locked: Assignment, seen: int | None) -> None:
     if seen is None:
         return
     now = locked.labels.filter(superseded_at__isnull=True).aggregate(last=Max("id", default=0))["last"]

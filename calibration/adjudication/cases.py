@@ -391,7 +391,7 @@ def read(
     counted = census(scope)
     ref = f"{version.scheme.key}@{version.version}"
     by_key = {q.key: q for q in counted.questions.values() if q.scheme == ref and q.level != "text"}
-    _must_be_known(settings, by_key, version)
+    _require_known(settings, by_key, version)
     questions = [q for key, q in by_key.items() if not settings.questions or key in settings.questions]
     if settings.judge and settings.judge not in {
         info.name for q in questions for info in counted.raters_of(q.id) if info.kind == "judge"
@@ -408,7 +408,7 @@ def read(
     return Material(answers, where, locked)
 
 
-def _must_be_known(settings: Settings, questions: Mapping[str, QuestionInfo], version: SchemeVersion) -> None:
+def _require_known(settings: Settings, questions: Mapping[str, QuestionInfo], version: SchemeVersion) -> None:
     names = [*settings.questions, *(settings.by_question or {})]
     if unknown := [key for key in names if key not in questions]:
         own = ", ".join(questions) or "none"

@@ -13,7 +13,7 @@ import numpy as np
 from calibration.agree.ratings_file import Part, RatingsFile
 from calibration.agree.report import Additions, Block, Section, counted, number, title_of
 from calibration.errors import DefinitionError
-from calibration.ratings.definitions import PanelAsked
+from calibration.ratings.definitions import PanelDefinition
 from calibration.ratings.definitions import parse_panels as parse
 from calibration.statistics import Analysis, Result
 from calibration.statistics.analysis import Entry
@@ -246,7 +246,7 @@ def _pairs_block(statistic: str, reference: str, rows: Sequence[Compared], title
     words = "Accuracy" if statistic == ACCURACY else title_of(statistic)
     against = "people" if reference == OF_PEOPLE else reference
     entries = tuple(
-        Entry(replace(row.difference, name=_told_of_judging(row)), _less(row), title) for row in rows
+        Entry(replace(row.difference, name=_comparison_title(row)), _less(row), title) for row in rows
     )
     return Block(f"{words} with {against}, first less second", entries)
 
@@ -256,7 +256,7 @@ def _less(row: Compared) -> tuple[str, ...]:
     return (f"{first.name} less {other.name}",)
 
 
-def _told_of_judging(row: Compared) -> str:
+def _comparison_title(row: Compared) -> str:
     """Return a pair's two values and p-values as text, shown in place of a statistic's name."""
     dropped = f", {counted(row.n_dropped, 'item')} dropped" if row.n_dropped else ""
     if not row.difference.ok:
@@ -324,7 +324,7 @@ FLOOR_NOTE = (
 class JudgeOptions:
     """Parsed options: panels, whether to show baselines, and dev ratings by question (None: not given)."""
 
-    panels: tuple[PanelAsked, ...]
+    panels: tuple[PanelDefinition, ...]
     baselines: bool
     dev: Mapping[str, Ratings] | None
 
@@ -356,7 +356,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def panels_of(options: Mapping[str, Any]) -> tuple[PanelAsked, ...]:
+def panels_of(options: Mapping[str, Any]) -> tuple[PanelDefinition, ...]:
     """Return the panels that the options name. Raises ValueError with a one-line message."""
     definitions = []
     for text in options["panel"]:
@@ -414,7 +414,7 @@ def _with(ratings: Ratings, name: str, answers: PanelAnswers) -> Ratings:
     return ratings.with_column(name, answers.values, kind=PANEL, on_scale=on_scale)
 
 
-def _describe_panel(panel: PanelAsked, answers: PanelAnswers) -> str:
+def _describe_panel(panel: PanelDefinition, answers: PanelAnswers) -> str:
     if answers.reason:
         return f"{panel.name}: {answers.reason}."
     weights = ", ".join(f"{m.name} {m.weight:.3f}" for m in answers.members if m.weight is not None)

@@ -29,7 +29,7 @@ from calibration.comparisons.count_inputs import (
     units,
 )
 from calibration.errors import CountsRefused
-from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
+from calibration.figure_cache import CachedFigures, cached_or_job, is_small, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
 from calibration.reports.kinds import Dated, ReportPart, adapter, fix_part, log_look, part_of, rater_rows
 from calibration.reports.wording import counted as count_text
@@ -440,7 +440,7 @@ def counts_or_job(*, query: CountsQuery, by: User | None, again: bool = False) -
     ground = ground_of(query=query, by=by)
     if is_small(query.scope):
         return counts_of_figures(ground, figures_of(ground))
-    cached = kept_or_job(
+    cached = cached_or_job(
         kind=KIND,
         subject=_subject(ground),
         stamp=stamp_of(query.scope),

@@ -42,7 +42,7 @@ from calibration.comparisons.profile_cells import (
     reasons_of,
     sources_used,
 )
-from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
+from calibration.figure_cache import CachedFigures, cached_or_job, is_small, stamp_of
 from calibration.ratings.calls import calls_of, fake_systems
 from calibration.ratings.scope import of_corpus
 from calibration.renderings import (
@@ -541,7 +541,7 @@ def profile_or_job(*, query: ProfileQuery, by: User | None, again: bool = False)
     corpus, points = query.corpus, query.points
     if is_small(of_corpus(corpus)):
         return _read(corpus, points)
-    cached = _kept_or_job(corpus, by, again)
+    cached = _cached_or_job(corpus, by, again)
     if isinstance(cached, Job):
         return cached
     stored = adapter(StoredFigures).validate_json(cached.result["figures"])
@@ -553,7 +553,7 @@ def profile_or_job(*, query: ProfileQuery, by: User | None, again: bool = False)
 def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
     """Return the distribution of a metric's values, consistent with the cached page if there is one."""
     if not is_small(of_corpus(corpus)):
-        cached = _kept_or_job(corpus, by, again=False)
+        cached = _cached_or_job(corpus, by, again=False)
         if (
             isinstance(cached, CachedFigures)
             and (by_points := cached.result["spread"].get(str(column.id))) is not None
@@ -563,9 +563,9 @@ def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = 
     return distribution(corpus, column, points)
 
 
-def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> CachedFigures | Job:
+def _cached_or_job(corpus: Corpus, by: User | None, again: bool) -> CachedFigures | Job:
     subject = f"metric scores of corpus {corpus.pk}: {corpus.name}"[:300]
-    return kept_or_job(
+    return cached_or_job(
         kind=KIND,
         subject=subject,
         stamp=stamp_of(of_corpus(corpus)),

@@ -33,7 +33,7 @@ from calibration.ratings.scope import Census, Changes, QuestionInfo, Scope, cens
 from calibration.statistics import Ratings, Record
 from calibration.statistics.gold import DECIDED, GoldLabels
 from config.models import Event
-from config.planner import WORTH_TELLING, tell_planner
+from config.planner import WORTH_TELLING, analyse_tables
 from jobs import job_actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
@@ -465,7 +465,7 @@ def _keep(labels: Iterator[GoldLabel]) -> None:
     while batch := list(islice(labels, BATCH)):
         n_labels += len(GoldLabel.objects.bulk_create(batch))
     if n_labels >= WORTH_TELLING:
-        tell_planner("calibration_goldlabel")
+        analyse_tables("calibration_goldlabel")
 
 
 def _hash(subjects: Sequence[SubjectData], rule: str, options: Mapping[str, Any]) -> str:
@@ -553,7 +553,7 @@ def gold_or_job(
     """Make small gold at once; start a job for many labels or a slow rule. May raise GoldRuleError."""
     how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
     how["options"] = rule_named(rule).checked(options)
-    if is_made_at_once(scope_of(corpus, campaign, part), rule, how["options"]):
+    if is_immediate(scope_of(corpus, campaign, part), rule, how["options"]):
         return make(corpus=corpus, campaign=campaign, part=part, scheme_version=scheme_version, by=by, **how)
     params = how | {
         "corpus": corpus.pk,
@@ -592,7 +592,7 @@ def preview_gold(
     )
 
 
-def is_made_at_once(scope: Scope, rule: str, options: Mapping[str, Any]) -> bool:
+def is_immediate(scope: Scope, rule: str, options: Mapping[str, Any]) -> bool:
     """Whether gold is made within the request: few labels, and a rule that is not slow."""
     gold_rule = rule_named(rule)
     return scope.most() <= AT_ONCE and not gold_rule.is_slow(gold_rule.checked(options))

@@ -72,7 +72,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "n_notes": note_export.most(scope),
         "is_most": scope.machine_counts().exists(),
         "split": splits.lock_of(corpus),
-        "query": place_told(corpus.pk, campaign.pk if campaign else None),
+        "query": place_query(corpus.pk, campaign.pk if campaign else None),
         "packages": PACKAGES.values(),
         "offers": _offers(corpus) if campaign is None and is_researcher(user) else [],
         "golds": golds,
@@ -114,7 +114,7 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
         corpus=corpus, campaign=campaign, export_part=export_part, form=form, notes=notes, by=user
     )
     if isinstance(download, Job):
-        return being_written(request, place_told(corpus.pk, campaign.pk if campaign else None))
+        return being_written(request, place_query(corpus.pk, campaign.pk if campaign else None))
     place = f"campaign-{campaign.pk}" if campaign else f"corpus-{corpus.pk}"
     return download.response(f"{'notes' if notes else 'labels'}-{place}")
 
@@ -135,7 +135,7 @@ def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResp
 def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpResponse:
     """Return the file of an order, or redirect to the list that will show it or the reason for refusal."""
     user: Any = request.user
-    place = place_told(order.corpus.pk, order.campaign.pk if order.campaign else None)
+    place = place_query(order.corpus.pk, order.campaign.pk if order.campaign else None)
     try:
         download = downloads.order_or_job(order=order, by=user)
     except CalibrationError as refused:
@@ -144,7 +144,7 @@ def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpRe
     return being_written(request, place) if isinstance(download, Job) else download.response(order.name)
 
 
-def place_told(corpus: int, campaign: int | None) -> str:
+def place_query(corpus: int, campaign: int | None) -> str:
     """Return the query that names a campaign, or else a corpus."""
     return f"campaign={campaign}" if campaign else f"corpus={corpus}"
 
@@ -166,7 +166,7 @@ def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpR
     download = downloads.download(job)
     if download is None:
         messages.error(request, "This file has expired or is not ready: request it again.")
-        return redirect(f"{reverse('exports')}?{place_told(*place)}")
+        return redirect(f"{reverse('exports')}?{place_query(*place)}")
     return download.response(downloads.name_of(job))
 
 

@@ -49,7 +49,7 @@ from calibration.gold.difference import STATUSES, comparable, difference, shared
 from calibration.gold.export import findings_of
 from calibration.gold.rules import RULES, Option, Rule, known_options, label, limits, rules_with
 from calibration.models import Gold, GoldLabel
-from calibration.pages.exports import being_written, place_told, taken_by
+from calibration.pages.exports import being_written, place_query, taken_by
 from calibration.ratings.scope import Census, offered, scope_of
 from config.files import row_id
 from config.lists import LongPaginator
@@ -136,7 +136,7 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
         first=first, second=second, export_part=export_part, form=form, by=user
     )
     if isinstance(download, Job):
-        return being_written(request, place_told(first.corpus_id, first.campaign_id))
+        return being_written(request, place_query(first.corpus_id, first.campaign_id))
     return download.response(f"gold-{first.pk}-and-{second.pk}")
 
 
@@ -399,7 +399,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     user: Any = request.user
     file = downloads.gold_or_job(gold=gold, export_part=export_part, form=form, by=user)
     if isinstance(file, Job):
-        return being_written(request, place_told(gold.corpus_id, gold.campaign_id))
+        return being_written(request, place_query(gold.corpus_id, gold.campaign_id))
     return file.response(f"gold-{gold.pk}")
 
 

@@ -25,7 +25,7 @@ from annotation.corpora import queries
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.corpora.splits import unopened_raters as unopened
 from calibration import access
-from calibration.access import asked_report, part_of, study_researcher_only
+from calibration.access import part_of, requested_report, study_researcher_only
 from calibration.api.studies import PlanQuerySerializer
 from calibration.errors import CalibrationError, OlderFormat
 from calibration.figure_cache import CachedFigures
@@ -96,7 +96,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     """
     study = access.study(pk)
     part = _part(request, study)
-    current = asked_report(study, request) or _current(request, study, part)
+    current = requested_report(study, request) or _current(request, study, part)
     if current is None:
         return redirect(_address(study, "open-test"))
     if isinstance(current, Job):
@@ -246,7 +246,7 @@ def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 def _displayed_report(request: HttpRequest, pk: int) -> Report:
     """Return the report for a file: the named snapshot, else the newest of the part."""
     study = access.study(pk)
-    newest = asked_report(study, request) or studies.latest(study, _part(request, study))
+    newest = requested_report(study, request) or studies.latest(study, _part(request, study))
     if newest is None:
         raise Http404
     return newest

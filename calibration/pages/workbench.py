@@ -151,11 +151,11 @@ class WithExamples(forms.Form):
         """Return the fields."""
         return [self[name] for name in self.fields if name.startswith("examples_")]
 
-    def examples_told(self) -> bool:
+    def has_examples(self) -> bool:
         """Whether examples are to be picked."""
         return "examples_rule" in self.fields and bool(self["examples_rule"].value())
 
-    def told_examples(self) -> dict[str, Any]:
+    def example_options(self) -> dict[str, Any]:
         """Return the settings for picking examples, as `judges.drafts.benches.picked` expects them."""
         data = self.cleaned_data
         if "examples_rule" not in self.fields:
@@ -218,7 +218,7 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
         data = self.cleaned_data
         sent = {name: data[name] for name in PARAMETERS if name in data}
         return {
-            "wording": picked(self.bench, data["variant"], self.wording(), self.told_examples()),
+            "wording": picked(self.bench, data["variant"], self.wording(), self.example_options()),
             "variant": data["variant"],
             "endpoint": data["endpoint"],
             "options": options_of(sent | {"budget": data["budget"], "needs": needs_of(data)}),

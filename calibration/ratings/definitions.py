@@ -56,7 +56,7 @@ MOST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class PanelAsked:
+class PanelDefinition:
     """A panel in a definition: without `members` all judges of a question; `least` 0 means over half."""
 
     name: str
@@ -69,7 +69,7 @@ class PanelAsked:
         return {"name": self.name, "rule": self.rule, "members": list(self.members), "least": self.least}
 
 
-def parse_panels(entries: list[Any]) -> tuple[PanelAsked, ...]:
+def parse_panels(entries: list[Any]) -> tuple[PanelDefinition, ...]:
     """Read the panels of a definition. Raises DefinitionError with a one-line message."""
     if len(entries) > MOST:
         raise DefinitionError(f"a study has at most {MOST} panels, not {len(entries)}")
@@ -80,7 +80,7 @@ def parse_panels(entries: list[Any]) -> tuple[PanelAsked, ...]:
     return panels
 
 
-def _panel(entry: Any, number: int) -> PanelAsked:
+def _panel(entry: Any, number: int) -> PanelDefinition:
     where = f"panel {number}"
     if not isinstance(entry, Mapping) or set(entry) - PANEL_KEYS:
         raise DefinitionError(
@@ -98,7 +98,7 @@ def _panel(entry: Any, number: int) -> PanelAsked:
     if members and least > len(members):
         raise DefinitionError(f"{where}: least is {least}, but there are {len(members)} members")
     name = str(entry.get("name") or "").strip() or _name(rule, members)
-    return PanelAsked(name[:180], cast(Rule, rule), tuple(members), least)
+    return PanelDefinition(name[:180], cast(Rule, rule), tuple(members), least)
 
 
 def _name(rule: str, members: Sequence[str]) -> str:
@@ -403,7 +403,7 @@ class Definition:
     epsilon: float = EPSILON
     split: str = ""
     levels: Levels | None = None
-    panels: tuple[PanelAsked, ...] = ()
+    panels: tuple[PanelDefinition, ...] = ()
     baselines: bool = True
     leave_out: bool = False
     preferences: Choices = CHOICES

@@ -105,7 +105,7 @@ def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
         return [
             _declared(question, counted, definition.levels)
             for question in definition.questions
-            if found_question(question.question, counted).level != RANKING
+            if find_question(question.question, counted).level != RANKING
         ]
     return automatic(counted)
 
@@ -144,7 +144,7 @@ def _limited(counted: Census, names: Sequence[str]) -> Census:
 
 
 def _declared(study_question: StudyQuestion, counted: Census, levels: Levels | None) -> Subject:
-    question = found_question(study_question.question, counted)
+    question = find_question(study_question.question, counted)
     if question.level == TEXT:
         raise DefinitionError(
             f"{study_question.question} is answered in free text, which has no agreement statistics"
@@ -160,7 +160,7 @@ def _declared(study_question: StudyQuestion, counted: Census, levels: Levels | N
 
 
 def _link_of_subjects(link: AnsweredBy, counted: Census) -> Link:
-    return Link(found_question(link.question, counted), link.map)
+    return Link(find_question(link.question, counted), link.map)
 
 
 def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels | None) -> None:
@@ -180,7 +180,7 @@ def _check_levels(question: QuestionInfo, across: Sequence[Link], levels: Levels
             )
 
 
-def found_question(ref: str, counted: Census) -> QuestionInfo:
+def find_question(ref: str, counted: Census) -> QuestionInfo:
     """Return the question with this reference. Raises DefinitionError if it has no labels."""
     question = counted.by_ref(ref) or _only_version(ref, counted)
     if question is None:

@@ -13,7 +13,7 @@ from annotation.kinds import COMPARING, KINDS
 from annotation.models import ItemMember
 from annotation.schemes.definitions import RANKING, is_comparison
 from calibration.ratings.definitions import Definition
-from calibration.ratings.ratings import METRIC, TEXT, Subject, found_question
+from calibration.ratings.ratings import METRIC, TEXT, Subject, find_question
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope
 from calibration.statistics.preference_strengths import Vote
 
@@ -214,7 +214,7 @@ def compared(
     questions = comparing(counted)
     if definition.questions:
         question_ids = {
-            found_question(study_question.question, counted).id for study_question in definition.questions
+            find_question(study_question.question, counted).id for study_question in definition.questions
         }
         questions = [question for question in questions if question.id in question_ids]
     if not questions:

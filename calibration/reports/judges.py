@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from annotation.text.display import number
-from calibration.ratings.definitions import Definition, PanelAsked
+from calibration.ratings.definitions import Definition, PanelDefinition
 from calibration.ratings.ratings import SubjectData
 from calibration.ratings.scope import RaterInfo
 from calibration.reports.charts import Chart, Point
@@ -501,7 +501,7 @@ class Panels:
         return dev.ratings(self._policy) if dev is not None and self.part == "test" else None
 
     def _add_panel(
-        self, data: SubjectData, panel: PanelAsked, ratings: Ratings, learn: Ratings | None
+        self, data: SubjectData, panel: PanelDefinition, ratings: Ratings, learn: Ratings | None
     ) -> SubjectData:
         judges = [info.name for info in data.raters if info.kind == JUDGE and info.name not in data.off_scale]
         members = [name for name in panel.members or judges if name in judges]
@@ -524,7 +524,7 @@ class Panels:
             off_scale=data.off_scale | ({panel.name} if off else set()),
         )
 
-    def _summary(self, data: SubjectData, panel: PanelAsked, answers: PanelAnswers) -> PanelSummary:
+    def _summary(self, data: SubjectData, panel: PanelDefinition, answers: PanelAnswers) -> PanelSummary:
         question = data.subject.question
         return recorded(
             PanelSummary,
@@ -537,7 +537,7 @@ class Panels:
         )
 
 
-def _least(panel: PanelAsked) -> int:
+def _least(panel: PanelDefinition) -> int:
     """Return the number of members who must answer: by default over half of those named, present or not."""
     return panel.least or (len(panel.members) // 2 + 1 if panel.members else 0)
 

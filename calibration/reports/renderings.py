@@ -205,12 +205,12 @@ def write_latex(report: Report) -> str:
     lines = [_comment(text) for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
     for table in tables_of(result):
-        who_column = ["Who"] if table.compares else []
-        head = [table.first, *who_column, "Items", *(text for _, text in table.columns)]
-        body = _rows_as_latex(table, who_column, len(head))
+        rater_head = ["Who"] if table.compares else []
+        head = [table.first, *rater_head, "Items", *(text for _, text in table.columns)]
+        body = _rows_as_latex(table, rater_head, len(head))
         above = _column_groups(table, len(head) - len(table.columns))
         tabular = _table_as_latex(
-            head, body, table.notes, texts=1 + len(who_column), above=above, remarks=table.remarks
+            head, body, table.notes, texts=1 + len(rater_head), above=above, remarks=table.remarks
         )
         lines += [_comment(table.title), *tabular]
     return "\n".join([*lines, ""])
@@ -220,7 +220,7 @@ def _comment(text: str) -> str:
     return f"% {' '.join(text.split())}"
 
 
-def _rows_as_latex(table: Table, who_column: Sequence[str], columns: int) -> list[str]:
+def _rows_as_latex(table: Table, rater_head: Sequence[str], columns: int) -> list[str]:
     """Return the rows, with a full-width line wherever another heading begins."""
     body: list[str] = []
     heading = ""
@@ -233,7 +233,7 @@ def _rows_as_latex(table: Table, who_column: Sequence[str], columns: int) -> lis
             ]
         texts = [
             row.question if row.first else "",
-            *([row.compared] if who_column else []),
+            *([row.compared] if rater_head else []),
             f"{row.n_items:,}",
         ]
         body.append(_rows(texts, row.cells))

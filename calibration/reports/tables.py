@@ -407,7 +407,7 @@ def metrics(result: Snapshot) -> Table | None:
 
 
 @dataclass(frozen=True, slots=True)
-class WhoAnswered:
+class AnsweringRater:
     """A rater over all questions: their titles and number, items answered, answers missing, samples."""
 
     name: str
@@ -421,15 +421,15 @@ class WhoAnswered:
     samples: int
 
 
-def raters(result: Snapshot) -> list[WhoAnswered]:
+def raters(result: Snapshot) -> list[AnsweringRater]:
     """List the raters who answered, people first, including those who were not compared."""
     return [_answered(rater) for kind in KINDS for rater in result.answered if rater.kind == kind]
 
 
-def _answered(rater: Answered) -> WhoAnswered:
+def _answered(rater: Answered) -> AnsweringRater:
     answered = [question for question in rater.questions if question.n]
     return recorded(
-        WhoAnswered,
+        AnsweringRater,
         rater,
         titles=tuple(dict.fromkeys(question.title for question in answered)),
         questions=len(answered),

@@ -17,7 +17,7 @@ from django.db import connection
 
 from annotation.corpora import splits
 from calibration.errors import CalibrationError, PlanRefused
-from calibration.figure_cache import kept_or_job
+from calibration.figure_cache import cached_or_job
 from calibration.models import Study
 from calibration.ratings.definitions import Definition, parse
 from calibration.ratings.ratings import Subject, load, places, rater_names, subjects_of
@@ -702,7 +702,7 @@ def plan_or_job(*, study: Study, query: PlanQuery, by: User | None, again: bool 
                 )
     params = {"study": study.pk, "query": asdict(query)}
     stamp = of_study(study).stamp()
-    cached = kept_or_job(
+    cached = cached_or_job(
         kind=KIND, subject=subject, stamp=stamp, params=params, by=by, again=again, follows=False
     )
     if isinstance(cached, Job):

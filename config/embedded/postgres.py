@@ -143,10 +143,10 @@ class Use:
 
 def _run_keeper(places: Layout, waiting: Callable[[], object] | None) -> str:
     """Start the keeper and return its one line; empty if it died before writing one."""
-    found_first = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    search_path = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
     # Only the needed variables: it outlives its starter, which may have been given keys.
     needed = {name: os.environ[name] for name in KEEPERS if name in os.environ}
-    environment = needed | {"PYTHONPATH": os.pathsep.join(found_first)}
+    environment = needed | {"PYTHONPATH": os.pathsep.join(search_path)}
     with open_log(places.postgres_log) as log:
         keeper = subprocess.Popen(
             [sys.executable, "-m", "config.embedded.keeper", str(places.home)],

@@ -233,10 +233,10 @@ def install_cpu_build(torch: str) -> None:
     if index:
         refused = pip(["--index-url", index, "--no-deps", f"{torch}+cpu"])
     else:
-        wanted_file = VENV / "torch-cpu.txt"
+        requirements_file = VENV / "torch-cpu.txt"
         hashes = (f"--hash=sha256:{digest}" for digest in CPU_BUILDS.get(torch.partition("==")[2], ()))
-        wanted_file.write_text(" ".join([f"{torch}+cpu", *hashes]) + "\n")
-        refused = pip(["--require-hashes", "--no-deps", "--requirement", str(wanted_file)], quiet=True)
+        requirements_file.write_text(" ".join([f"{torch}+cpu", *hashes]) + "\n")
+        refused = pip(["--require-hashes", "--no-deps", "--requirement", str(requirements_file)], quiet=True)
     if refused:
         say(
             "No CPU build of PyTorch is offered here, so the default build with its CUDA packages (gigabytes)"

@@ -95,8 +95,8 @@ class Taker:
             endpoint = endpoints.get(endpoint_id) if endpoint_id is not None else None
             taking = Taking(endpoint_id, endpoint is not None and limits.is_paced(endpoint))
             if endpoint is not None and view.wish is not None:
-                wanted_slots = endpoint.concurrency if endpoint_id in ready else view.claimed
-                wish = replace(view.wish, wanted=max(wanted_slots, view.wish.under_way))
+                target_slots = endpoint.concurrency if endpoint_id in ready else view.claimed
+                wish = replace(view.wish, wanted=max(target_slots, view.wish.under_way))
                 taking.grant = limits.take(endpoint=endpoint, worker=self.heartbeat.name, wish=wish)
             if endpoint_id in ready and not view.paused:
                 slots = taking.grant.slots if taking.grant else view.limit
@@ -237,13 +237,13 @@ class Pool:
         if tokens is not None:
             self.settled += tokens - expected
 
-    def wish(self, wanted_slots: int) -> Wish:
+    def wish(self, target_slots: int) -> Wish:
         """Return the wish to send to the database, and reset the counts in it."""
         self._turns = deque(turn for turn in self._turns if not turn.begin.done())
         wish = Wish(
             slots=self.limit,
             under_way=self.under_way,
-            wanted=wanted_slots,
+            wanted=target_slots,
             turns=[turn.tokens for turn in self._turns],
             settled=self.settled,
             answered=self.answered,

@@ -76,7 +76,7 @@ class WithParameters(forms.Form):
         """Return the fields of the sampling parameters, and the prompt's character budget."""
         return [self[name] for name in (*PARAMETERS, "budget") if name in self.fields]
 
-    def parameters_told(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether one of these fields has a value or an error."""
         return any(field.errors or field.value() for field in self.parameters())
 

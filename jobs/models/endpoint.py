@@ -146,7 +146,7 @@ class Endpoint(models.Model):
         return aliased(self.model) if self.fake_model else self.model
 
     @property
-    def form_told(self) -> str:
+    def form_text(self) -> str:
         """Supported form of structured output, in words; '' if unknown."""
         return FORMS.get(self.reply_form, "")
 

@@ -323,8 +323,8 @@ class Run(models.Model):
         if all(now.get(name, "") == value for name, value in own.items()):
             return ""
         return (
-            f"The endpoint {self.endpoint.name} is {_server_told(now)} by now, and this run asked "
-            f"{_server_told(own)}: a run never changes its server. Set the endpoint back, or start the judge "
+            f"The endpoint {self.endpoint.name} is {_server_text(now)} by now, and this run asked "
+            f"{_server_text(own)}: a run never changes its server. Set the endpoint back, or start the judge "
             "anew."
         )
 
@@ -347,7 +347,7 @@ class Run(models.Model):
         return self.state == Run.State.DONE and self.values == 0 and bool(self.missing)
 
 
-def _server_told(server: Mapping[str, str]) -> str:
+def _server_text(server: Mapping[str, str]) -> str:
     revision = server.get("revision", "")
     return server.get("address", "") + (f", revision {revision}" if revision else "")
 
@@ -463,12 +463,12 @@ class Call(models.Model):
         return self.continuation_id
 
     @property
-    def form_told(self) -> str:
+    def form_text(self) -> str:
         """Reply form of its request, in words; '' for plain text."""
         return "" if self.reply_form == TEXT else FORMS.get(self.reply_form, "")
 
     @property
-    def error_told(self) -> str:
+    def error_text(self) -> str:
         """Error kind in words."""
         return self.error_kind.replace("_", " ")
 

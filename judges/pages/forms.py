@@ -98,7 +98,7 @@ class CapsForm(forms.Form):
         """Return the fields for the caps."""
         return [self[name] for name in CAPS]
 
-    def caps_told(self) -> bool:
+    def has_caps(self) -> bool:
         """Whether a cap is given or invalid."""
         return any(field.errors or field.value() for field in self.caps())
 

@@ -118,7 +118,7 @@ class Version:
         return PROTOCOLS[self.protocol].title
 
     @property
-    def variant_told(self) -> str:
+    def variant_text(self) -> str:
         """Display name of its variant."""
         return self.variant.replace("_", " ")
 

@@ -18,7 +18,7 @@ from annotation.models import Label, Occasion, Question, Rater
 from annotation.text.references import stored
 from annotation.work import labels as recording
 from annotation.work.labels import Answer
-from config.planner import WORTH_TELLING, tell_planner
+from config.planner import WORTH_TELLING, analyse_tables
 from jobs import errors, runs
 from jobs.calls.outcomes import DEFECTS, Outcome
 from jobs.calls.prepared import PreparedCall, Read, is_reasked
@@ -110,7 +110,7 @@ def _record_over(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
 def count_values(run: Run) -> None:
     """Count a run's values and missing answers, with the most frequent reason, in its columns."""
     if runs.of_run(run)["n"] >= WORTH_TELLING:
-        tell_planner("jobs_call", "annotation_label", "judges_calllabel")
+        analyse_tables("jobs_call", "annotation_label", "judges_calllabel")
     tell_values(run, Label.objects.filter(made_by__call__run=run, superseded_at=None))
 
 

@@ -216,11 +216,11 @@ class Drive:
             while not self._stop.wait(_PAUSE):
                 bar.update(finished.count() - bar.n)
                 bar.set_description_str("loading the model" if loads and bar.n == begun else None)
-                self._tell_what_holds_up()
+                self._report_waiting()
             bar.update(finished.count() - bar.n)
         connection.close()
 
-    def _tell_what_holds_up(self) -> None:
+    def _report_waiting(self) -> None:
         for run in Run.objects.filter(pk__in=self.ids, state__in=ACTIVE).select_related("endpoint"):
             notes = [note for note in (key_note(run), batch_note(run)) if note]
             for note in notes:

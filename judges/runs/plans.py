@@ -182,7 +182,7 @@ class Judge:
         title = f"draft of {protocol.key}"
         if self.draft is None:
             title = _title(protocol, variant, own, scheme)
-        name = _told_apart(self._name(title, protocol, read), endpoint)
+        name = _distinct_name(self._name(title, protocol, read), endpoint)
         rater = labels.machine_rater(kind=Rater.Kind.JUDGE, name=name, spec=spec)
         versions, questions = questions_of(protocol, campaign, scheme)
         main = next(iter(protocol.answers.values()))[0].key
@@ -262,7 +262,7 @@ class Judge:
         return f"{marked(self.endpoint.answering_model)} {title}{settings}{below}"[:180]
 
 
-def _told_apart(name: str, endpoint: Endpoint | None) -> str:
+def _distinct_name(name: str, endpoint: Endpoint | None) -> str:
     """Return a judge's name, with its endpoint if a judge at another server already has the name."""
     first = Rater.objects.filter(corpus=None, kind=Rater.Kind.JUDGE, name=name).first()
     if endpoint is None or first is None:

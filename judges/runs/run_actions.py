@@ -12,7 +12,7 @@ from django.db.models import F, Q, QuerySet
 
 from annotation.corpora import queries, splits
 from annotation.models import Campaign, Corpus, Split
-from config.planner import WORTH_TELLING, tell_planner
+from config.planner import WORTH_TELLING, analyse_tables
 from jobs import job_actions, runs
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind, Progress
@@ -103,7 +103,7 @@ def _create_calls(run: Run, plan: RaterPlan, selection: Selection, progress: Rep
                 progress(created, total)
     Call.objects.bulk_create(batch, ignore_conflicts=True)
     if created + len(batch) >= WORTH_TELLING:
-        tell_planner("jobs_call")
+        analyse_tables("jobs_call")
 
 
 def targets(plan: RaterPlan, selection: Selection) -> Iterator[tuple[int, int | None]]:

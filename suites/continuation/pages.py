@@ -20,7 +20,7 @@ from annotation.pages.campaigns import choose
 from calibration.access import place_of
 from calibration.errors import CalibrationError
 from calibration.exports import downloads
-from calibration.pages.exports import answer, place_told
+from calibration.pages.exports import answer, place_query
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
 from jobs import job_actions as jobs
@@ -525,7 +525,7 @@ def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
         )
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
-        return redirect(f"{reverse('exports')}?{place_told(corpus.pk, None)}")
+        return redirect(f"{reverse('exports')}?{place_query(corpus.pk, None)}")
     return answer(
         request,
         downloads.Order(tuning.SFT, corpus, None, selection, "jsonl", choice={"part": part, **settings}),

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.models import ApiToken, Corpus
 from annotation.people import accounts
 from config import idempotency
-from config.models import KeptAnswer
+from config.models import StoredResponse
 from config.refusals import shaped
 from jobs.models import Webhook
 from tests import factories
@@ -96,7 +96,7 @@ def test_what_breaks_is_told_in_the_same_shape(monkeypatch: pytest.MonkeyPatch) 
     factories.dialogue(corpus)
     answer = post(signed_in(researcher=True), "campaigns/", SCHEME | {"corpus": corpus.name}, **KEY)
     assert (answer.status_code, answer.json()["code"]) == (500, "error")
-    assert not KeptAnswer.objects.exists()
+    assert not StoredResponse.objects.exists()
 
 
 UNPAGED = {
@@ -191,7 +191,7 @@ def test_a_request_sent_twice_under_a_key_counts_once() -> None:
     assert corpus.campaigns.count() == 1
     other = post(client, "campaigns/", body | {"name": "other"}, **KEY)
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
-    KeptAnswer.objects.update(at=timezone.now() - idempotency.RETENTION)
+    StoredResponse.objects.update(at=timezone.now() - idempotency.RETENTION)
     assert post(client, "campaigns/", body | {"name": "later"}, **KEY).status_code == 201
     assert corpus.campaigns.count() == 2
 
@@ -260,7 +260,7 @@ def test_answers_with_a_secret_are_kept_nowhere() -> None:
         assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_refused"), path
         assert post(client, path, body).status_code == 201, path
     assert Webhook.objects.count() == 1
-    assert not KeptAnswer.objects.exists()
+    assert not StoredResponse.objects.exists()
 
 
 @pytest.mark.django_db

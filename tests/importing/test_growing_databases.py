@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from config.planner import tell_planner
+from config.planner import analyse_tables
 from tests.importing.helpers import continuation, imported, label, line, written
 
 pytestmark = [pytest.mark.django_db, pytest.mark.exhaustive]
@@ -46,7 +46,7 @@ def times_read(labels: int) -> float:
 def grown(tmp_path):
     """A database with a corpus whose size the planner knows."""
     imported(written(tmp_path, *dialogues(), name="first.jsonl"), "first")
-    tell_planner(*(f"annotation_{table}" for table in STORED))
+    analyse_tables(*(f"annotation_{table}" for table in STORED))
 
 
 @pytest.mark.parametrize("fields", [{}, {"evidence": EVIDENCE}], ids=["labels", "labels with evidence"])

@@ -477,5 +477,5 @@ def test_a_command_says_on_stderr_what_holds_its_run_up(
     finish()
     drive = Drive([run])
     for _ in range(3):
-        drive._tell_what_holds_up()
+        drive._report_waiting()
     assert capfd.readouterr().err.count("did not take batch") == 1

@@ -222,12 +222,12 @@ class RubricJudge(Role):
             return False
         requested = {name.removesuffix(_WHY) for name in request.fields}
         return (
-            bool(questions_asked_for(request)) and not only_behaviours(request) and requested != set(SCORES)
+            bool(requested_questions(request)) and not only_behaviours(request) and requested != set(SCORES)
         )
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the one value on a line, or a JSON object with every requested field."""
-        by_key, text = questions_asked_for(request), judged_text(request) or ""
+        by_key, text = requested_questions(request), judged_text(request) or ""
         if not request.fields:
             value = answer_question(sampler, next(iter(by_key.values())), text)
             return Answer(lines=[f"{int(value) if isinstance(value, bool) else value}"])
@@ -291,8 +291,8 @@ def answer_question(sampler: Sampler, question: Question, text: str) -> Any:
         planted = planted_number(text, key)
         return min(max(MIDDLE if planted is None else planted, question.low), question.high)
     if values in YES_OR_NO:
-        told_yes = shows_planted(text, key) and planted_value(text, key) not in ("no", "False", "false")
-        return values[sampler.yes_or_no(key, text, told_yes)]
+        says_yes = shows_planted(text, key) and planted_value(text, key) not in ("no", "False", "false")
+        return values[sampler.yes_or_no(key, text, says_yes)]
     if all(isinstance(value, str) for value in values):
         return sampler.choose(key, text, values)
     return sampler.score(key, text, values)
@@ -312,7 +312,7 @@ def judged_text(request: Request) -> str | None:
     return "\n".join(turn.text for turn in request.numbered())
 
 
-def questions_asked_for(request: Request) -> dict[str, Question]:
+def requested_questions(request: Request) -> dict[str, Question]:
     """Return the requested questions by key: from the text, else from the schema."""
     schema = {key: Question(key, values) for key, values in questions(request).items()}
     return {**schema, **listed_questions(request)}

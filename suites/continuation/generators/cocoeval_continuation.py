@@ -506,7 +506,7 @@ class CocoevalContinuation(Generator):
         turns, first = _window(state)
         settings = state["settings"]
         values = {
-            "k": _turns_told(request.count),
+            "k": _turns_text(request.count),
             "asked": f"turns {request.first} to {request.first + request.count - 1}"
             if request.count > 1
             else f"turn {request.first}",
@@ -596,7 +596,7 @@ def _turn_request(state: State) -> TurnRequest:
     )
 
 
-def _turns_told(count: int) -> str:
+def _turns_text(count: int) -> str:
     return "1 turn" if count == 1 else f"{count} turns"
 
 

@@ -17,7 +17,7 @@ from annotation.models.records import QuestionSet
 from annotation.records import SELF
 from annotation.script_records import QUESTION, question_json
 from config.models import Event
-from config.planner import WORTH_TELLING, tell_planner
+from config.planner import WORTH_TELLING, analyse_tables
 from jobs import job_actions as jobs
 from jobs.endpoints.parameters import Parameter
 from jobs.errors import JobRefused
@@ -128,7 +128,7 @@ def write(
     )
     write_uses(stored=stored, dialogue=row.pk, record=dialogue, uses=made_set.set.uses)
     if len(made_set.set.uses) >= WORTH_TELLING:
-        tell_planner("annotation_record", "annotation_use")
+        analyse_tables("annotation_record", "annotation_use")
 
 
 def clear(stored: QuestionSet) -> None:

@@ -130,7 +130,7 @@ class SimulationForm(CapsForm, WithParameters):
         ]
         return bool(changed) or any(field.errors for field in self.more_fields())
 
-    def parameters_told(self) -> bool:
+    def has_parameters(self) -> bool:
         """Whether a parameter differs from the paper's or has an error."""
         fields = (field for field in self.parameters() if field.errors or self.is_bound)
         return any(field.errors or field.value() not in usual(field) for field in fields)

@@ -116,7 +116,7 @@ def checked(names: NameMap, dialogue: Dialogue | None = None) -> NameMap:
 
 def problems(names: NameMap, dialogue: Dialogue | None = None) -> list[str]:
     """Return the problems of a name map; with a script, also new names that it already contains."""
-    wrong = [*_lengths(names), *_twice(names), *_kept_of_map_checks(names)]
+    wrong = [*_lengths(names), *_twice(names), *_map_check_messages(names)]
     if names.kind == SWAPPED:
         wrong += _open_swaps(names)
     if names.kind == ANONYMISED:
@@ -146,7 +146,7 @@ def _twice(names: NameMap) -> Iterator[str]:
             yield f"{old!r} becomes itself."
 
 
-def _kept_of_map_checks(names: NameMap) -> Iterator[str]:
+def _map_check_messages(names: NameMap) -> Iterator[str]:
     mapped = {old for old, _ in names.pairs}
     for spelling in names.kept:
         if spelling in mapped:
