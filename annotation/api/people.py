@@ -20,7 +20,8 @@ from annotation.campaigns.rules import Rules
 from annotation.models import ApiToken, Campaign, Comfort, OneTimeLink, PeopleGroup
 from annotation.people import accounts, deletion, links, preferences, sign_in
 from annotation.people import groups as people_groups
-from annotation.people.accounts import ROLES
+from annotation.people.accounts import NAME_LIMIT, PASSWORD_LIMIT, ROLES
+from annotation.people.names import LONGEST_ADDRESS
 from config import api
 from config.models import Event
 from config.permissions import IsAdministrator, IsSignedIn
@@ -49,9 +50,9 @@ class AccountSerializer(serializers.Serializer[Any]):
 class NewAccount(serializers.Serializer[Any]):
     """An account to be made."""
 
-    username = serializers.CharField(max_length=150)
+    username = serializers.CharField(max_length=NAME_LIMIT)
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
-    password = serializers.CharField(max_length=1_000, trim_whitespace=False)
+    password = serializers.CharField(max_length=PASSWORD_LIMIT, trim_whitespace=False)
 
 
 class AccountChange(serializers.Serializer[Any]):
@@ -62,7 +63,7 @@ class AccountChange(serializers.Serializer[Any]):
     email = serializers.CharField(
         required=False,
         allow_blank=True,
-        max_length=254,
+        max_length=LONGEST_ADDRESS,
         help_text="an address known to be the person's; empty takes it away",
     )
     locked = serializers.BooleanField(
@@ -77,22 +78,25 @@ class PersonDeletion(serializers.Serializer[Any]):
     despite_use = serializers.BooleanField(default=False)
 
 
-class NewInvitation(serializers.Serializer[Any]):
-    """An invitation to be made."""
+class InvitationOptions(serializers.Serializer[Any]):
+    """Options of every invitation."""
 
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
-    name = api.optional_text(max_length=150)
-    days = serializers.IntegerField(min_value=1, max_value=60, default=7)
+    days = serializers.IntegerField(min_value=1, max_value=links.MOST_DAYS, default=links.INVITATION_DAYS)
 
 
-class NewInvitationsByMail(serializers.Serializer[Any]):
+class NewInvitation(InvitationOptions):
+    """An invitation to be made."""
+
+    name = api.optional_text(max_length=NAME_LIMIT)
+
+
+class NewInvitationsByMail(InvitationOptions):
     """Invitations to be made, one for each e-mail address; they are sent where mail is set up."""
 
     emails = serializers.ListField(
         child=serializers.CharField(max_length=300), min_length=1, max_length=links.MOST
     )
-    role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
-    days = serializers.IntegerField(min_value=1, max_value=60, default=7)
 
 
 class InvitationSerializer(serializers.ModelSerializer[OneTimeLink]):
@@ -126,8 +130,8 @@ class LinkSerializer(serializers.Serializer[Any]):
 class NewPassword(serializers.Serializer[Any]):
     """The password of now, and the new one."""
 
-    old = serializers.CharField(max_length=1_000, trim_whitespace=False)
-    new = serializers.CharField(max_length=1_000, trim_whitespace=False)
+    old = serializers.CharField(max_length=PASSWORD_LIMIT, trim_whitespace=False)
+    new = serializers.CharField(max_length=PASSWORD_LIMIT, trim_whitespace=False)
 
 
 class Text(serializers.CharField):
@@ -143,9 +147,9 @@ class Text(serializers.CharField):
 class NewToken(serializers.Serializer[Any]):
     """A token to be made."""
 
-    name = Text(max_length=80)
-    scope = serializers.ChoiceField(choices=ApiToken.Scope.values, default="read")
-    days = serializers.IntegerField(min_value=1, max_value=366, default=90)
+    name = Text(max_length=ApiToken.name.field.max_length)
+    scope = serializers.ChoiceField(choices=ApiToken.Scope.values, default=ApiToken.Scope.READ)
+    days = serializers.IntegerField(min_value=1, max_value=accounts.MOST_DAYS, default=accounts.USUAL_DAYS)
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):

@@ -387,8 +387,8 @@ class ApiToken(models.Model):
     """Credential of a program that acts in a person's name. Only the SHA-256 of its key is stored."""
 
     class Scope(models.TextChoices):
-        READ = "read"
-        WRITE = "write"
+        READ = "read", "read"
+        WRITE = "write", "read and write"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80)

@@ -21,16 +21,15 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.errors import AnnotationError, GroupRefused, PasswordRefused, PeopleError
-from annotation.models import OneTimeLink, PeopleGroup
+from annotation.models import ApiToken, OneTimeLink, PeopleGroup
 from annotation.people import accounts, deletion, groups, links, sign_in
-from annotation.people.accounts import ROLES
+from annotation.people.accounts import NAME_LIMIT, PASSWORD_LIMIT, ROLES
 from config.files import row_id
 from config.permissions import administrator_only, researcher_only, user_of
 
 # The forms about people. What the actions behind them refuse, `refused` puts beside its field.
 
 ROLE_CHOICES = list(ROLES.items())
-LONGEST_PASSWORD = 1_000
 
 
 def refused(form: forms.Form, error: PeopleError) -> None:
@@ -41,7 +40,7 @@ def refused(form: forms.Form, error: PeopleError) -> None:
 def password_field(label: str, autocomplete: str) -> forms.CharField:
     """Return a field for a password."""
     widget = forms.PasswordInput(attrs={"autocomplete": autocomplete})
-    return forms.CharField(label=label, widget=widget, strip=False, max_length=LONGEST_PASSWORD)
+    return forms.CharField(label=label, widget=widget, strip=False, max_length=PASSWORD_LIMIT)
 
 
 class SignInForm(AuthenticationForm):
@@ -52,7 +51,7 @@ class SignInForm(AuthenticationForm):
         name = self.fields["username"]
         assert isinstance(name, forms.CharField)
         self.fields["username"] = forms.CharField(
-            label="User name", max_length=150, widget=name.widget, strip=False
+            label="User name", max_length=NAME_LIMIT, widget=name.widget, strip=False
         )
         self.fields["password"] = password_field("Password", "current-password")
 
@@ -60,7 +59,7 @@ class SignInForm(AuthenticationForm):
 class PersonForm(forms.Form):
     """A new account."""
 
-    username = forms.CharField(max_length=150, label="User name")
+    username = forms.CharField(max_length=NAME_LIMIT, label="User name")
     role = forms.ChoiceField(choices=ROLE_CHOICES)
     password = password_field("Password", "new-password")
 
@@ -74,24 +73,26 @@ class InviteForm(forms.Form):
     role = forms.ChoiceField(choices=ROLE_CHOICES)
     emails = forms.CharField(
         required=False,
-        max_length=100_000,
+        max_length=links.MOST_TEXT,
         label="E-mail addresses",
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="One a line, or a list with commas. Left empty, you get one link to send yourself.",
     )
     name = forms.CharField(
-        max_length=150,
+        max_length=NAME_LIMIT,
         required=False,
         label="User name",
         help_text="Left empty, the person chooses it.",
     )
-    days = forms.IntegerField(min_value=1, max_value=60, initial=7, label="Days it holds")
+    days = forms.IntegerField(
+        min_value=1, max_value=links.MOST_DAYS, initial=links.INVITATION_DAYS, label="Days it holds"
+    )
 
 
 class EnterForm(forms.Form):
     """What a new person gives: a name and a password, twice."""
 
-    username = forms.CharField(max_length=150, label="User name")
+    username = forms.CharField(max_length=NAME_LIMIT, label="User name")
     password = password_field("Password", "new-password")
     again = password_field("Password again", "new-password")
 
@@ -121,18 +122,18 @@ class ChangePasswordForm(NewPasswordForm):
 class TokenForm(forms.Form):
     """A token for a program."""
 
-    name = forms.CharField(max_length=80, label="What it is for")
-    scope = forms.ChoiceField(
-        choices=[("read", "read"), ("write", "read and write")], initial="read", label="It may"
+    name = forms.CharField(max_length=ApiToken.name.field.max_length, label="What it is for")
+    scope = forms.ChoiceField(choices=ApiToken.Scope, initial=ApiToken.Scope.READ, label="It may")
+    days = forms.IntegerField(
+        min_value=1, max_value=accounts.MOST_DAYS, initial=accounts.USUAL_DAYS, label="Days it holds"
     )
-    days = forms.IntegerField(min_value=1, max_value=366, initial=90, label="Days it holds")
 
 
 class AuditForm(forms.Form):
     """What of the audit log is shown."""
 
     verb = forms.ChoiceField(required=False, label="Act")
-    person = forms.CharField(required=False, max_length=150, label="Person")
+    person = forms.CharField(required=False, max_length=NAME_LIMIT, label="Person")
     text = forms.CharField(required=False, max_length=300, label="About")
 
     def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
