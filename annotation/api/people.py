@@ -17,10 +17,19 @@ from annotation import access
 from annotation.access import IsCampaignResearcher
 from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns.rules import Rules
-from annotation.models import ApiToken, Campaign, Comfort, OneTimeLink, PeopleGroup
+from annotation.campaigns.settings import MOST_RATERS
+from annotation.models import (
+    ApiToken,
+    Campaign,
+    Comfort,
+    OneTimeLink,
+    PeopleGroup,
+    PersonLanguage,
+    WritingName,
+)
 from annotation.people import accounts, deletion, links, preferences, sign_in
 from annotation.people import groups as people_groups
-from annotation.people.accounts import NAME_LIMIT, PASSWORD_LIMIT, ROLES
+from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
 from annotation.people.names import LONGEST_ADDRESS
 from config import api
 from config.models import Event
@@ -50,7 +59,7 @@ class AccountSerializer(serializers.Serializer[Any]):
 class NewAccount(serializers.Serializer[Any]):
     """An account to be made."""
 
-    username = serializers.CharField(max_length=NAME_LIMIT)
+    username = serializers.CharField(max_length=USERNAME_LIMIT)
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
     password = serializers.CharField(max_length=PASSWORD_LIMIT, trim_whitespace=False)
 
@@ -88,7 +97,7 @@ class InvitationOptions(serializers.Serializer[Any]):
 class NewInvitation(InvitationOptions):
     """An invitation to be made."""
 
-    name = api.optional_text(max_length=NAME_LIMIT)
+    name = api.optional_text(max_length=USERNAME_LIMIT)
 
 
 class NewInvitationsByMail(InvitationOptions):
@@ -401,7 +410,7 @@ def send_invitation(request: Request, pk: int) -> OneTimeLink:
 class GroupSerializer(serializers.ModelSerializer[PeopleGroup]):
     """A group with its people by user name."""
 
-    name = serializers.CharField(max_length=80)
+    name = serializers.CharField(max_length=PeopleGroup.name.field.max_length)
     people = serializers.SlugRelatedField(
         slug_field="username", queryset=User.objects.all(), many=True, required=False
     )
@@ -417,8 +426,16 @@ class AnnotatorSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField(read_only=True, source="pk")
     username = serializers.CharField(read_only=True)
     groups = serializers.ListField(child=serializers.CharField(), read_only=True)
-    languages = serializers.ListField(child=Text(max_length=40), required=False, max_length=50)
-    writes_as = serializers.ListField(child=Text(max_length=200), required=False, max_length=50)
+    languages = serializers.ListField(
+        child=Text(max_length=PersonLanguage.language.field.max_length),
+        required=False,
+        max_length=people_groups.MOST_LANGUAGES,
+    )
+    writes_as = serializers.ListField(
+        child=Text(max_length=WritingName.name.field.max_length),
+        required=False,
+        max_length=people_groups.MOST_NAMES,
+    )
 
     def to_representation(self, instance: User) -> dict[str, Any]:
         """Return a person with plain lists."""
@@ -449,15 +466,15 @@ class RequiredSerializer(serializers.Serializer[Any]):
     """How many raters of a group each task needs."""
 
     group = GroupName()
-    raters = serializers.IntegerField(min_value=1, max_value=100)
+    raters = serializers.IntegerField(min_value=1, max_value=MOST_RATERS)
 
 
 class RulesSerializer(serializers.Serializer[Any]):
     """Who may, and who must, rate what. `unclaimable` says which tasks nobody who takes part can take."""
 
     by_language = serializers.BooleanField(default=False)
-    not_own = api.optional_text(max_length=120)
-    groups_by = api.optional_text(max_length=120)
+    not_own = api.optional_text(max_length=Campaign.not_own.field.max_length)
+    groups_by = api.optional_text(max_length=Campaign.groups_by.field.max_length)
     strata = StratumSerializer(many=True, required=False)
     required = RequiredSerializer(many=True, required=False)  # type: ignore[assignment]
     unclaimable = serializers.ListField(child=serializers.DictField(), read_only=True)

@@ -173,6 +173,7 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     Raises CampaignRefused where they name a system of the corpus.
     """
     locked(campaign)
+    text = text.replace("\r\n", "\n").strip()
     check_blind(campaign.corpus, "guidelines", "The guidelines name", text)
     last = campaign.guidelines.order_by("-version").first()
     if last is not None and last.text == text:
@@ -242,7 +243,7 @@ def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
     asked to agree. Raises CampaignRefused where it names a system of the corpus.
     """
     locked(campaign)
-    text = text.strip()
+    text = text.replace("\r\n", "\n").strip()
     check_blind(campaign.corpus, "consent", "The consent text names", text)
     last = campaign.consents.order_by("-version").first()
     if last is not None and last.text == text:

@@ -101,7 +101,7 @@ def _posted(sent: QueryDict) -> Rules:
     pairs = zip(sent.getlist("stratum"), sent.getlist("stratum_group"), strict=False)
     strata = {name: groups[key] for name, key in pairs if key in groups}
     counts = {group: row_id(sent.get(f"required-{key}", "")) or 0 for key, group in groups.items()}
-    required = {group: min(number, 1_000) for group, number in counts.items() if number}
+    required = {group: number for group, number in counts.items() if number}
     shown_for = sent.get("strata_of", "")
     return Rules(
         by_language=bool(sent.get("by_language")),
@@ -152,13 +152,6 @@ def choose(
     return render(request, "corpora/choose.html", context)
 
 
-VERBS = {
-    "open": campaigns.open_campaign,
-    "pause": campaigns.pause,
-    "close": campaigns.close,
-    "archive": editing.archive,
-    "bring-back": editing.bring_back,
-}
 MOST_REMARKS = 50
 MOST_PILOTS = 10
 
@@ -329,9 +322,9 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: open, pause, close, archive or bring back."""
-    verb = VERBS.get(request.POST.get("verb", ""))
+    verb = editing.VERBS.get(request.POST.get("verb", ""))
     if verb is None:
-        messages.error(request, f"Choose one of {', '.join(VERBS)}.")
+        messages.error(request, f"Choose one of {', '.join(editing.VERBS)}.")
     else:
         try:
             if isinstance(verb(by=user_of(request), campaign=access.campaign(campaign)), Job):
@@ -396,7 +389,7 @@ def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
-    text = request.POST.get("text", "").replace("\r\n", "\n").strip()
+    text = request.POST.get("text", "")
     try:
         version = campaigns.set_guidelines(by=user_of(request), campaign=access.campaign(campaign), text=text)
     except CampaignRefused as error:
@@ -418,7 +411,7 @@ def _events(campaign: Campaign) -> list[tuple[Event, str]]:
 @campaign_researcher_only
 def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change what annotators agree to first; a version that somebody agreed to is kept."""
-    text = request.POST.get("text", "").replace("\r\n", "\n")
+    text = request.POST.get("text", "")
     try:
         version = campaigns.set_consent(by=user_of(request), campaign=access.campaign(campaign), text=text)
     except CampaignRefused as error:

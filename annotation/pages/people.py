@@ -23,7 +23,7 @@ from annotation import access
 from annotation.errors import AnnotationError, GroupRefused, PasswordRefused, PeopleError
 from annotation.models import ApiToken, OneTimeLink, PeopleGroup
 from annotation.people import accounts, deletion, groups, links, sign_in
-from annotation.people.accounts import NAME_LIMIT, PASSWORD_LIMIT, ROLES
+from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
 from config.files import row_id
 from config.permissions import administrator_only, researcher_only, user_of
 
@@ -51,7 +51,7 @@ class SignInForm(AuthenticationForm):
         name = self.fields["username"]
         assert isinstance(name, forms.CharField)
         self.fields["username"] = forms.CharField(
-            label="User name", max_length=NAME_LIMIT, widget=name.widget, strip=False
+            label="User name", max_length=USERNAME_LIMIT, widget=name.widget, strip=False
         )
         self.fields["password"] = password_field("Password", "current-password")
 
@@ -59,7 +59,7 @@ class SignInForm(AuthenticationForm):
 class PersonForm(forms.Form):
     """A new account."""
 
-    username = forms.CharField(max_length=NAME_LIMIT, label="User name")
+    username = forms.CharField(max_length=USERNAME_LIMIT, label="User name")
     role = forms.ChoiceField(choices=ROLE_CHOICES)
     password = password_field("Password", "new-password")
 
@@ -79,7 +79,7 @@ class InviteForm(forms.Form):
         help_text="One a line, or a list with commas. Left empty, you get one link to send yourself.",
     )
     name = forms.CharField(
-        max_length=NAME_LIMIT,
+        max_length=USERNAME_LIMIT,
         required=False,
         label="User name",
         help_text="Left empty, the person chooses it.",
@@ -92,7 +92,7 @@ class InviteForm(forms.Form):
 class EnterForm(forms.Form):
     """What a new person gives: a name and a password, twice."""
 
-    username = forms.CharField(max_length=NAME_LIMIT, label="User name")
+    username = forms.CharField(max_length=USERNAME_LIMIT, label="User name")
     password = password_field("Password", "new-password")
     again = password_field("Password again", "new-password")
 
@@ -133,7 +133,7 @@ class AuditForm(forms.Form):
     """What of the audit log is shown."""
 
     verb = forms.ChoiceField(required=False, label="Act")
-    person = forms.CharField(required=False, max_length=NAME_LIMIT, label="Person")
+    person = forms.CharField(required=False, max_length=USERNAME_LIMIT, label="Person")
     text = forms.CharField(required=False, max_length=300, label="About")
 
     def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
@@ -238,6 +238,7 @@ def group_list(request: HttpRequest) -> HttpResponse:
     context = {
         "groups": PeopleGroup.objects.prefetch_related("people"),
         "page": Paginator(groups.people(), GROUPS_SHOWN).get_page(request.GET.get("page")),
+        "name_limit": groups.NAME_LIMIT,
         "active_room": "campaigns",
     }
     return render(request, "people/groups.html", context)
@@ -278,6 +279,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     choices = User.objects.filter(is_active=True) | User.objects.filter(pk__in=inside)
     context = {
         "group": people_group,
+        "name_limit": groups.NAME_LIMIT,
         "inside": inside,
         "everybody": choices.order_by("username"),
         "active_room": "campaigns",

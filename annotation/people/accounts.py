@@ -33,7 +33,7 @@ from annotation.models import (
     SignInIdentity,
     UserName,
 )
-from annotation.models.people import ApiToken, Participant
+from annotation.models.people import NAME_LIMIT, ApiToken, Participant
 from annotation.people import names
 from config.models import Event
 from config.permissions import RESEARCHERS
@@ -172,7 +172,7 @@ class IssuedToken(NamedTuple):
 @transaction.atomic
 def make(*, person: User, name: str, scope: str, days: int, by: User | None = None) -> IssuedToken:
     """Create a token of a person. Raises TokenRefused for an invalid name, scope or number of days."""
-    name = name.replace("\0", "").strip()[: ApiToken.name.field.max_length] or "token"
+    name = name.replace("\0", "").strip()[:NAME_LIMIT] or "token"
     if scope not in ApiToken.Scope.values:
         raise TokenRefused(f"A token may {' or '.join(ApiToken.Scope.values)}; there is no scope “{scope}”.")
     if Participant.objects.filter(user=person).exists():
@@ -369,7 +369,7 @@ def _own(person: User) -> Q:
 
 
 WRONG = "That is not your password of now."
-NAME_LIMIT, PASSWORD_LIMIT = 150, 1_000
+USERNAME_LIMIT, PASSWORD_LIMIT = 150, 1_000
 """Maximum characters of a user name before it is normalised, and of a password."""
 NAME_TAKEN = "That name is taken, or looks like one that is. Choose another."
 

@@ -134,12 +134,13 @@ def test_rules_that_make_no_sense_are_refused_and_change_nothing() -> None:
         ({"strata": {"x": experts}}, "groups_by"),
         ({"groups_by": "colour"}, "groups_by"),
         ({"not_own": "somebody"}, "not_own"),
+        ({"not_own": "metadata." + "x" * 120}, "not_own"),
     ):
         with pytest.raises(CampaignRefused) as refusal:
             rules.set_rules(by=ana, campaign=campaign, rules=Rules(**told))  # type: ignore[arg-type]
         assert refusal.value.field == field
     by = set_and_open(campaign, required={experts: 1})
-    with pytest.raises(CampaignRefused, match="once a campaign was opened"):
+    with pytest.raises(CampaignRefused, match="once a campaign has been opened"):
         rules.set_rules(by=by, campaign=campaign, rules=Rules())
     with pytest.raises(GroupRefused, match="rules of a campaign"):
         groups.delete(by=by, group=experts)
