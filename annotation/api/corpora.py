@@ -6,8 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Prefetch, QuerySet, prefetch_related_objects
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -27,7 +25,7 @@ from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.splits import EVALUATION, TRAINING
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS, SIZE, columns_of, guess, settings_of
+from annotation.formats.corpus_format import SETTINGS
 from annotation.models import Continuation, Dialogue, Item, Split, System, turn_numbers
 from annotation.models.corpora import Corpus
 from config import api
@@ -39,7 +37,6 @@ from jobs.models import Job
 
 LIMIT = OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT})
 MOST_TURNS = 1_000_000
-OVERHEAD = 2**20
 AT_ONCE = 4 * 2**20
 """A file of at most so many bytes is imported while the program waits, in a second or two."""
 CORPORA = Filters({"text": holds("name"), "since": since("created_at")}, order=("id", "name", "created_at"))
@@ -76,72 +73,31 @@ def import_corpus(request: Request) -> Response:
     will be the same answer. A file that is refused is told by `file`, `line`, `field` and `reason`; where
     it has several problems, `problems` lists them, up to 20.
     """
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD:
+    if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
         return Response({"detail": "The file is too large."}, status=413)
-    order = _understood(**api.data(request))
-    if sum(file.size for file in order["files"]) > AT_ONCE or FORMATS[order["format"]].packed:
-        return _leave_to_worker(request, **order)
-    return _imported(_import(request, **order), order["format"])
+    data, by = api.data(request), api.user(request)
+    files = [data.pop("file"), *data.pop("more")]
+    name, into = data.pop("name"), data.pop("into")
+    values = {key: data.pop(key) for key in SETTINGS}
+    data |= uploads.read_options(files, format=data["format"], columns=data["columns"], values=values)
+    if sum(file.size for file in files) > AT_ONCE or FORMATS[data["format"]].packed:
+        target = {"corpus_name": into or name, "into": bool(into)}
+        return accepted(uploads.receive(by=by, file=files[0], more=files[1:], **target, **data).job_id)
+    settings = data.pop("file_settings")
+    result = _import(files, corpus=into or name, into=bool(into), by=by, settings=settings, **data)
+    return _imported(result, data["format"])
 
 
 def _imported(result: ImportResult, format_name: str) -> Response:
     return Response({**result.as_answer(), "format": format_name}, status=201 if result.created else 200)
 
 
-def _understood(
-    *, file: UploadedFile[Any], more: list[UploadedFile[Any]], format: str, columns: str, **rest: Any
-) -> dict[str, Any]:
-    """Return what is asked for with columns and settings read, and the format found where none is named."""
-    mapped = columns_of(columns)
-    files = [file, *more]
-    telling = uploads.first(files)
-    format_name = format or guess(FORMATS, telling.read(SIZE), mapped)
-    telling.seek(0)
-    uploads.check(files, format_name)
-    options = settings_of(
-        {key: rest.pop(key) for key in SETTINGS}, format_name, FORMATS[format_name].settings
-    )
-    return {"files": files, "format": format_name, "columns": mapped, "settings": options, **rest}
-
-
-def _leave_to_worker(
-    request: Request,
-    *,
-    files: uploads.Files,
-    name: str,
-    into: str,
-    settings: dict[str, str | int],
-    **rest: Any,
-) -> Response:
-    upload = uploads.receive(
-        by=api.user(request),
-        file=files[0],
-        more=files[1:],
-        corpus_name=into or name,
-        into=bool(into),
-        file_settings=settings,
-        **rest,
-    )
-    return accepted(upload.job_id)
-
-
-def _import(
-    request: Request, *, files: uploads.Files, name: str, into: str, format: str, **rest: Any
-) -> ImportResult:
+def _import(files: uploads.Files, **options: Any) -> ImportResult:
     """Import a small file at once; it is on disk for as long as that takes."""
     with tempfile.TemporaryDirectory(prefix="concord-import-") as folder:
         stored = Path(folder) / "sent"
         uploads.write(files, stored)
-        return import_path(
-            path=stored,
-            name=uploads.together(files),
-            format=format,
-            corpus=into or name,
-            into=bool(into),
-            by=api.user(request),
-            **rest,
-        )
+        return import_path(path=stored, name=uploads.together(files), **options)
 
 
 @api.get(schemas.CorpusDetailSerializer)
@@ -200,7 +156,7 @@ def change_families(request: Request, name: str) -> QuerySet[System]:
 class WithoutTurnsRequest(serializers.Serializer[Any]):
     """The new corpus's name, how many dialogues, and how many turns these have (0: no limit)."""
 
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=Corpus.name.field.max_length)
     first = serializers.IntegerField(min_value=1, max_value=MOST_COPIED, default=USUAL)
     min_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
     max_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -18,6 +19,7 @@ from django.utils import timezone
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS
+from annotation.formats.corpus_format import SIZE, columns_of, guess, settings_of
 from annotation.formats.source import PARTS, ImportProblem
 from annotation.models.corpora import Upload
 from config.permissions import is_researcher
@@ -33,6 +35,8 @@ from jobs.models.job import Job
 
 MOST = 1_000
 NAME_LIMIT = 200
+OVERHEAD = 2**20
+"""Bytes of a request beside its files, at most."""
 
 Files: TypeAlias = "Sequence[UploadedFile[Any]]"
 
@@ -54,6 +58,28 @@ def check(files: Files, format: str) -> None:
             )
         if names.count(name) > 1:
             raise ImportProblem(f"{name!r} was sent twice", field="file")
+
+
+def read_options(
+    files: Files, *, format: str, columns: str, values: Mapping[str, Any]
+) -> dict[str, str | dict[str, Any]]:
+    """Return an import's `format`, detected where none is named, `columns` and `file_settings`.
+
+    `columns` are as typed, `values` those of SETTINGS by key. Raises ImportProblem.
+    """
+    mapped = columns_of(columns)
+    leading = first(files)
+    content = leading.read(SIZE)
+    leading.seek(0)
+    key = format or guess(FORMATS, content, mapped)
+    check(files, key)
+    file_settings = settings_of(values, key, FORMATS[key].settings)
+    return {"format": key, "columns": mapped, "file_settings": file_settings}
+
+
+def is_too_large(content_length: str) -> bool:
+    """Whether the body of a request, by its header, is larger than any file that may be sent."""
+    return not content_length.isdecimal() or int(content_length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD
 
 
 def called(file: UploadedFile[Any]) -> str:

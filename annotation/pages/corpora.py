@@ -30,7 +30,7 @@ from annotation.corpora.import_names import OWN
 from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import SETTINGS, SIZE, Setting, columns_of, guess, settings_of
+from annotation.formats.corpus_format import LONGEST, SETTINGS, Setting
 from annotation.formats.source import MOST, ImportProblem
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.models.corpora import Corpus, Upload
@@ -106,14 +106,14 @@ class ImportForm(forms.Form):
     )
     columns = forms.CharField(
         required=False,
-        max_length=500,
+        max_length=LONGEST,
         label="Columns",
         help_text="Where a table calls its columns otherwise: item=turn_id, rater=annotator, value=score.",
     )
     name = forms.RegexField(
         NAME,
         required=False,
-        max_length=100,
+        max_length=Corpus.name.field.max_length,
         label="Name of the new corpus",
         help_text="Leave it empty to add to an existing corpus.",
         error_messages={"invalid": "1 to 100 characters, no slash."},
@@ -129,10 +129,10 @@ class ImportForm(forms.Form):
         choices=_schemes, required=False, label="Labels answer", help_text="Only for files with labels."
     )
     source = forms.CharField(required=False, max_length=2000, label="Source", help_text="Where it is from.")
-    licence = forms.CharField(required=False, max_length=200, label="Licence")
+    licence = forms.CharField(required=False, max_length=Corpus.licence.field.max_length, label="Licence")
     sha256 = forms.CharField(
         required=False,
-        max_length=64,
+        max_length=Upload.sha256.field.max_length,
         label="SHA-256",
         help_text="From an export's manifest: a file that was cut off or changed is refused.",
     )
@@ -167,23 +167,13 @@ class ImportForm(forms.Form):
         elif files and len(files) == 1 and cleaned.get("sha256"):
             self._check_content(files[0], cleaned["sha256"])
         if files and not self.errors:
-            self._tell_format(cleaned, files)
-        return cleaned
-
-    def _tell_format(self, cleaned: dict[str, Any], files: list[UploadedFile[Any]]) -> None:
-        """Read the columns and settings, and find the format where none is named."""
-        cleaned["guessed"] = not cleaned["format"]
-        file = uploads.first(files)
-        try:
-            cleaned["columns"] = columns_of(cleaned["columns"])
-            cleaned["format"] = cleaned["format"] or guess(FORMATS, file.read(SIZE), cleaned["columns"])
-            uploads.check(files, cleaned["format"])
-            format = FORMATS[cleaned["format"]]
+            format, columns = cleaned["format"], cleaned["columns"]
             values = {key: cleaned.get(key) for key in SETTINGS}
-            cleaned["settings"] = settings_of(values, format.key, format.settings)
-        except ImportProblem as problem:
-            self.add_error(problem.field, problem.reason)
-        file.seek(0)
+            try:
+                self.options = uploads.read_options(files, format=format, columns=columns, values=values)
+            except ImportProblem as problem:
+                self.add_error(problem.field, problem.reason)
+        return cleaned
 
     def _check_content(self, file: UploadedFile[Any], sha256: str) -> None:
         """Refuse a file that is not the one that its manifest describes."""
@@ -215,10 +205,8 @@ class ImportForm(forms.Form):
         return {
             "file": data["file"][0],
             "more": data["file"][1:],
-            "format": data["format"],
-            "guessed": data["guessed"],
-            "columns": data["columns"],
-            "file_settings": data["settings"],
+            "guessed": not data["format"],
+            **self.options,
             "corpus_name": into.name if into else data["name"],
             "into": bool(into),
             "scheme": data["scheme"],
@@ -229,7 +217,6 @@ class ImportForm(forms.Form):
 
 
 ROOM = {"active_room": "corpora"}
-FORM_OVERHEAD = 2**20
 
 
 @csrf_exempt
@@ -239,8 +226,7 @@ def import_corpus(request: HttpRequest) -> HttpResponse:
 
     The size is checked before any of the body is read, and so before the form's token, which is in the body.
     """
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + FORM_OVERHEAD:
+    if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
         form = ImportForm()
         form.errors["file"] = form.error_class([f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB."])
         return _form(request, form, status=413)
@@ -541,10 +527,8 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
     corpus_row = access.corpus_named(name)
     try:
         seed, share = int(request.POST.get("seed", "0")), float(request.POST.get("test_share", "0.5"))
-        if not 0 <= seed < 2**31:
-            raise ValueError
     except ValueError:
-        messages.error(request, "The seed is a whole number of 0 or more, the share lies between 0 and 1.")
+        messages.error(request, f"Not drawn: {splits.BOUNDS}.")
         return redirect("corpus", name)
     try:
         splits.draw(corpus=corpus_row, by=user_of(request), seed=seed, test_share=share)
