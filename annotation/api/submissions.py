@@ -138,7 +138,7 @@ class SubmissionSerializer(AssignmentSerializer):
 class WithdrawalSerializer(serializers.Serializer[Any]):
     """What to do with a submission, why, and which answers were looked at (`seen`)."""
 
-    verb = serializers.ChoiceField(choices=["return", "void"])
+    verb = serializers.ChoiceField(choices=list(actions.VERBS))
     reason = serializers.CharField(max_length=REASON_LIMIT)
     seen = serializers.IntegerField(allow_null=True, default=None, min_value=0)
 

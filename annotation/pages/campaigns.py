@@ -23,7 +23,7 @@ from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.rules import Rules
 from annotation.errors import CampaignRefused, RoleRefused
 from annotation.models import CampaignMember, CampaignRole, turn_numbers
-from annotation.models.campaigns import Campaign
+from annotation.models.campaigns import NAME_LIMIT, Campaign
 from annotation.models.corpora import Corpus
 from annotation.models.people import PeopleGroup
 from annotation.pages.campaign_form import CampaignForm
@@ -286,6 +286,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     )
     context = {
         "campaign": campaign_row,
+        "name_limit": NAME_LIMIT,
         "counts": campaign_progress.counts(campaign_row),
         "most_counted": campaign_tasks.MOST_COUNTED,
         "to_make": campaign_tasks.count(campaign_row) if campaign_row.state != Campaign.State.OPEN else 0,

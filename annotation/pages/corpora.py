@@ -23,7 +23,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access, hooks
 from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
-from annotation.corpora.copy_without_turns import copy_without_turns
+from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
+from annotation.corpora.families import LONGEST as FAMILY_LIMIT
 from annotation.corpora.families import set_families
 from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
@@ -485,6 +486,8 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "parts": splits.sizes(corpus_row),
         "has_scenarios": corpus_row.dialogues.filter(scenario__isnull=False).exists(),
         "has_scripts": corpus_row.has_scripts,
+        "family_limit": FAMILY_LIMIT,
+        "copied": {"most": MOST_COPIED, "usual": USUAL},
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),

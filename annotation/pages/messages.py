@@ -46,6 +46,7 @@ def my_messages(request: HttpRequest) -> HttpResponse:
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     mine = mine.exclude(campaign__state="draft").select_related("campaign").order_by("-campaign_id")
     context = {"page": page, "rows": rows, "memberships": mine, "query": "", "active_room": "work"}
+    context["text_limit"] = messages.TEXT_LIMIT
     return render(request, "annotate/messages.html", context)
 
 
@@ -106,6 +107,7 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
         "members": sorted(of_people(members, campaign_row.corpus_id).values()),
         "about": about,
         "text": request.POST.get("text", ""),
+        "text_limit": messages.TEXT_LIMIT,
         "active_room": "campaigns",
     }
     return render(
