@@ -27,6 +27,7 @@ from annotation.models import (
     PersonLanguage,
     WritingName,
 )
+from annotation.models.people import LONGEST_BREAK, SHORTEST_BREAK
 from annotation.people import accounts, deletion, links, preferences, sign_in
 from annotation.people import groups as people_groups
 from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
@@ -208,8 +209,8 @@ class ComfortSerializer(serializers.Serializer[Any]):
     break_after = serializers.IntegerField(
         required=False,
         allow_null=True,
-        min_value=preferences.SHORTEST_BREAK,
-        max_value=preferences.LONGEST_BREAK,
+        min_value=SHORTEST_BREAK,
+        max_value=LONGEST_BREAK,
         help_text="minutes of attention; null proposes no break",
     )
     keys = KeysSerializer(required=False)

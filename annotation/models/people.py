@@ -9,6 +9,9 @@ from django.db.models import Q
 NAME_LIMIT, WRITING_LIMIT, ADDRESS_LIMIT = 80, 200, 500
 """Maximum characters of the name of a group, link or token, of an author's name, and of a return address."""
 
+SHORTEST_BREAK, LONGEST_BREAK = 5, 240
+"""Minutes of attention after which a break may be suggested."""
+
 # Personal preferences: stored on the account, so that they are the same on every device.
 
 
@@ -38,7 +41,8 @@ class Comfort(models.Model):
                 condition=Q(text_size__in=["usual", "large", "largest"]), name="comfort_size_known"
             ),
             models.CheckConstraint(
-                condition=Q(break_after__isnull=True) | Q(break_after__gte=5, break_after__lte=240),
+                condition=Q(break_after__isnull=True)
+                | Q(break_after__gte=SHORTEST_BREAK, break_after__lte=LONGEST_BREAK),
                 name="comfort_break_in_bounds",
             ),
         ]

@@ -298,6 +298,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "groups": PeopleGroup.objects.all(),
         "roles": accounts.campaign_roles_of(campaign_row),
         "role_choices": CampaignRole.Role.choices,
+        "username_limit": accounts.USERNAME_LIMIT,
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.describe(campaign_row),
         "batches": campaigns.batches(campaign_row),

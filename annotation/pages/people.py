@@ -24,6 +24,7 @@ from annotation.errors import AnnotationError, GroupRefused, PasswordRefused, Pe
 from annotation.models import ApiToken, OneTimeLink, PeopleGroup
 from annotation.people import accounts, deletion, groups, links, sign_in
 from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
+from annotation.people.names import LONGEST_ADDRESS
 from config.files import row_id
 from config.permissions import administrator_only, researcher_only, user_of
 
@@ -457,6 +458,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
         "row": row,
         "work": accounts.work_of(account_row),
         "roles": ROLE_CHOICES,
+        "email_limit": LONGEST_ADDRESS,
         "locked": sign_in.is_locked(account_row),
         "tokens": account_row.api_tokens.count(),
     }
