@@ -552,13 +552,8 @@ def reorder(request: Request, campaign: int) -> dict[str, int]:
 @api.post(MembersSerializer, CampaignSerializer, permission=IsCampaignResearcher)
 def change_members(request: Request, campaign: int) -> Campaign:
     """Researchers: let people take part, or take them out."""
-    data, by = api.data(request), api.user(request)
     campaign_row = access.campaign(campaign)
-    of_groups = User.objects.filter(people_groups__in=data.get("groups", []), is_active=True).distinct()
-    for person in [*data.get("add", []), *of_groups]:
-        campaigns.add_member(by=by, campaign=campaign_row, user=person)
-    for person in data.get("remove", []):
-        campaigns.remove_member(by=by, campaign=campaign_row, user=person)
+    campaigns.change_members(by=api.user(request), campaign=campaign_row, **api.data(request))
     return campaign_row
 
 

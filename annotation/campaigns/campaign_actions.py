@@ -26,6 +26,7 @@ from annotation.models import (
     Corpus,
     Guidelines,
     Participant,
+    PeopleGroup,
     SchemeVersion,
     System,
 )
@@ -164,6 +165,22 @@ def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
     mine = Assignment.objects.filter(campaign=campaign, user=user, state__in=states)
     mine.update(state=Assignment.State.EXPIRED)
     log(by, campaign, "remove member", user=user.get_username())
+
+
+def change_members(
+    *,
+    by: User,
+    campaign: Campaign,
+    add: Iterable[User] = (),
+    groups: Iterable[PeopleGroup] = (),
+    remove: Iterable[User] = (),
+) -> None:
+    """Let people, and all active people of groups, take part, and take others out. Raises CampaignRefused."""
+    of_groups = User.objects.filter(people_groups__in=groups, is_active=True).distinct()
+    for person in dict.fromkeys([*add, *of_groups]):
+        add_member(by=by, campaign=campaign, user=person)
+    for person in remove:
+        remove_member(by=by, campaign=campaign, user=person)
 
 
 @transaction.atomic

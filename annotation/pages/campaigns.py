@@ -374,16 +374,17 @@ def open_batch(request: HttpRequest, campaign: int) -> HttpResponse:
 def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: let people (`add`) and groups (`group`) take part, or take one out (`remove`)."""
     campaign_row = access.campaign(campaign)
-    selected = Q(pk__in=_numbers(request.POST.getlist("add")))
-    groups = _numbers(request.POST.getlist("group"))
-    people = User.objects.filter(selected | Q(people_groups__in=groups, is_active=True)).distinct()
-    for person in people:
-        campaigns.add_member(by=user_of(request), campaign=campaign_row, user=person)
-    for person in User.objects.filter(pk__in=_numbers(request.POST.getlist("remove"))):
-        try:
-            campaigns.remove_member(by=user_of(request), campaign=campaign_row, user=person)
-        except CampaignRefused as error:
-            messages.error(request, str(error))
+    people, sent = User.objects.all(), request.POST
+    try:
+        campaigns.change_members(
+            by=user_of(request),
+            campaign=campaign_row,
+            add=people.filter(pk__in=_numbers(sent.getlist("add"))),
+            groups=PeopleGroup.objects.filter(pk__in=_numbers(sent.getlist("group"))),
+            remove=people.filter(pk__in=_numbers(sent.getlist("remove"))),
+        )
+    except CampaignRefused as error:
+        messages.error(request, str(error))
     return redirect("campaign", campaign)
 
 
