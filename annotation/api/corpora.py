@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from django.db.models import Count, Prefetch, QuerySet, prefetch_related_objects
@@ -21,11 +19,9 @@ from annotation.api.corpora_serializers import REFUSED_FILE, ImportAnswer
 from annotation.corpora import deletion, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
 from annotation.corpora.families import LONGEST, set_families
-from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.splits import EVALUATION, TRAINING
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS
 from annotation.models import Continuation, Dialogue, Item, Split, System, turn_numbers
 from annotation.models.corpora import Corpus
 from config import api
@@ -76,28 +72,16 @@ def import_corpus(request: Request) -> Response:
     if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
         return Response({"detail": "The file is too large."}, status=413)
     data, by = api.data(request), api.user(request)
-    files = [data.pop("file"), *data.pop("more")]
-    name, into = data.pop("name"), data.pop("into")
-    values = {key: data.pop(key) for key in SETTINGS}
-    data |= uploads.read_options(files, format=data["format"], columns=data["columns"], values=values)
-    if sum(file.size for file in files) > AT_ONCE or FORMATS[data["format"]].packed:
-        target = {"corpus_name": into or name, "into": bool(into)}
-        return accepted(uploads.receive(by=by, file=files[0], more=files[1:], **target, **data).job_id)
-    settings = data.pop("file_settings")
-    result = _import(files, corpus=into or name, into=bool(into), by=by, settings=settings, **data)
-    return _imported(result, data["format"])
+    files = [data["file"], *data["more"]]
+    options = uploads.read_options(files, data)
+    format_name = options["format"]
+    if sum(file.size for file in files) > AT_ONCE or FORMATS[format_name].packed:
+        return accepted(uploads.receive(by=by, file=files[0], more=files[1:], **options).job_id)
+    return _imported(uploads.import_now(by=by, files=files, **options), format_name)
 
 
 def _imported(result: ImportResult, format_name: str) -> Response:
     return Response({**result.as_answer(), "format": format_name}, status=201 if result.created else 200)
-
-
-def _import(files: uploads.Files, **options: Any) -> ImportResult:
-    """Import a small file at once; it is on disk for as long as that takes."""
-    with tempfile.TemporaryDirectory(prefix="concord-import-") as folder:
-        stored = Path(folder) / "sent"
-        uploads.write(files, stored)
-        return import_path(path=stored, name=uploads.together(files), **options)
 
 
 @api.get(schemas.CorpusDetailSerializer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -19,7 +20,7 @@ from django.utils import timezone
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SIZE, columns_of, guess, settings_of
+from annotation.formats.corpus_format import SETTINGS, SIZE, columns_of, guess, settings_of
 from annotation.formats.source import PARTS, ImportProblem
 from annotation.models.corpora import Upload
 from config.permissions import is_researcher
@@ -60,21 +61,27 @@ def check(files: Files, format: str) -> None:
             raise ImportProblem(f"{name!r} was sent twice", field="file")
 
 
-def read_options(
-    files: Files, *, format: str, columns: str, values: Mapping[str, Any]
-) -> dict[str, str | dict[str, Any]]:
-    """Return an import's `format`, detected where none is named, `columns` and `file_settings`.
+def read_options(files: Files, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an import, as Upload has them, from those that a form or a program sent.
 
-    `columns` are as typed, `values` those of SETTINGS by key. Raises ImportProblem.
+    Either `name` or `into` is set. The format is detected where none is named. Raises ImportProblem.
     """
-    mapped = columns_of(columns)
+    columns = columns_of(sent["columns"])
     leading = first(files)
     content = leading.read(SIZE)
     leading.seek(0)
-    key = format or guess(FORMATS, content, mapped)
-    check(files, key)
-    file_settings = settings_of(values, key, FORMATS[key].settings)
-    return {"format": key, "columns": mapped, "file_settings": file_settings}
+    format = sent["format"] or guess(FORMATS, content, columns)
+    check(files, format)
+    values = {key: sent.get(key) for key in SETTINGS}
+    return {
+        "format": format,
+        "guessed": not sent["format"],
+        "columns": columns,
+        "file_settings": settings_of(values, format, FORMATS[format].settings),
+        "corpus_name": str(sent["into"] or sent["name"]),
+        "into": bool(sent["into"]),
+        **{name: sent[name] for name in ("scheme", "source", "licence", "sha256")},
+    }
 
 
 def is_too_large(content_length: str) -> bool:
@@ -238,7 +245,23 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
     def note(done: int, total: int, result: ImportResult) -> None:
         progress(done, total, f"{result.dialogues:,} dialogues" if result.dialogues else "")
 
-    result = import_path(
+    result = _import_from(path, upload, progress=note)
+    upload.result = {**result.as_answer(), "format": upload.format}
+    upload.problems = None
+    upload.save(update_fields=["result", "problems"])
+    return upload.result
+
+
+def import_now(*, by: User, files: Files, **fields: Any) -> ImportResult:
+    """Import small files while the program waits: they are on disk for as long as that takes."""
+    with tempfile.TemporaryDirectory(prefix="concord-import-") as place:
+        path = Path(place) / "sent"
+        write(files, path)
+        return _import_from(path, Upload(by=by, file_name=together(files), **fields))
+
+
+def _import_from(path: Path, upload: Upload, **options: Any) -> ImportResult:
+    return import_path(
         path=path,
         format=upload.format,
         corpus=upload.corpus_name,
@@ -251,12 +274,8 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
         columns=upload.columns,
         settings=upload.file_settings,
         name=upload.file_name,
-        progress=note,
+        **options,
     )
-    upload.result = {**result.as_answer(), "format": upload.format}
-    upload.problems = None
-    upload.save(update_fields=["result", "problems"])
-    return upload.result
 
 
 JOB = JobKind(KIND, "Import of a file", run)

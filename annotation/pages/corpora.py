@@ -168,10 +168,8 @@ class ImportForm(forms.Form):
         elif files and len(files) == 1 and cleaned.get("sha256"):
             self._check_content(files[0], cleaned["sha256"])
         if files and not self.errors:
-            format, columns = cleaned["format"], cleaned["columns"]
-            values = {key: cleaned.get(key) for key in SETTINGS}
             try:
-                self.options = uploads.read_options(files, format=format, columns=columns, values=values)
+                self.options = uploads.read_options(files, cleaned)
             except ImportProblem as problem:
                 self.add_error(problem.field, problem.reason)
         return cleaned
@@ -201,20 +199,8 @@ class ImportForm(forms.Form):
 
     def arguments(self) -> dict[str, Any]:
         """Return what `uploads.receive` takes."""
-        data = self.cleaned_data
-        into = data["into"]
-        return {
-            "file": data["file"][0],
-            "more": data["file"][1:],
-            "guessed": not data["format"],
-            **self.options,
-            "corpus_name": into.name if into else data["name"],
-            "into": bool(into),
-            "scheme": data["scheme"],
-            "source": data["source"],
-            "licence": data["licence"],
-            "sha256": data["sha256"].strip().lower(),
-        }
+        files = self.cleaned_data["file"]
+        return {"file": files[0], "more": files[1:], **self.options}
 
 
 ROOM = {"active_room": "corpora"}
