@@ -382,16 +382,14 @@ def invite_by_mail(request: Request) -> list[OneTimeLink]:
     Where it is not, `address` of each is its link, told in this answer alone. Nothing here says whether an
     address has an account.
     """
-    fields, by = api.data(request), api.user(request)
+    fields = api.data(request)
     emails = links.addresses_in("\n".join(fields.pop("emails")))
-    made_links = links.invite_by_mail(by=by, emails=emails, **fields)
-    is_sent = links.mail_is_set_up()
-    if is_sent:
-        invitations = [made_link.link for made_link in made_links]
-        links.send_invitations(by=by, invitations=invitations, base=request.build_absolute_uri("/"))
+    made_links = links.invite_by_mail(
+        by=api.user(request), emails=emails, base=request.build_absolute_uri("/"), **fields
+    )
     for made_link in made_links:
         made_link.link.refresh_from_db()
-        address = None if is_sent else _address(request, made_link)
+        address = None if links.mail_is_set_up() else _address(request, made_link)
         made_link.link.address = address  # type: ignore[attr-defined]
     return [made_link.link for made_link in made_links]
 

@@ -385,13 +385,11 @@ def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpRespon
     by = user_of(request)
     if not emails.strip():
         return _link_page(request, links.invite(by=by, **options), "Invitation")
-    made_links = links.invite_by_mail(by=by, emails=links.addresses_in(emails), **options)
+    addresses = links.addresses_in(emails)
+    made_links = links.invite_by_mail(by=by, emails=addresses, base=_base(request), **options)
     if not links.mail_is_set_up():
-        addresses = [(made_link.link, _address(request, made_link)) for made_link in made_links]
-        return render(request, "accounts/links.html", {"made": addresses})
-    links.send_invitations(
-        by=by, invitations=[made_link.link for made_link in made_links], base=_base(request)
-    )
+        shown = [(made_link.link, _address(request, made_link)) for made_link in made_links]
+        return render(request, "accounts/links.html", {"made": shown})
     many = len(made_links)
     messages.success(request, f"{many} invitation{'s are' if many != 1 else ' is'} being sent: see below.")
     return redirect("people")
