@@ -75,8 +75,8 @@ def import_corpus(request: Request) -> Response:
     files = [data["file"], *data["more"]]
     options = uploads.read_options(files, data)
     format_name = options["format"]
-    if sum(file.size for file in files) > AT_ONCE or FORMATS[format_name].packed:
-        return accepted(uploads.receive(by=by, file=files[0], more=files[1:], **options).job_id)
+    if uploads.size(files) > AT_ONCE or FORMATS[format_name].packed:
+        return accepted(uploads.receive(by=by, files=files, **options).job_id)
     return _imported(uploads.import_now(by=by, files=files, **options), format_name)
 
 

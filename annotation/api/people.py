@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.models import User
@@ -200,20 +200,21 @@ class KeysSerializer(serializers.Serializer[Any]):
         }
 
 
-class ComfortSerializer(serializers.Serializer[Any]):
+class ComfortSerializer(serializers.ModelSerializer[Comfort]):
     """One's own settings of the annotation page."""
 
-    auto_advance = serializers.BooleanField(required=False)
-    text_size = serializers.ChoiceField(choices=Comfort.Size.choices, required=False)
-    more_contrast = serializers.BooleanField(required=False)
-    break_after = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=SHORTEST_BREAK,
-        max_value=LONGEST_BREAK,
-        help_text="minutes of attention; null proposes no break",
-    )
     keys = KeysSerializer(required=False)
+
+    class Meta:
+        model = Comfort
+        fields = preferences.FIELDS
+        extra_kwargs: ClassVar[dict[str, Any]] = {
+            "break_after": {
+                "min_value": SHORTEST_BREAK,
+                "max_value": LONGEST_BREAK,
+                "help_text": "minutes of attention; null proposes no break",
+            }
+        }
 
 
 TEXTS = [OpenApiParameter(name, str) for name in ("verb", "person", "text")]

@@ -105,6 +105,11 @@ def first(files: Files) -> UploadedFile[Any]:
     return min(files, key=lambda file: (not called(file).endswith(".json"), called(file)))
 
 
+def size(files: Files) -> int:
+    """Return how many bytes the files have together."""
+    return sum(file.size or 0 for file in files)
+
+
 def write(files: Files, place: Path) -> None:
     """Write one file as `place`, several into a new folder of that name."""
     if len(files) == 1:
@@ -139,15 +144,10 @@ def stored_file(upload: Upload) -> Path:
 
 
 @transaction.atomic
-def receive(*, by: User, file: UploadedFile[Any], more: Files = (), **fields: Any) -> Upload:
-    """Store a file with its import options (`format`, `corpus_name`, ...), and start its import.
-
-    `more` are the other files of a data set, which are stored in a folder with it.
-    """
-    files = [file, *more]
+def receive(*, by: User, files: Files, **fields: Any) -> Upload:
+    """Store files with their import options (`format`, `corpus_name`, ...), and start their import."""
     name = together(files)[:300]
-    size = sum(part.size or 0 for part in files)
-    upload = Upload.objects.create(by=by, file_name=name, total_bytes=size, **fields)
+    upload = Upload.objects.create(by=by, file_name=name, total_bytes=size(files), **fields)
     write(files, stored_file(upload))
     subject = f"upload {upload.pk}: {name} into {upload.corpus_name}"[:300]
     upload.job = job_actions.start(kind=KIND, subject=subject, params={"upload": upload.pk}, by=by)

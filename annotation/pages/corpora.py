@@ -73,11 +73,6 @@ class FilesField(forms.FileField):
         return [clean(file, initial) for file in sent or [None]]
 
 
-def size(files: list[UploadedFile[Any]]) -> int:
-    """Return how many bytes the files have together."""
-    return sum(file.size or 0 for file in files)
-
-
 def _schemes() -> list[tuple[str, str]]:
     built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
     return [("", "Found by the questions' names"), *built_in, (OWN, "Questions of the corpus's own")]
@@ -163,7 +158,7 @@ class ImportForm(forms.Form):
         if bool(cleaned.get("name")) == bool(cleaned.get("into")) and "name" not in self.errors:
             self.add_error("name", "Name a new corpus, or choose an existing one: one of the two.")
         files = cleaned.get("file")
-        if files and size(files) > settings.UPLOAD_LIMIT_BYTES:
+        if files and uploads.size(files) > settings.UPLOAD_LIMIT_BYTES:
             self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
         elif files and len(files) == 1 and cleaned.get("sha256"):
             self._check_content(files[0], cleaned["sha256"])
@@ -197,11 +192,6 @@ class ImportForm(forms.Form):
             **upload.file_settings,
         }
 
-    def arguments(self) -> dict[str, Any]:
-        """Return what `uploads.receive` takes."""
-        files = self.cleaned_data["file"]
-        return {"file": files[0], "more": files[1:], **self.options}
-
 
 ROOM = {"active_room": "corpora"}
 
@@ -227,7 +217,8 @@ def _import(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _form(request, form, status=422)
-    return redirect("upload", uploads.receive(by=user_of(request), **form.arguments()).pk)
+    upload_row = uploads.receive(by=user_of(request), files=form.cleaned_data["file"], **form.options)
+    return redirect("upload", upload_row.pk)
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
