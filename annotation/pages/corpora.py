@@ -223,9 +223,8 @@ def _import(request: HttpRequest) -> HttpResponse:
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
     """Return what the form begins with: what was sent with the upload `like`, or the corpus `into`."""
-    like = request.GET.get("like", "")
-    if like.isascii() and like.isdigit() and len(like) < 19:
-        return ImportForm.as_sent(access.upload(user_of(request), int(like)))
+    if (like := row_id(request.GET.get("like", ""))) is not None:
+        return ImportForm.as_sent(access.upload(user_of(request), like))
     return {"into": request.GET.get("into", "")}
 
 

@@ -45,8 +45,8 @@ def my_messages(request: HttpRequest) -> HttpResponse:
             messages.see(by=viewer, thread=row["thread"])
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     mine = mine.exclude(campaign__state="draft").select_related("campaign").order_by("-campaign_id")
-    context = {"page": page, "rows": rows, "memberships": mine, "query": "", "active_room": "work"}
-    context["text_limit"] = messages.TEXT_LIMIT
+    context: dict[str, Any] = {"page": page, "rows": rows, "memberships": mine, "query": ""}
+    context |= {"text_limit": messages.TEXT_LIMIT, "active_room": "work"}
     return render(request, "annotate/messages.html", context)
 
 

@@ -196,7 +196,4 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
 def _parse_selection(text: str) -> tuple[int, int]:
     """Read the value of a checkbox: the submission and the answers that the researcher saw."""
     number, _, seen = text.partition(":")
-    numbers = [
-        int(part) if part.isascii() and part.isdecimal() and len(part) < 19 else 0 for part in (number, seen)
-    ]
-    return numbers[0], numbers[1]
+    return row_id(number) or 0, row_id(seen) or 0
