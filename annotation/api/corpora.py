@@ -157,15 +157,7 @@ class WithoutTurnsRequest(serializers.Serializer[Any]):
 def copy_dialogues(request: Request, name: str) -> Response:
     """Copy dialogues into a new corpus: people, metadata, agenda, topic; 200 where it is there."""
     row = access.corpus_named(name)
-    values = api.data(request)
-    result = copy_without_turns(
-        by=api.user(request),
-        corpus=row,
-        name=values["name"],
-        first=values["first"],
-        least=values["min_turns"],
-        most=values["max_turns"],
-    )
+    result = copy_without_turns(by=api.user(request), corpus=row, **api.data(request))
     return _imported(result, "jsonl")
 
 

@@ -413,7 +413,7 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
     assert isinstance(request.user, User)
     new = request.POST.get("name", "").strip()
     try:
-        numbers = {key: _parse_count(request, key) for key in ("first", "least", "most")}
+        numbers = {key: _parse_count(request, key) for key in ("first", "min_turns", "max_turns")}
         result = copy_without_turns(by=request.user, corpus=corpus_row, name=new, **numbers)
     except ImportProblem as problem:
         messages.error(request, f"Not copied: {problem}.")
