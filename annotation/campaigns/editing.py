@@ -276,7 +276,6 @@ VERBS = {
     "archive": archive,
     "bring-back": bring_back,
 }
-"""Changes of a campaign's state."""
 
 
 def _different(campaign: Campaign, changes: dict[str, Any]) -> dict[str, Any]:

@@ -31,8 +31,8 @@ def copy_without_turns(
 
     The first `first` dialogues, in import order, with `min_turns` to `max_turns` turns of their own (0: no
     limit) are copied. Each keeps its id, cluster, language, participants (the speakers, where none are
-    declared), metadata and agenda; a missing summary is replaced by the metadata's `topic`. A dialogue without
-    participants is left out, and counted in the notes. The same copy again changes nothing.
+    declared), metadata and agenda; a missing summary is replaced by the metadata's `topic`. Dialogues without
+    participants are left out, and counted in the notes. The same copy again changes nothing.
 
     Raises ImportProblem for invalid limits, where no dialogue is left, and for a name taken by other content.
     """

@@ -44,11 +44,10 @@ from jobs.models import Job
 @researcher_only
 def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: give a person (`username`) a `role` in a campaign, or `take` one away."""
-    assert isinstance(request.user, User)
     campaign_row = access.campaign(campaign)
     if (number := row_id(request.POST.get("take", ""))) is not None:
         accounts.take_campaign_role(
-            by=request.user, campaign_role=access.campaign_role(campaign_row.pk, number)
+            by=user_of(request), campaign_role=access.campaign_role(campaign_row.pk, number)
         )
         messages.success(request, "The role was taken away.")
         return redirect("campaign", campaign_row.pk)
@@ -58,7 +57,7 @@ def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
         if person is None:
             raise RoleRefused(f"There is no account “{name[:80]}”.")
         role = request.POST.get("role", "")
-        accounts.give_campaign_role(by=request.user, campaign=campaign_row, person=person, role=role)
+        accounts.give_campaign_role(by=user_of(request), campaign=campaign_row, person=person, role=role)
     except RoleRefused as error:
         messages.error(request, str(error))
     else:
@@ -75,10 +74,9 @@ def rules_page(request: HttpRequest, campaign: int) -> HttpResponse:
     campaign_row, why = access.campaign(campaign), ""
     current_rules = rules.rules_of(campaign_row)
     if request.method == "POST":
-        assert isinstance(request.user, User)
         current_rules = _posted(request.POST)
         try:
-            rules.set_rules(by=request.user, campaign=campaign_row, rules=current_rules)
+            rules.set_rules(by=user_of(request), campaign=campaign_row, rules=current_rules)
         except CampaignRefused as error:
             why = str(error)
         else:

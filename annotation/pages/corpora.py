@@ -11,7 +11,6 @@ from urllib.parse import quote_plus
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db.models import Count
@@ -410,11 +409,10 @@ def _display_value(value: Any) -> str:
 def copy(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: copy dialogues with their people and topics, without turns, into a new corpus."""
     corpus_row = access.corpus_named(name)
-    assert isinstance(request.user, User)
     new = request.POST.get("name", "").strip()
     try:
         numbers = {key: _parse_count(request, key) for key in ("first", "min_turns", "max_turns")}
-        result = copy_without_turns(by=request.user, corpus=corpus_row, name=new, **numbers)
+        result = copy_without_turns(by=user_of(request), corpus=corpus_row, name=new, **numbers)
     except ImportProblem as problem:
         messages.error(request, f"Not copied: {problem}.")
         return redirect("corpus", name)

@@ -388,8 +388,8 @@ def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpRespon
     addresses = links.addresses_in(emails)
     made_links = links.invite_by_mail(by=by, emails=addresses, base=_base(request), **options)
     if not links.mail_is_set_up():
-        shown = [(made_link.link, _address(request, made_link)) for made_link in made_links]
-        return render(request, "accounts/links.html", {"made": shown})
+        rows = [(made_link.link, _address(request, made_link)) for made_link in made_links]
+        return render(request, "accounts/links.html", {"made": rows})
     many = len(made_links)
     messages.success(request, f"{many} invitation{'s are' if many != 1 else ' is'} being sent: see below.")
     return redirect("people")

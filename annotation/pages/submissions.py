@@ -173,7 +173,6 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
 
 def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
     """Withdraw each chosen submission, and say what was refused."""
-    assert isinstance(request.user, User)
     verb = request.POST.get("verb", "")
     selection = [_parse_selection(text) for text in request.POST.getlist("chosen")]
     if verb not in withdrawing.VERBS or not selection:
@@ -184,7 +183,7 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
         assignment = access.submission(campaign.pk, number)
         try:
             withdrawing.VERBS[verb](
-                by=request.user, assignment=assignment, reason=request.POST.get("reason", ""), seen=seen
+                by=user_of(request), assignment=assignment, reason=request.POST.get("reason", ""), seen=seen
             )
             done += 1
         except SubmissionRefused as error:

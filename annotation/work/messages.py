@@ -265,7 +265,6 @@ def open_again(*, by: User, thread: Thread) -> None:
 
 
 VERBS = {"close": close, "open": open_again}
-"""Actions of researchers on a thread, beside answering in it."""
 
 
 def _set_closed(by: User, thread: Thread, closed: bool) -> None:
