@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.access import IsCampaignResearcher
 from annotation.errors import NoteRefused, NotTaskHolder
-from annotation.models import Assignment, Campaign, Thread, TurnNote, turn_numbers
+from annotation.models import Assignment, Thread, TurnNote, turn_numbers
 from annotation.work import messages as message_actions
 from annotation.work import notes, own_work, screens
 from annotation.work.labels import pseudonyms_of_people as of_people
@@ -109,14 +109,13 @@ class Answer(serializers.Serializer[Any]):
 class ThreadVerb(serializers.Serializer[Any]):
     """A researcher's action on a thread: answer with a text, close or reopen."""
 
-    verb = serializers.ChoiceField(choices=["answer", "close", "open"], default="answer")
+    verb = serializers.ChoiceField(choices=["answer", *message_actions.VERBS], default="answer")
     text = api.optional_text(max_length=TEXT_LIMIT)
 
 
 OwnSubmission = api.serializer_of(own_work.Submission, "OwnSubmission")
 
 SEARCH = [OpenApiParameter(name, str) for name in own_work.SEARCH_FIELDS]
-VERBS = {"close": message_actions.close, "open": message_actions.open_again}
 
 
 @api.get(NoteSerializer, many=True, permission=IsSignedIn)
@@ -208,24 +207,18 @@ def write(request: Request, campaign: int) -> list[dict[str, Any]]:
     """Researchers: send a message to annotators of a campaign, each in a separate thread."""
     campaign_row = access.campaign(campaign)
     data = api.data(request)
-    about, turn = None, None
+    about = None
     if data["assignment"] is not None:
         about = campaign_row.assignments.select_related("user").filter(pk=data["assignment"]).first()
         if about is None:
             raise NoteRefused("The campaign has no such task.")
-    if data["line"] is not None:
-        turns = screens.load(about.task_id).turns if about else ()
-        if data["line"] > len(turns):
-            raise NoteRefused(f"There is no line {data['line']} in what was shown.")
-        turn = turns[data["line"] - 1]
-    to = _recipients(campaign_row, data)
     threads = message_actions.write(
         by=api.user(request),
         campaign=campaign_row,
-        to=[about.user] if about else to,
+        to=message_actions.recipients(campaign_row, data["to"], everybody=data["everybody"]),
         text=data["text"],
         assignment=about,
-        turn=turn,
+        line=data["line"],
     )
     rows = message_actions.of_campaign(campaign_row).filter(pk__in=[thread.pk for thread in threads])
     return _threads(rows, api.user(request))
@@ -239,23 +232,9 @@ def campaign_thread(request: Request, campaign: int, thread: int) -> dict[str, A
     if data["verb"] == "answer":
         message_actions.answer(by=by, thread=thread_row, text=data["text"])
     else:
-        VERBS[data["verb"]](by=by, thread=thread_row)
+        message_actions.VERBS[data["verb"]](by=by, thread=thread_row)
     (payload,) = _threads([access.thread(campaign, thread)], by)
     return payload
-
-
-def _recipients(campaign: Campaign, values: Mapping[str, Any]) -> list[User]:
-    """Return a message's recipients: all members, or those with these pseudonyms. Raises NoteRefused."""
-    members = {member.user_id: member.user for member in campaign.members.select_related("user")}
-    if values["everybody"]:
-        return list(members.values())
-    names = {name.replace("\0", "") for name in values["to"]}
-    accounts = {name: account for account, name in of_people(members, campaign.corpus_id).items()}
-    if unknown := names - accounts.keys():
-        raise NoteRefused(
-            f"{min(unknown)} does not take part in this campaign. Name annotators by their pseudonyms."
-        )
-    return [members[accounts[name]] for name in sorted(names)]
 
 
 def _own_thread(thread: Thread, viewer: User) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class CampaignSerializer(SettingsSerializer):
 class StateSerializer(serializers.Serializer[Any]):
     """A change of a campaign's state."""
 
-    verb = serializers.ChoiceField(choices=["open", "pause", "close", "archive", "bring-back"])
+    verb = serializers.ChoiceField(choices=list(editing.VERBS))
 
 
 class ReorderSerializer(serializers.ModelSerializer[Campaign]):
@@ -194,7 +194,7 @@ class ReorderedSerializer(serializers.Serializer[Any]):
 class CopySerializer(serializers.Serializer[Any]):
     """Name of a copy."""
 
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=Campaign.name.field.max_length)
 
 
 class MembersSerializer(serializers.Serializer[Any]):
@@ -317,7 +317,6 @@ def role(request: Request, campaign: int, pk: int) -> None:
 class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
     """A link by which people join a campaign; without a `code`, each person gets an own completion code."""
 
-    most = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
     address = serializers.SerializerMethodField()
     signing_key = serializers.SerializerMethodField()
 
@@ -335,11 +334,7 @@ class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
             "signing_key",
         )
         read_only_fields = ("revoked_at",)
-        extra_kwargs: ClassVar[dict[str, Any]] = {
-            "code": {"required": False},
-            "return_url": {"required": False},
-            "expires_at": {"required": False},
-        }
+        extra_kwargs: ClassVar[dict[str, Any]] = {"most": {"min_value": 1}}
 
     def get_address(self, link: JoinLink) -> str:
         """Address of the link."""
@@ -441,13 +436,6 @@ def dismiss_browser(request: Request, campaign: int, pk: int) -> None:
     participants.dismiss(by=api.user(request), browser=access.participant_browser(campaign, pk))
 
 
-VERBS = {
-    "open": campaigns.open_campaign,
-    "pause": campaigns.pause,
-    "close": campaigns.close,
-    "archive": editing.archive,
-    "bring-back": editing.bring_back,
-}
 CAMPAIGNS = Filters(
     {
         "state": one_of("state", Campaign.State.values),
@@ -549,7 +537,7 @@ def change_state(request: Request, campaign: int) -> Campaign | Response:
 
     202 with the id of a job where opening takes a while.
     """
-    verb = VERBS[api.data(request)["verb"]]
+    verb = editing.VERBS[api.data(request)["verb"]]
     changed = verb(by=api.user(request), campaign=access.campaign(campaign))
     return accepted(changed) if isinstance(changed, Job) else access.campaign(campaign)
 
@@ -564,13 +552,8 @@ def reorder(request: Request, campaign: int) -> dict[str, int]:
 @api.post(MembersSerializer, CampaignSerializer, permission=IsCampaignResearcher)
 def change_members(request: Request, campaign: int) -> Campaign:
     """Researchers: add members to a campaign, or remove them."""
-    data, by = api.data(request), api.user(request)
     campaign_row = access.campaign(campaign)
-    of_groups = User.objects.filter(people_groups__in=data.get("groups", []), is_active=True).distinct()
-    for person in [*data.get("add", []), *of_groups]:
-        campaigns.add_member(by=by, campaign=campaign_row, user=person)
-    for person in data.get("remove", []):
-        campaigns.remove_member(by=by, campaign=campaign_row, user=person)
+    campaigns.change_members(by=api.user(request), campaign=campaign_row, **api.data(request))
     return campaign_row
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Prefetch, QuerySet, prefetch_related_objects
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -23,11 +19,9 @@ from annotation.api.corpora_serializers import REFUSED_FILE, ImportAnswer
 from annotation.corpora import deletion, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
 from annotation.corpora.families import LONGEST, set_families
-from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.splits import EVALUATION, TRAINING
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS, SIZE, columns_of, guess, settings_of
 from annotation.models import Continuation, Dialogue, Item, Split, System, turn_numbers
 from annotation.models.corpora import Corpus
 from config import api
@@ -39,7 +33,6 @@ from jobs.models import Job
 
 LIMIT = OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT})
 MOST_TURNS = 1_000_000
-OVERHEAD = 2**20
 AT_ONCE = 4 * 2**20
 """Maximum bytes of a file that is imported within the request, in a second or two."""
 CORPORA = Filters({"text": holds("name"), "since": since("created_at")}, order=("id", "name", "created_at"))
@@ -76,72 +69,19 @@ def import_corpus(request: Request) -> Response:
     the same response. The error for a refused file has `file`, `line`, `field` and `reason`; where the file
     has several problems, `problems` lists up to 20.
     """
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD:
+    if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
         return Response({"detail": "The file is too large."}, status=413)
-    order = _understood(**api.data(request))
-    if sum(file.size for file in order["files"]) > AT_ONCE or FORMATS[order["format"]].packed:
-        return _leave_to_worker(request, **order)
-    return _imported(_import(request, **order), order["format"])
+    data, by = api.data(request), api.user(request)
+    files = [data["file"], *data["more"]]
+    options = uploads.read_options(files, data)
+    format_name = options["format"]
+    if uploads.size(files) > AT_ONCE or FORMATS[format_name].packed:
+        return accepted(uploads.receive(by=by, files=files, **options).job_id)
+    return _imported(uploads.import_now(by=by, files=files, **options), format_name)
 
 
 def _imported(result: ImportResult, format_name: str) -> Response:
     return Response({**result.as_answer(), "format": format_name}, status=201 if result.created else 200)
-
-
-def _understood(
-    *, file: UploadedFile[Any], more: list[UploadedFile[Any]], format: str, columns: str, **rest: Any
-) -> dict[str, Any]:
-    """Parse the columns and settings of a request, and detect the format where none is named."""
-    mapped = columns_of(columns)
-    files = [file, *more]
-    telling = uploads.first(files)
-    format_name = format or guess(FORMATS, telling.read(SIZE), mapped)
-    telling.seek(0)
-    uploads.check(files, format_name)
-    options = settings_of(
-        {key: rest.pop(key) for key in SETTINGS}, format_name, FORMATS[format_name].settings
-    )
-    return {"files": files, "format": format_name, "columns": mapped, "settings": options, **rest}
-
-
-def _leave_to_worker(
-    request: Request,
-    *,
-    files: uploads.Files,
-    name: str,
-    into: str,
-    settings: dict[str, str | int],
-    **rest: Any,
-) -> Response:
-    upload = uploads.receive(
-        by=api.user(request),
-        file=files[0],
-        more=files[1:],
-        corpus_name=into or name,
-        into=bool(into),
-        file_settings=settings,
-        **rest,
-    )
-    return accepted(upload.job_id)
-
-
-def _import(
-    request: Request, *, files: uploads.Files, name: str, into: str, format: str, **rest: Any
-) -> ImportResult:
-    """Import a small file within the request, by a temporary copy on disk."""
-    with tempfile.TemporaryDirectory(prefix="concord-import-") as folder:
-        stored = Path(folder) / "sent"
-        uploads.write(files, stored)
-        return import_path(
-            path=stored,
-            name=uploads.together(files),
-            format=format,
-            corpus=into or name,
-            into=bool(into),
-            by=api.user(request),
-            **rest,
-        )
 
 
 @api.get(schemas.CorpusDetailSerializer)
@@ -200,7 +140,7 @@ def change_families(request: Request, name: str) -> QuerySet[System]:
 class WithoutTurnsRequest(serializers.Serializer[Any]):
     """Name of the new corpus, number of dialogues, and their minimum and maximum turns (0: no limit)."""
 
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=Corpus.name.field.max_length)
     first = serializers.IntegerField(min_value=1, max_value=MOST_COPIED, default=USUAL)
     min_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
     max_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
@@ -217,15 +157,7 @@ class WithoutTurnsRequest(serializers.Serializer[Any]):
 def copy_dialogues(request: Request, name: str) -> Response:
     """Copy dialogues without turns to a new corpus: people, metadata, agenda, topic; 200 if it exists."""
     row = access.corpus_named(name)
-    values = api.data(request)
-    result = copy_without_turns(
-        by=api.user(request),
-        corpus=row,
-        name=values["name"],
-        first=values["first"],
-        least=values["min_turns"],
-        most=values["max_turns"],
-    )
+    result = copy_without_turns(by=api.user(request), corpus=row, **api.data(request))
     return _imported(result, "jsonl")
 
 

@@ -12,8 +12,8 @@ from rest_framework import serializers
 from annotation import hooks
 from annotation.corpora import splits, uploads
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import MOST, SETTINGS, Setting
-from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
+from annotation.formats.corpus_format import LONGEST, MOST, SETTINGS, Setting
+from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn, Upload
 from annotation.work import labels as label_counts
 from config import api
 from config.refusals import SCHEMA
@@ -219,7 +219,7 @@ class ImportRequest(serializers.Serializer[Any]):
     )
     columns = serializers.CharField(
         default="",
-        max_length=500,
+        max_length=LONGEST,
         help_text="what a table calls its columns, like item=turn_id,rater=annotator",
     )
     more = serializers.ListField(
@@ -228,13 +228,15 @@ class ImportRequest(serializers.Serializer[Any]):
         max_length=uploads.MOST,
         help_text="the other files of a data set that is several",
     )
-    name = serializers.CharField(default="", max_length=100)
-    into = serializers.CharField(default="", max_length=100)
-    scheme = serializers.CharField(default="", max_length=400)
+    name = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
+    into = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
+    scheme = serializers.CharField(default="", max_length=Upload.scheme.field.max_length)
     source = serializers.CharField(default="")  # type: ignore[assignment]
-    licence = serializers.CharField(default="", max_length=200)
+    licence = serializers.CharField(default="", max_length=Corpus.licence.field.max_length)
     sha256 = serializers.CharField(
-        default="", max_length=64, help_text="of the file's bytes; other content is refused"
+        default="",
+        max_length=Upload.sha256.field.max_length,
+        help_text="of the file's bytes; other content is refused",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -327,7 +329,7 @@ class SplitSerializer(serializers.ModelSerializer[Split]):
 class DrawRequest(serializers.Serializer[Any]):
     """Settings for drawing a split."""
 
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=splits.MOST_SEED)
     test_share = serializers.FloatField(default=0.5, min_value=0.0, max_value=1.0)
-    name = serializers.CharField(default="main", max_length=80)
+    name = serializers.CharField(default="main", max_length=Split.name.field.max_length)
     purpose = serializers.CharField(default="", max_length=splits.LONGEST_PURPOSE, allow_blank=True)

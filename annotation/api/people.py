@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.models import User
@@ -17,10 +17,21 @@ from annotation import access
 from annotation.access import IsCampaignResearcher
 from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns.rules import Rules
-from annotation.models import ApiToken, Campaign, Comfort, OneTimeLink, PeopleGroup
+from annotation.campaigns.settings import MOST_RATERS
+from annotation.models import (
+    ApiToken,
+    Campaign,
+    Comfort,
+    OneTimeLink,
+    PeopleGroup,
+    PersonLanguage,
+    WritingName,
+)
+from annotation.models.people import LONGEST_BREAK, SHORTEST_BREAK
 from annotation.people import accounts, deletion, links, preferences, sign_in
 from annotation.people import groups as people_groups
-from annotation.people.accounts import ROLES
+from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
+from annotation.people.names import LONGEST_ADDRESS
 from config import api
 from config.models import Event
 from config.permissions import IsAdministrator, IsSignedIn
@@ -49,9 +60,9 @@ class AccountSerializer(serializers.Serializer[Any]):
 class NewAccount(serializers.Serializer[Any]):
     """A new account."""
 
-    username = serializers.CharField(max_length=150)
+    username = serializers.CharField(max_length=USERNAME_LIMIT)
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
-    password = serializers.CharField(max_length=1_000, trim_whitespace=False)
+    password = serializers.CharField(max_length=PASSWORD_LIMIT, trim_whitespace=False)
 
 
 class AccountChange(serializers.Serializer[Any]):
@@ -62,7 +73,7 @@ class AccountChange(serializers.Serializer[Any]):
     email = serializers.CharField(
         required=False,
         allow_blank=True,
-        max_length=254,
+        max_length=LONGEST_ADDRESS,
         help_text="an address known to be the person's; empty takes it away",
     )
     locked = serializers.BooleanField(
@@ -77,22 +88,25 @@ class PersonDeletion(serializers.Serializer[Any]):
     despite_use = serializers.BooleanField(default=False)
 
 
-class NewInvitation(serializers.Serializer[Any]):
-    """A new invitation."""
+class InvitationOptions(serializers.Serializer[Any]):
+    """Options of every invitation."""
 
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
-    name = api.optional_text(max_length=150)
-    days = serializers.IntegerField(min_value=1, max_value=60, default=7)
+    days = serializers.IntegerField(min_value=1, max_value=links.MOST_DAYS, default=links.INVITATION_DAYS)
 
 
-class NewInvitationsByMail(serializers.Serializer[Any]):
+class NewInvitation(InvitationOptions):
+    """An invitation to be made."""
+
+    name = api.optional_text(max_length=USERNAME_LIMIT)
+
+
+class NewInvitationsByMail(InvitationOptions):
     """New invitations, one for each e-mail address; they are sent where mail is set up."""
 
     emails = serializers.ListField(
         child=serializers.CharField(max_length=300), min_length=1, max_length=links.MOST
     )
-    role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
-    days = serializers.IntegerField(min_value=1, max_value=60, default=7)
 
 
 class InvitationSerializer(serializers.ModelSerializer[OneTimeLink]):
@@ -126,8 +140,8 @@ class LinkSerializer(serializers.Serializer[Any]):
 class NewPassword(serializers.Serializer[Any]):
     """The current password and the new one."""
 
-    old = serializers.CharField(max_length=1_000, trim_whitespace=False)
-    new = serializers.CharField(max_length=1_000, trim_whitespace=False)
+    old = serializers.CharField(max_length=PASSWORD_LIMIT, trim_whitespace=False)
+    new = serializers.CharField(max_length=PASSWORD_LIMIT, trim_whitespace=False)
 
 
 class Text(serializers.CharField):
@@ -143,9 +157,9 @@ class Text(serializers.CharField):
 class NewToken(serializers.Serializer[Any]):
     """A new token."""
 
-    name = Text(max_length=80)
-    scope = serializers.ChoiceField(choices=ApiToken.Scope.values, default="read")
-    days = serializers.IntegerField(min_value=1, max_value=366, default=90)
+    name = Text(max_length=ApiToken.name.field.max_length)
+    scope = serializers.ChoiceField(choices=ApiToken.Scope.values, default=ApiToken.Scope.READ)
+    days = serializers.IntegerField(min_value=1, max_value=accounts.MOST_DAYS, default=accounts.USUAL_DAYS)
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
@@ -186,20 +200,21 @@ class KeysSerializer(serializers.Serializer[Any]):
         }
 
 
-class ComfortSerializer(serializers.Serializer[Any]):
+class ComfortSerializer(serializers.ModelSerializer[Comfort]):
     """A person's settings of the annotation page."""
 
-    auto_advance = serializers.BooleanField(required=False)
-    text_size = serializers.ChoiceField(choices=Comfort.Size.choices, required=False)
-    more_contrast = serializers.BooleanField(required=False)
-    break_after = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=preferences.SHORTEST_BREAK,
-        max_value=preferences.LONGEST_BREAK,
-        help_text="minutes of attention; null proposes no break",
-    )
     keys = KeysSerializer(required=False)
+
+    class Meta:
+        model = Comfort
+        fields = preferences.FIELDS
+        extra_kwargs: ClassVar[dict[str, Any]] = {
+            "break_after": {
+                "min_value": SHORTEST_BREAK,
+                "max_value": LONGEST_BREAK,
+                "help_text": "minutes of attention; null proposes no break",
+            }
+        }
 
 
 TEXTS = [OpenApiParameter(name, str) for name in ("verb", "person", "text")]
@@ -368,16 +383,14 @@ def invite_by_mail(request: Request) -> list[OneTimeLink]:
     Where mail is not set up, `address` is the link of each, in this response only. The response does not
     reveal whether an address has an account.
     """
-    fields, by = api.data(request), api.user(request)
+    fields = api.data(request)
     emails = links.addresses_in("\n".join(fields.pop("emails")))
-    made_links = links.invite_by_mail(by=by, emails=emails, **fields)
-    is_sent = links.mail_is_set_up()
-    if is_sent:
-        invitations = [made_link.link for made_link in made_links]
-        links.send_invitations(by=by, invitations=invitations, base=request.build_absolute_uri("/"))
+    made_links = links.invite_by_mail(
+        by=api.user(request), emails=emails, base=request.build_absolute_uri("/"), **fields
+    )
     for made_link in made_links:
         made_link.link.refresh_from_db()
-        address = None if is_sent else _address(request, made_link)
+        address = None if links.mail_is_set_up() else _address(request, made_link)
         made_link.link.address = address  # type: ignore[attr-defined]
     return [made_link.link for made_link in made_links]
 
@@ -397,7 +410,7 @@ def send_invitation(request: Request, pk: int) -> OneTimeLink:
 class GroupSerializer(serializers.ModelSerializer[PeopleGroup]):
     """A group with its people, by user name."""
 
-    name = serializers.CharField(max_length=80)
+    name = serializers.CharField(max_length=PeopleGroup.name.field.max_length)
     people = serializers.SlugRelatedField(
         slug_field="username", queryset=User.objects.all(), many=True, required=False
     )
@@ -413,8 +426,16 @@ class AnnotatorSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField(read_only=True, source="pk")
     username = serializers.CharField(read_only=True)
     groups = serializers.ListField(child=serializers.CharField(), read_only=True)
-    languages = serializers.ListField(child=Text(max_length=40), required=False, max_length=50)
-    writes_as = serializers.ListField(child=Text(max_length=200), required=False, max_length=50)
+    languages = serializers.ListField(
+        child=Text(max_length=PersonLanguage.language.field.max_length),
+        required=False,
+        max_length=people_groups.MOST_LANGUAGES,
+    )
+    writes_as = serializers.ListField(
+        child=Text(max_length=WritingName.name.field.max_length),
+        required=False,
+        max_length=people_groups.MOST_NAMES,
+    )
 
     def to_representation(self, instance: User) -> dict[str, Any]:
         """Return the person with groups, languages and author names as lists of strings."""
@@ -445,15 +466,15 @@ class RequiredSerializer(serializers.Serializer[Any]):
     """Number of raters of a group that each task needs."""
 
     group = GroupName()
-    raters = serializers.IntegerField(min_value=1, max_value=100)
+    raters = serializers.IntegerField(min_value=1, max_value=MOST_RATERS)
 
 
 class RulesSerializer(serializers.Serializer[Any]):
     """Rules on who may and must rate which tasks. `unclaimable` are the tasks that no member can take."""
 
     by_language = serializers.BooleanField(default=False)
-    not_own = api.optional_text(max_length=120)
-    groups_by = api.optional_text(max_length=120)
+    not_own = api.optional_text(max_length=Campaign.not_own.field.max_length)
+    groups_by = api.optional_text(max_length=Campaign.groups_by.field.max_length)
     strata = StratumSerializer(many=True, required=False)
     required = RequiredSerializer(many=True, required=False)  # type: ignore[assignment]
     unclaimable = serializers.ListField(child=serializers.DictField(), read_only=True)

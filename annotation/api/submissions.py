@@ -43,11 +43,12 @@ class PreviewSerializer(serializers.Serializer[Any]):
     task = ScreenSerializer()
 
 
-TASK = OpenApiParameter(
-    "task",
-    {"type": "integer", "minimum": 1, "maximum": screens.FIRST, "default": 1},
-    description=f"which of the campaign's first tasks, {screens.FIRST} at most",
-)
+class PreviewQuery(api.QuerySerializer):
+    """Which task is previewed."""
+
+    task = serializers.IntegerField(
+        default=1, min_value=1, max_value=screens.FIRST, help_text="which of the campaign's first tasks"
+    )
 
 
 @api.post(WrittenSerializer, PreviewSerializer)
@@ -59,11 +60,11 @@ def scheme_preview(request: Request) -> dict[str, Any]:
     return _preview_json(plan, screen, definition.guidelines, 1, 1)
 
 
-@api.get(PreviewSerializer, query=[TASK])
+@api.get(PreviewSerializer, PreviewQuery)
 def campaign_preview(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: preview one of a campaign's first tasks as for an annotator, before or after it opens."""
     campaign_row = access.campaign(campaign)
-    number = _number(request.query_params.get("task", "1"))
+    number = api.data(request)["task"]
     places = screens.preview_places(campaign_row)
     if number > len(places):
         raise Http404(f"The campaign has {len(places)} tasks to look at.")
@@ -79,12 +80,6 @@ def _preview_json(
     questions = [question_json(question) for question in plan.questions]
     payload = {"number": number, "of": of, "questions": questions, "guidelines": guidelines}
     return payload | {"task": ScreenSerializer(screen).data}
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= screens.FIRST):
-        raise ValidationError({"task": [f"A whole number from 1 to {screens.FIRST}."]})
-    return int(text)
 
 
 # Submissions: list, return to the annotator, void.
@@ -138,7 +133,7 @@ class SubmissionSerializer(AssignmentSerializer):
 class WithdrawalSerializer(serializers.Serializer[Any]):
     """Return or void a submission: the reason, and the answers that the researcher has seen (`seen`)."""
 
-    verb = serializers.ChoiceField(choices=["return", "void"])
+    verb = serializers.ChoiceField(choices=list(actions.VERBS))
     reason = serializers.CharField(max_length=REASON_LIMIT)
     seen = serializers.IntegerField(allow_null=True, default=None, min_value=0)
 

@@ -153,13 +153,15 @@ class MyCampaignSerializer(serializers.Serializer[Any]):
 class SubmitSerializer(serializers.Serializer[Any]):
     """Answers to a task: item id to question to value; `client`, `based_on` and `attention` as in a draft."""
 
-    client = serializers.CharField(allow_null=True, default=None, max_length=64)
-    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
+    client = serializers.CharField(allow_null=True, default=None, max_length=labelling.CLIENT_LIMIT)
+    based_on = serializers.IntegerField(
+        allow_null=True, default=None, min_value=0, max_value=labelling.MOST_VERSION
+    )
     answers = Answers()
     evidence = EvidenceField(default=dict)
-    comment = api.optional_text(max_length=5000)
+    comment = api.optional_text(max_length=labelling.COMMENT_LIMIT)
     flagged = serializers.BooleanField(default=False)
-    attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
+    attention = serializers.IntegerField(default=0, min_value=0, max_value=labelling.MOST_VERSION)
     revising = serializers.BooleanField(default=False)
 
 
@@ -171,8 +173,8 @@ class DraftSerializer(SubmitSerializer):
     seen, `attention` the milliseconds for which it showed the task to an active annotator.
     """
 
-    version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
-    client = api.optional_text(max_length=64)
+    version = serializers.IntegerField(min_value=1, max_value=labelling.MOST_VERSION)
+    client = api.optional_text(max_length=labelling.CLIENT_LIMIT)
     answers = Answers(default=dict)
 
 

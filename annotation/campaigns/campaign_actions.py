@@ -26,6 +26,7 @@ from annotation.models import (
     Corpus,
     Guidelines,
     Participant,
+    PeopleGroup,
     SchemeVersion,
     System,
 )
@@ -166,6 +167,22 @@ def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
     log(by, campaign, "remove member", user=user.get_username())
 
 
+def change_members(
+    *,
+    by: User,
+    campaign: Campaign,
+    add: Iterable[User] = (),
+    groups: Iterable[PeopleGroup] = (),
+    remove: Iterable[User] = (),
+) -> None:
+    """Let people, and all active people of groups, take part, and take others out. Raises CampaignRefused."""
+    of_groups = User.objects.filter(people_groups__in=groups, is_active=True).distinct()
+    for person in dict.fromkeys([*add, *of_groups]):
+        add_member(by=by, campaign=campaign, user=person)
+    for person in remove:
+        remove_member(by=by, campaign=campaign, user=person)
+
+
 @transaction.atomic
 def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     """Set the guidelines. An unused version is rewritten, a used one gets a successor.
@@ -173,6 +190,7 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     Raises CampaignRefused where the text names a system of the corpus.
     """
     locked(campaign)
+    text = text.replace("\r\n", "\n").strip()
     check_blind(campaign.corpus, "guidelines", "The guidelines name", text)
     last = campaign.guidelines.order_by("-version").first()
     if last is not None and last.text == text:
@@ -242,7 +260,7 @@ def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
     again. Raises CampaignRefused where the text names a system of the corpus.
     """
     locked(campaign)
-    text = text.strip()
+    text = text.replace("\r\n", "\n").strip()
     check_blind(campaign.corpus, "consent", "The consent text names", text)
     last = campaign.consents.order_by("-version").first()
     if last is not None and last.text == text:

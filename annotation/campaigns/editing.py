@@ -19,10 +19,13 @@ from annotation.campaigns import choice, comparing, rules, sampling, settings, t
 from annotation.campaigns.campaign_actions import (
     add_member,
     check_askable,
+    close,
     guidelines_of,
     lock_scheme_version,
     locked,
     log,
+    open_campaign,
+    pause,
     remove_member,
     set_consent,
     set_guidelines,
@@ -263,6 +266,15 @@ def bring_back(*, by: User, campaign: Campaign) -> None:
     campaign.archived_at = None
     campaign.save(update_fields=["archived_at"])
     log(by, campaign, "bring back")
+
+
+VERBS = {
+    "open": open_campaign,
+    "pause": pause,
+    "close": close,
+    "archive": archive,
+    "bring-back": bring_back,
+}
 
 
 def _different(campaign: Campaign, changes: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from annotation.campaigns import sampling, settings, tasks
 from annotation.campaigns.campaign_actions import locked, log
 from annotation.campaigns.tasks import PARTICIPANTS
 from annotation.models import PeopleGroup, RequiredGroup, StratumGroup
-from annotation.models.campaigns import Campaign
+from annotation.models.campaigns import FIELD_LIMIT, Campaign
 from annotation.text.display import language_name
 from annotation.text.views import METADATA
 
@@ -176,6 +176,9 @@ def _check(campaign: Campaign, rules: Rules) -> None:
     own = rules.not_own
     if own not in ("", PARTICIPANTS) and (not own.startswith(METADATA) or own == METADATA):
         settings.refuse("not_own", f"Authors are {PARTICIPANTS} or {METADATA}FIELD, not “{own[:80]}”.")
+    for name in ("not_own", "groups_by"):
+        if len(getattr(rules, name)) > FIELD_LIMIT:
+            settings.refuse(name, f"The name of a field has at most {FIELD_LIMIT} characters.")
     if campaign.side_by_side and rules.groups_by == sampling.SYSTEM:
         settings.refuse(
             "groups_by", "A task shows several systems' responses here, so groups cannot be by system."

@@ -12,12 +12,12 @@ from django.db import models
 from annotation.campaigns import reviewed, sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
+from annotation.models.campaigns import NAME_LIMIT
 from annotation.models.corpora import Corpus
 from annotation.text import views
 from annotation.text.views import Blind
 
 MOST_RATERS = 100
-NAME_LIMIT = 120
 MOST = 2**31 - 1
 MOST_COMPARISONS = 100_000
 

@@ -25,22 +25,22 @@ _BATCH = 200
 
 
 def copy_without_turns(
-    *, by: User | None, corpus: Corpus, name: str, first: int = USUAL, least: int = 0, most: int = 0
+    *, by: User | None, corpus: Corpus, name: str, first: int = USUAL, min_turns: int = 0, max_turns: int = 0
 ) -> ImportResult:
     """Copy a corpus's dialogues without their turns into a new corpus; return the import's result.
 
-    The first `first` dialogues, in import order, with `least` to `most` turns of their own (0: no limit) are
-    copied. Each keeps its id, cluster, language, participants (the speakers, where none are declared),
-    metadata and agenda; a missing summary is replaced by the metadata's `topic`. A dialogue without
-    participants is left out, and counted in the notes. The same copy again changes nothing.
+    The first `first` dialogues, in import order, with `min_turns` to `max_turns` turns of their own (0: no
+    limit) are copied. Each keeps its id, cluster, language, participants (the speakers, where none are
+    declared), metadata and agenda; a missing summary is replaced by the metadata's `topic`. Dialogues without
+    participants are left out, and counted in the notes. The same copy again changes nothing.
 
     Raises ImportProblem for invalid limits, where no dialogue is left, and for a name taken by other content.
     """
-    _check(first, least, most)
+    _check(first, min_turns, max_turns)
     left_out = 0
     line_count = 0
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as stored:
-        for line in _lines(_select_dialogues(corpus, least, most)[:first]):
+        for line in _lines(_select_dialogues(corpus, min_turns, max_turns)[:first]):
             left_out += not line["participants"]
             if line["participants"]:
                 stored.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -63,21 +63,21 @@ def copy_without_turns(
     return result
 
 
-def _check(first: int, least: int, most: int) -> None:
+def _check(first: int, min_turns: int, max_turns: int) -> None:
     if not 1 <= first <= MOST_COPIED:
         raise ImportProblem(f"between 1 and {MOST_COPIED:,} dialogues can be copied", field="first")
-    if least < 0 or most < 0 or (most and least > most):
+    if min_turns < 0 or max_turns < 0 or (max_turns and min_turns > max_turns):
         raise ImportProblem(
             "the least number of turns is at most the greatest, and 0 is no limit", field="min_turns"
         )
 
 
-def _select_dialogues(corpus: Corpus, least: int, most: int) -> QuerySet[Dialogue]:
+def _select_dialogues(corpus: Corpus, min_turns: int, max_turns: int) -> QuerySet[Dialogue]:
     rows = corpus.dialogues.order_by("id")
-    if least or most:
+    if min_turns or max_turns:
         rows = rows.annotate(own=Count("continuations__turns", filter=Q(continuations__key=SELF)))
-        rows = rows.filter(own__gte=least)
-        rows = rows.filter(own__lte=most) if most else rows
+        rows = rows.filter(own__gte=min_turns)
+        rows = rows.filter(own__lte=max_turns) if max_turns else rows
     return rows
 
 

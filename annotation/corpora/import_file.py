@@ -33,7 +33,7 @@ from annotation.formats.corpus_format import Format, SourceRecord, settings_of
 from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
-from annotation.models.corpora import Import
+from annotation.models.corpora import LICENCE_LIMIT, Import
 from config.embedded.processes import follow_parent
 from config.models import Event
 from config.planner import WORTH_TELLING, analyse_tables
@@ -370,8 +370,8 @@ def _repeated(order: _Order, content_hash: str) -> ImportResult | None:
 
 def _open(order: _Order, content_hash: str) -> Import:
     """Create the import's row, and the corpus where it is new."""
-    if len(order.licence) > 200:
-        raise ImportProblem("the licence is longer than 200 characters", field="licence")
+    if len(order.licence) > LICENCE_LIMIT:
+        raise ImportProblem(f"the licence is longer than {LICENCE_LIMIT} characters", field="licence")
     stored, _ = Corpus.objects.get_or_create(
         name=order.corpus,
         defaults={"source": order.source, "licence": order.licence, "created_by": order.by},

@@ -30,6 +30,8 @@ from config.models import Event
 
 TRAINING, EVALUATION = Dialogue.Part.TRAINING.value, Dialogue.Part.EVALUATION.value
 LONGEST_PURPOSE = 500
+MOST_SEED = 2**31 - 1
+BOUNDS = "the seed is a whole number of 0 or more, the share lies between 0 and 1"
 TRAINING_CHOICES = [(TRAINING, TRAINING)]
 """The part that a selection may name, as in the API's document."""
 METADATA_KEY = "part"
@@ -228,8 +230,8 @@ def draw(
     Raises SplitRefused where the corpus has fewer than two clusters, the share is not between 0 and 1, the
     split is already fixed, its name is training, or it would open test without a purpose.
     """
-    if not 0 < test_share < 1:
-        raise SplitRefused("the share of test lies between 0 and 1")
+    if not 0 < test_share < 1 or not 0 <= seed <= MOST_SEED:
+        raise SplitRefused(BOUNDS)
     if name == TRAINING:
         raise SplitRefused("training is no split: it is the part that dialogues came with")
     Corpus.objects.select_for_update().get(pk=corpus.pk)  # one draw after the other: each sees the lock

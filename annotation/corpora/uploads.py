@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -18,6 +20,7 @@ from django.utils import timezone
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS
+from annotation.formats.corpus_format import SETTINGS, SIZE, columns_of, guess, settings_of
 from annotation.formats.source import PARTS, ImportProblem
 from annotation.models.corpora import Upload
 from config.permissions import is_researcher
@@ -33,6 +36,8 @@ from jobs.models.job import Job
 
 MOST = 1_000
 NAME_LIMIT = 200
+OVERHEAD = 2**20
+"""Bytes of a request beside its files, at most."""
 
 Files: TypeAlias = "Sequence[UploadedFile[Any]]"
 
@@ -56,6 +61,34 @@ def check(files: Files, format: str) -> None:
             raise ImportProblem(f"{name!r} was sent twice", field="file")
 
 
+def read_options(files: Files, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an import, as Upload has them, from those that a form or a program sent.
+
+    Either `name` or `into` is set. The format is detected where none is named. Raises ImportProblem.
+    """
+    columns = columns_of(sent["columns"])
+    leading = first(files)
+    content = leading.read(SIZE)
+    leading.seek(0)
+    format = sent["format"] or guess(FORMATS, content, columns)
+    check(files, format)
+    values = {key: sent.get(key) for key in SETTINGS}
+    return {
+        "format": format,
+        "guessed": not sent["format"],
+        "columns": columns,
+        "file_settings": settings_of(values, format, FORMATS[format].settings),
+        "corpus_name": str(sent["into"] or sent["name"]),
+        "into": bool(sent["into"]),
+        **{name: sent[name] for name in ("scheme", "source", "licence", "sha256")},
+    }
+
+
+def is_too_large(content_length: str) -> bool:
+    """Whether the body of a request, by its header, is larger than any file that may be sent."""
+    return not content_length.isdecimal() or int(content_length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD
+
+
 def called(file: UploadedFile[Any]) -> str:
     """Return an uploaded file's name, without any folder."""
     return Path(file.name or "upload").name
@@ -70,6 +103,11 @@ def together(files: Files) -> str:
 def first(files: Files) -> UploadedFile[Any]:
     """Return the file whose beginning determines the format: the first .json file, as in a folder."""
     return min(files, key=lambda file: (not called(file).endswith(".json"), called(file)))
+
+
+def size(files: Files) -> int:
+    """Return how many bytes the files have together."""
+    return sum(file.size or 0 for file in files)
 
 
 def write(files: Files, place: Path) -> None:
@@ -106,15 +144,10 @@ def stored_file(upload: Upload) -> Path:
 
 
 @transaction.atomic
-def receive(*, by: User, file: UploadedFile[Any], more: Files = (), **fields: Any) -> Upload:
-    """Store a file with its import options (`format`, `corpus_name`, ...), and start its import.
-
-    `more` are the other files of a data set, which are stored in a folder with it.
-    """
-    files = [file, *more]
+def receive(*, by: User, files: Files, **fields: Any) -> Upload:
+    """Store files with their import options (`format`, `corpus_name`, ...), and start their import."""
     name = together(files)[:300]
-    size = sum(part.size or 0 for part in files)
-    upload = Upload.objects.create(by=by, file_name=name, total_bytes=size, **fields)
+    upload = Upload.objects.create(by=by, file_name=name, total_bytes=size(files), **fields)
     write(files, stored_file(upload))
     subject = f"upload {upload.pk}: {name} into {upload.corpus_name}"[:300]
     upload.job = job_actions.start(kind=KIND, subject=subject, params={"upload": upload.pk}, by=by)
@@ -212,7 +245,23 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
     def note(done: int, total: int, result: ImportResult) -> None:
         progress(done, total, f"{result.dialogues:,} dialogues" if result.dialogues else "")
 
-    result = import_path(
+    result = _import_from(path, upload, progress=note)
+    upload.result = {**result.as_answer(), "format": upload.format}
+    upload.problems = None
+    upload.save(update_fields=["result", "problems"])
+    return upload.result
+
+
+def import_now(*, by: User, files: Files, **fields: Any) -> ImportResult:
+    """Import small files while the program waits: they are on disk for as long as that takes."""
+    with tempfile.TemporaryDirectory(prefix="concord-import-") as place:
+        path = Path(place) / "sent"
+        write(files, path)
+        return _import_from(path, Upload(by=by, file_name=together(files), **fields))
+
+
+def _import_from(path: Path, upload: Upload, **options: Any) -> ImportResult:
+    return import_path(
         path=path,
         format=upload.format,
         corpus=upload.corpus_name,
@@ -225,12 +274,8 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
         columns=upload.columns,
         settings=upload.file_settings,
         name=upload.file_name,
-        progress=note,
+        **options,
     )
-    upload.result = {**result.as_answer(), "format": upload.format}
-    upload.problems = None
-    upload.save(update_fields=["result", "problems"])
-    return upload.result
 
 
 JOB = JobKind(KIND, "Import of a file", run)

@@ -1138,7 +1138,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80)),
                 ('key_hash', models.CharField(max_length=64, unique=True)),
-                ('scope', models.CharField(choices=[('read', 'Read'), ('write', 'Write')], default='read', max_length=10)),
+                ('scope', models.CharField(choices=[('read', 'read'), ('write', 'read and write')], default='read', max_length=10)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField()),
                 ('last_used', models.DateTimeField(null=True)),

@@ -9,6 +9,9 @@ from django.db.models import F, Q
 from annotation.models.labels import Occasion
 from annotation.text.views import DEFAULT
 
+NAME_LIMIT, FIELD_LIMIT = 120, 120
+"""Maximum characters of a campaign's name, and of the name of a field, such as `metadata.topic`."""
+
 # A person's role in one campaign, in addition to their role in all of Concord.
 
 
@@ -263,7 +266,7 @@ class Campaign(models.Model):
         REST = "", "All but training"
         TRAINING = "training", "Training alone"
 
-    name = models.CharField(max_length=120, unique=True)
+    name = models.CharField(max_length=NAME_LIMIT, unique=True)
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="campaigns")
     scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
     systems = models.ManyToManyField("annotation.System", blank=True)
@@ -279,12 +282,12 @@ class Campaign(models.Model):
     overlap_share = models.FloatField(null=True)
     overlap_tasks = models.PositiveIntegerField(null=True)
     sample_dialogues = models.PositiveIntegerField(null=True)
-    sample_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    sample_by = models.CharField(max_length=FIELD_LIMIT, blank=True, default="", db_default="")
     sample_apart = models.FloatField(null=True)
     task_order = models.CharField(max_length=20, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
-    order_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    order_by = models.CharField(max_length=FIELD_LIMIT, blank=True, default="", db_default="")
     apart_judge = models.CharField(max_length=200, blank=True, default="", db_default="")
-    balance_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    balance_by = models.CharField(max_length=FIELD_LIMIT, blank=True, default="", db_default="")
     batch_size = models.PositiveIntegerField(null=True)
     batches_open = models.PositiveIntegerField(default=1, db_default=1)
     next_batch = models.CharField(
@@ -308,8 +311,8 @@ class Campaign(models.Model):
     )
     sample_records = models.PositiveIntegerField(null=True)
     by_language = models.BooleanField(default=False, db_default=False)
-    not_own = models.CharField(max_length=120, blank=True, default="", db_default="")
-    groups_by = models.CharField(max_length=120, blank=True, default="", db_default="")
+    not_own = models.CharField(max_length=FIELD_LIMIT, blank=True, default="", db_default="")
+    groups_by = models.CharField(max_length=FIELD_LIMIT, blank=True, default="", db_default="")
     ruled = models.BooleanField(default=False, db_default=False)
     revise_hours = models.PositiveIntegerField(null=True)
     unseen_check = models.CharField(

@@ -18,6 +18,9 @@ from annotation.text.references import item_key, members_key, record_key
 from jobs.fake_models import has_fake
 from jobs.models import Job
 
+LICENCE_LIMIT = 200
+"""Maximum characters of a corpus's licence."""
+
 # Dev and test: the clusters on which a judge is developed, and those on which it is measured.
 
 
@@ -124,7 +127,7 @@ class Upload(models.Model):
     into = models.BooleanField(default=False)
     scheme = models.CharField(max_length=400, blank=True)
     source = models.TextField(blank=True)
-    licence = models.CharField(max_length=200, blank=True)
+    licence = models.CharField(max_length=LICENCE_LIMIT, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
     total_bytes = models.BigIntegerField(default=0)
     result = models.JSONField(null=True)
@@ -161,7 +164,7 @@ class Corpus(models.Model):
 
     name = models.CharField(max_length=100, unique=True)
     source = models.TextField(blank=True)
-    licence = models.CharField(max_length=200, blank=True)
+    licence = models.CharField(max_length=LICENCE_LIMIT, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 

@@ -6,6 +6,12 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+NAME_LIMIT, WRITING_LIMIT, ADDRESS_LIMIT = 80, 200, 500
+"""Maximum characters of the name of a group, link or token, of an author's name, and of a return address."""
+
+SHORTEST_BREAK, LONGEST_BREAK = 5, 240
+"""Minutes of attention after which a break may be suggested."""
+
 # Personal preferences: stored on the account, so that they are the same on every device.
 
 
@@ -35,7 +41,8 @@ class Comfort(models.Model):
                 condition=Q(text_size__in=["usual", "large", "largest"]), name="comfort_size_known"
             ),
             models.CheckConstraint(
-                condition=Q(break_after__isnull=True) | Q(break_after__gte=5, break_after__lte=240),
+                condition=Q(break_after__isnull=True)
+                | Q(break_after__gte=SHORTEST_BREAK, break_after__lte=LONGEST_BREAK),
                 name="comfort_break_in_bounds",
             ),
         ]
@@ -56,12 +63,12 @@ class JoinLink(models.Model):
     """
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="join_links")
-    name = models.CharField(max_length=80)
+    name = models.CharField(max_length=NAME_LIMIT)
     most = models.PositiveIntegerField(null=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
     code = models.CharField(max_length=64, blank=True)
-    return_url = models.CharField(max_length=500, blank=True)
+    return_url = models.CharField(max_length=ADDRESS_LIMIT, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -158,7 +165,7 @@ class JoinTry(models.Model):
 class PeopleGroup(models.Model):
     """A named group of people, such as the experts of a study. It gives no rights by itself."""
 
-    name = models.CharField(max_length=80, unique=True)
+    name = models.CharField(max_length=NAME_LIMIT, unique=True)
     people = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="people_groups", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -187,7 +194,7 @@ class WritingName(models.Model):
     """A name under which a person writes in dialogues, beside their user name; `folded` is compared."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="writes_as")
-    name = models.CharField(max_length=200)
+    name = models.CharField(max_length=WRITING_LIMIT)
     folded = models.CharField(max_length=800, db_index=True)
 
     class Meta:
@@ -387,11 +394,11 @@ class ApiToken(models.Model):
     """Credential of a program that acts in a person's name. Only the SHA-256 of its key is stored."""
 
     class Scope(models.TextChoices):
-        READ = "read"
-        WRITE = "write"
+        READ = "read", "read"
+        WRITE = "write", "read and write"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=80)
+    name = models.CharField(max_length=NAME_LIMIT)
     key_hash = models.CharField(max_length=64, unique=True)
     scope = models.CharField(max_length=10, choices=Scope, default=Scope.READ)
     created_at = models.DateTimeField(auto_now_add=True)

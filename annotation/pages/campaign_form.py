@@ -25,7 +25,10 @@ SETTING_OF = {form_name: name for name, form_name in SHOWN_AS.items()}
 class CampaignForm(forms.Form):
     """A new campaign over one corpus, or changes of a campaign; `SETTINGS` adds a field for each setting."""
 
-    name = forms.CharField(max_length=120, help_text="Annotators see this name. Do not name a system in it.")
+    name = forms.CharField(
+        max_length=Campaign.name.field.max_length,
+        help_text="Annotators see this name. Do not name a system in it.",
+    )
     scheme = forms.ChoiceField(label="Annotation scheme")
     systems = forms.ModelMultipleChoiceField(
         queryset=System.objects.none(),

@@ -23,7 +23,7 @@ from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.rules import Rules
 from annotation.errors import CampaignRefused, RoleRefused
 from annotation.models import CampaignMember, CampaignRole, turn_numbers
-from annotation.models.campaigns import Campaign
+from annotation.models.campaigns import NAME_LIMIT, Campaign
 from annotation.models.corpora import Corpus
 from annotation.models.people import PeopleGroup
 from annotation.pages.campaign_form import CampaignForm
@@ -44,11 +44,10 @@ from jobs.models import Job
 @researcher_only
 def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: give a person (`username`) a `role` in a campaign, or remove one (`take`)."""
-    assert isinstance(request.user, User)
     campaign_row = access.campaign(campaign)
     if (number := row_id(request.POST.get("take", ""))) is not None:
         accounts.take_campaign_role(
-            by=request.user, campaign_role=access.campaign_role(campaign_row.pk, number)
+            by=user_of(request), campaign_role=access.campaign_role(campaign_row.pk, number)
         )
         messages.success(request, "The role was taken away.")
         return redirect("campaign", campaign_row.pk)
@@ -58,7 +57,7 @@ def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
         if person is None:
             raise RoleRefused(f"There is no account “{name[:80]}”.")
         role = request.POST.get("role", "")
-        accounts.give_campaign_role(by=request.user, campaign=campaign_row, person=person, role=role)
+        accounts.give_campaign_role(by=user_of(request), campaign=campaign_row, person=person, role=role)
     except RoleRefused as error:
         messages.error(request, str(error))
     else:
@@ -75,10 +74,9 @@ def rules_page(request: HttpRequest, campaign: int) -> HttpResponse:
     campaign_row, why = access.campaign(campaign), ""
     current_rules = rules.rules_of(campaign_row)
     if request.method == "POST":
-        assert isinstance(request.user, User)
         current_rules = _posted(request.POST)
         try:
-            rules.set_rules(by=request.user, campaign=campaign_row, rules=current_rules)
+            rules.set_rules(by=user_of(request), campaign=campaign_row, rules=current_rules)
         except CampaignRefused as error:
             why = str(error)
         else:
@@ -101,7 +99,7 @@ def _posted(sent: QueryDict) -> Rules:
     pairs = zip(sent.getlist("stratum"), sent.getlist("stratum_group"), strict=False)
     strata = {name: groups[key] for name, key in pairs if key in groups}
     counts = {group: row_id(sent.get(f"required-{key}", "")) or 0 for key, group in groups.items()}
-    required = {group: min(number, 1_000) for group, number in counts.items() if number}
+    required = {group: number for group, number in counts.items() if number}
     shown_for = sent.get("strata_of", "")
     return Rules(
         by_language=bool(sent.get("by_language")),
@@ -152,13 +150,6 @@ def choose(
     return render(request, "corpora/choose.html", context)
 
 
-VERBS = {
-    "open": campaigns.open_campaign,
-    "pause": campaigns.pause,
-    "close": campaigns.close,
-    "archive": editing.archive,
-    "bring-back": editing.bring_back,
-}
 MOST_REMARKS = 50
 MOST_PILOTS = 10
 
@@ -293,6 +284,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     )
     context = {
         "campaign": campaign_row,
+        "name_limit": NAME_LIMIT,
         "counts": campaign_progress.counts(campaign_row),
         "most_counted": campaign_tasks.MOST_COUNTED,
         "to_make": campaign_tasks.count(campaign_row) if campaign_row.state != Campaign.State.OPEN else 0,
@@ -304,6 +296,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "groups": PeopleGroup.objects.all(),
         "roles": accounts.campaign_roles_of(campaign_row),
         "role_choices": CampaignRole.Role.choices,
+        "username_limit": accounts.USERNAME_LIMIT,
         "outsiders": outsiders.order_by("username"),
         "sample": sampling.describe(campaign_row),
         "batches": campaigns.batches(campaign_row),
@@ -329,9 +322,9 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: open, pause, close, archive or restore a campaign."""
-    verb = VERBS.get(request.POST.get("verb", ""))
+    verb = editing.VERBS.get(request.POST.get("verb", ""))
     if verb is None:
-        messages.error(request, f"Choose one of {', '.join(VERBS)}.")
+        messages.error(request, f"Choose one of {', '.join(editing.VERBS)}.")
     else:
         try:
             if isinstance(verb(by=user_of(request), campaign=access.campaign(campaign)), Job):
@@ -379,16 +372,17 @@ def open_batch(request: HttpRequest, campaign: int) -> HttpResponse:
 def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
     """Campaign researchers: add people (`add`) and groups (`group`), or remove people (`remove`)."""
     campaign_row = access.campaign(campaign)
-    selected = Q(pk__in=_numbers(request.POST.getlist("add")))
-    groups = _numbers(request.POST.getlist("group"))
-    people = User.objects.filter(selected | Q(people_groups__in=groups, is_active=True)).distinct()
-    for person in people:
-        campaigns.add_member(by=user_of(request), campaign=campaign_row, user=person)
-    for person in User.objects.filter(pk__in=_numbers(request.POST.getlist("remove"))):
-        try:
-            campaigns.remove_member(by=user_of(request), campaign=campaign_row, user=person)
-        except CampaignRefused as error:
-            messages.error(request, str(error))
+    people, sent = User.objects.all(), request.POST
+    try:
+        campaigns.change_members(
+            by=user_of(request),
+            campaign=campaign_row,
+            add=people.filter(pk__in=_numbers(sent.getlist("add"))),
+            groups=PeopleGroup.objects.filter(pk__in=_numbers(sent.getlist("group"))),
+            remove=people.filter(pk__in=_numbers(sent.getlist("remove"))),
+        )
+    except CampaignRefused as error:
+        messages.error(request, str(error))
     return redirect("campaign", campaign)
 
 
@@ -396,7 +390,7 @@ def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
-    text = request.POST.get("text", "").replace("\r\n", "\n").strip()
+    text = request.POST.get("text", "")
     try:
         version = campaigns.set_guidelines(by=user_of(request), campaign=access.campaign(campaign), text=text)
     except CampaignRefused as error:
@@ -418,7 +412,7 @@ def _events(campaign: Campaign) -> list[tuple[Event, str]]:
 @campaign_researcher_only
 def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the consent text; a version that somebody agreed to is kept."""
-    text = request.POST.get("text", "").replace("\r\n", "\n")
+    text = request.POST.get("text", "")
     try:
         version = campaigns.set_consent(by=user_of(request), campaign=access.campaign(campaign), text=text)
     except CampaignRefused as error:

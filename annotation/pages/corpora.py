@@ -11,7 +11,6 @@ from urllib.parse import quote_plus
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db.models import Count
@@ -23,14 +22,15 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access, hooks
 from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
-from annotation.corpora.copy_without_turns import copy_without_turns
+from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
+from annotation.corpora.families import LONGEST as FAMILY_LIMIT
 from annotation.corpora.families import set_families
 from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
 from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import SETTINGS, SIZE, Setting, columns_of, guess, settings_of
+from annotation.formats.corpus_format import LONGEST, SETTINGS, Setting
 from annotation.formats.source import MOST, ImportProblem
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.models.corpora import Corpus, Upload
@@ -72,11 +72,6 @@ class FilesField(forms.FileField):
         return [clean(file, initial) for file in sent or [None]]
 
 
-def size(files: list[UploadedFile[Any]]) -> int:
-    """Return the total bytes of the files."""
-    return sum(file.size or 0 for file in files)
-
-
 def _schemes() -> list[tuple[str, str]]:
     built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
     return [("", "Found by the questions' names"), *built_in, (OWN, "Questions of the corpus's own")]
@@ -106,14 +101,14 @@ class ImportForm(forms.Form):
     )
     columns = forms.CharField(
         required=False,
-        max_length=500,
+        max_length=LONGEST,
         label="Columns",
         help_text="Where a table calls its columns otherwise: item=turn_id, rater=annotator, value=score.",
     )
     name = forms.RegexField(
         NAME,
         required=False,
-        max_length=100,
+        max_length=Corpus.name.field.max_length,
         label="Name of the new corpus",
         help_text="Leave it empty to add to an existing corpus.",
         error_messages={"invalid": "1 to 100 characters, no slash."},
@@ -129,10 +124,10 @@ class ImportForm(forms.Form):
         choices=_schemes, required=False, label="Labels answer", help_text="Only for files with labels."
     )
     source = forms.CharField(required=False, max_length=2000, label="Source", help_text="Where it is from.")
-    licence = forms.CharField(required=False, max_length=200, label="Licence")
+    licence = forms.CharField(required=False, max_length=Corpus.licence.field.max_length, label="Licence")
     sha256 = forms.CharField(
         required=False,
-        max_length=64,
+        max_length=Upload.sha256.field.max_length,
         label="SHA-256",
         help_text="From an export's manifest: a file that was cut off or changed is refused.",
     )
@@ -162,28 +157,16 @@ class ImportForm(forms.Form):
         if bool(cleaned.get("name")) == bool(cleaned.get("into")) and "name" not in self.errors:
             self.add_error("name", "Name a new corpus, or choose an existing one: one of the two.")
         files = cleaned.get("file")
-        if files and size(files) > settings.UPLOAD_LIMIT_BYTES:
+        if files and uploads.size(files) > settings.UPLOAD_LIMIT_BYTES:
             self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
         elif files and len(files) == 1 and cleaned.get("sha256"):
             self._check_content(files[0], cleaned["sha256"])
         if files and not self.errors:
-            self._tell_format(cleaned, files)
+            try:
+                self.options = uploads.read_options(files, cleaned)
+            except ImportProblem as problem:
+                self.add_error(problem.field, problem.reason)
         return cleaned
-
-    def _tell_format(self, cleaned: dict[str, Any], files: list[UploadedFile[Any]]) -> None:
-        """Parse the columns and settings, and detect the format where none is named."""
-        cleaned["guessed"] = not cleaned["format"]
-        file = uploads.first(files)
-        try:
-            cleaned["columns"] = columns_of(cleaned["columns"])
-            cleaned["format"] = cleaned["format"] or guess(FORMATS, file.read(SIZE), cleaned["columns"])
-            uploads.check(files, cleaned["format"])
-            format = FORMATS[cleaned["format"]]
-            values = {key: cleaned.get(key) for key in SETTINGS}
-            cleaned["settings"] = settings_of(values, format.key, format.settings)
-        except ImportProblem as problem:
-            self.add_error(problem.field, problem.reason)
-        file.seek(0)
 
     def _check_content(self, file: UploadedFile[Any], sha256: str) -> None:
         """Refuse a file that differs from the one in its manifest."""
@@ -208,28 +191,8 @@ class ImportForm(forms.Form):
             **upload.file_settings,
         }
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `uploads.receive`."""
-        data = self.cleaned_data
-        into = data["into"]
-        return {
-            "file": data["file"][0],
-            "more": data["file"][1:],
-            "format": data["format"],
-            "guessed": data["guessed"],
-            "columns": data["columns"],
-            "file_settings": data["settings"],
-            "corpus_name": into.name if into else data["name"],
-            "into": bool(into),
-            "scheme": data["scheme"],
-            "source": data["source"],
-            "licence": data["licence"],
-            "sha256": data["sha256"].strip().lower(),
-        }
-
 
 ROOM = {"active_room": "corpora"}
-FORM_OVERHEAD = 2**20
 
 
 @csrf_exempt
@@ -239,8 +202,7 @@ def import_corpus(request: HttpRequest) -> HttpResponse:
 
     The size is checked before any of the body is read, so before the form's token, which is in the body.
     """
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + FORM_OVERHEAD:
+    if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
         form = ImportForm()
         form.errors["file"] = form.error_class([f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB."])
         return _form(request, form, status=413)
@@ -254,14 +216,14 @@ def _import(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _form(request, form, status=422)
-    return redirect("upload", uploads.receive(by=user_of(request), **form.arguments()).pk)
+    upload_row = uploads.receive(by=user_of(request), files=form.cleaned_data["file"], **form.options)
+    return redirect("upload", upload_row.pk)
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
     """Return the form's initial values: those of the upload `like`, or the corpus `into`."""
-    like = request.GET.get("like", "")
-    if like.isascii() and like.isdigit() and len(like) < 19:
-        return ImportForm.as_sent(access.upload(user_of(request), int(like)))
+    if (like := row_id(request.GET.get("like", ""))) is not None:
+        return ImportForm.as_sent(access.upload(user_of(request), like))
     return {"into": request.GET.get("into", "")}
 
 
@@ -447,11 +409,10 @@ def _display_value(value: Any) -> str:
 def copy(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: copy dialogues with their people and topics, without turns, into a new corpus."""
     corpus_row = access.corpus_named(name)
-    assert isinstance(request.user, User)
     new = request.POST.get("name", "").strip()
     try:
-        numbers = {key: _parse_count(request, key) for key in ("first", "least", "most")}
-        result = copy_without_turns(by=request.user, corpus=corpus_row, name=new, **numbers)
+        numbers = {key: _parse_count(request, key) for key in ("first", "min_turns", "max_turns")}
+        result = copy_without_turns(by=user_of(request), corpus=corpus_row, name=new, **numbers)
     except ImportProblem as problem:
         messages.error(request, f"Not copied: {problem}.")
         return redirect("corpus", name)
@@ -499,6 +460,8 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "parts": splits.sizes(corpus_row),
         "has_scenarios": corpus_row.dialogues.filter(scenario__isnull=False).exists(),
         "has_scripts": corpus_row.has_scripts,
+        "family_limit": FAMILY_LIMIT,
+        "copied": {"most": MOST_COPIED, "usual": USUAL},
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),
@@ -541,10 +504,8 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
     corpus_row = access.corpus_named(name)
     try:
         seed, share = int(request.POST.get("seed", "0")), float(request.POST.get("test_share", "0.5"))
-        if not 0 <= seed < 2**31:
-            raise ValueError
     except ValueError:
-        messages.error(request, "The seed is a whole number of 0 or more, the share lies between 0 and 1.")
+        messages.error(request, f"Not drawn: {splits.BOUNDS}.")
         return redirect("corpus", name)
     try:
         splits.draw(corpus=corpus_row, by=user_of(request), seed=seed, test_share=share)

@@ -18,7 +18,7 @@ from annotation.access import campaign_researcher_only
 from annotation.errors import WorkError
 from annotation.models import Assignment, Campaign, CampaignMember, Thread, turn_numbers
 from annotation.work import messages, screens
-from annotation.work.labels import called, person_called
+from annotation.work.labels import called
 from annotation.work.labels import pseudonyms_of_people as of_people
 from config.files import row_id
 from config.permissions import user_of
@@ -32,7 +32,6 @@ def unread_messages(request: HttpRequest) -> dict[str, Any]:
 
 
 ROWS = 30
-VERBS = {"close": messages.close, "open": messages.open_again}
 
 
 @require_GET
@@ -46,7 +45,8 @@ def my_messages(request: HttpRequest) -> HttpResponse:
             messages.see(by=viewer, thread=row["thread"])
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     mine = mine.exclude(campaign__state="draft").select_related("campaign").order_by("-campaign_id")
-    context = {"page": page, "rows": rows, "memberships": mine, "query": "", "active_room": "work"}
+    context: dict[str, Any] = {"page": page, "rows": rows, "memberships": mine, "query": ""}
+    context |= {"text_limit": messages.TEXT_LIMIT, "active_room": "work"}
     return render(request, "annotate/messages.html", context)
 
 
@@ -107,6 +107,7 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
         "members": sorted(of_people(members, campaign_row.corpus_id).values()),
         "about": about,
         "text": request.POST.get("text", ""),
+        "text_limit": messages.TEXT_LIMIT,
         "active_room": "campaigns",
     }
     return render(
@@ -119,7 +120,7 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
 def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
     """Researchers: answer in a thread (`text`), close it or reopen it (`verb`)."""
     thread_row = access.thread(campaign, thread)
-    verb = VERBS.get(request.POST.get("verb", ""))
+    verb = messages.VERBS.get(request.POST.get("verb", ""))
     try:
         if verb is not None:
             verb(by=user_of(request), thread=thread_row)
@@ -150,30 +151,20 @@ def _about(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
         "assignment": assignment,
         "annotator": name,
         "lines": lines,
-        "turns": screen.turns,
         "line": line_number,
     }
 
 
 def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | None) -> bool:
-    recipients = request.POST.getlist("to")
-    if "everybody" in recipients:
-        to = [member.user for member in campaign.members.select_related("user")]
-    else:
-        to = [person for name in recipients if (person := person_called(name, campaign))]
-    turn = None
-    if about is not None:
-        to = [about["assignment"].user]
-        line = about["line"]
-        turn = about["turns"][line - 1] if line and line <= len(about["turns"]) else None
+    names = request.POST.getlist("to")
     try:
         threads = messages.write(
             by=user_of(request),
             campaign=campaign,
-            to=to,
+            to=messages.recipients(campaign, names, everybody="everybody" in names),
             text=request.POST.get("text", ""),
             assignment=about["assignment"] if about else None,
-            turn=turn,
+            line=about["line"] if about else None,
         )
     except WorkError as error:
         flash.error(request, str(error))

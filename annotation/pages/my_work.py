@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET
 from annotation import access
 from annotation.errors import ComfortRefused
 from annotation.models import CampaignMember, CampaignRole, Comfort, ConsentGiven, Thread
+from annotation.models.people import LONGEST_BREAK, SHORTEST_BREAK
 from annotation.pages.people import refused
 from annotation.people import preferences
 from annotation.work import own_work
@@ -42,8 +43,8 @@ class ComfortForm(forms.Form):
     more_contrast = forms.BooleanField(required=False, label="More contrast")
     break_after = forms.IntegerField(
         required=False,
-        min_value=preferences.SHORTEST_BREAK,
-        max_value=preferences.LONGEST_BREAK,
+        min_value=SHORTEST_BREAK,
+        max_value=LONGEST_BREAK,
         label="Suggest a break after this many minutes of work",
         help_text="Only time of attention counts. Empty: never.",
     )

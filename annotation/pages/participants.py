@@ -37,11 +37,15 @@ COLUMNS = (
 class JoinLinkForm(forms.Form):
     """A link by which people join a campaign."""
 
-    name = forms.CharField(max_length=80, label="What it is for", help_text="Such as: Prolific, first wave.")
+    name = forms.CharField(
+        max_length=JoinLink.name.field.max_length,
+        label="What it is for",
+        help_text="Such as: Prolific, first wave.",
+    )
     most = forms.IntegerField(
         required=False,
         min_value=1,
-        max_value=2**31 - 1,
+        max_value=participants.MOST_PEOPLE,
         label="At most so many people",
         help_text="Empty: any.",
     )
@@ -53,13 +57,13 @@ class JoinLinkForm(forms.Form):
     )
     code = forms.CharField(
         required=False,
-        max_length=64,
+        max_length=JoinLink.code.field.max_length,
         label="Completion code",
         help_text="The one that the platform gave you. Empty: each person gets a code of their own.",
     )
     return_url = forms.CharField(
         required=False,
-        max_length=500,
+        max_length=JoinLink.return_url.field.max_length,
         label="Address to return to",
         help_text="Such as https://app.prolific.com/submissions/complete?cc={code}",
     )

@@ -21,16 +21,16 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.errors import AnnotationError, GroupRefused, PasswordRefused, PeopleError
-from annotation.models import OneTimeLink, PeopleGroup
+from annotation.models import ApiToken, OneTimeLink, PeopleGroup
 from annotation.people import accounts, deletion, groups, links, sign_in
-from annotation.people.accounts import ROLES
+from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
+from annotation.people.names import LONGEST_ADDRESS
 from config.files import row_id
 from config.permissions import administrator_only, researcher_only, user_of
 
 # Forms about people. `refused` shows an action's refusal beside the invalid field.
 
 ROLE_CHOICES = list(ROLES.items())
-LONGEST_PASSWORD = 1_000
 
 
 def refused(form: forms.Form, error: PeopleError) -> None:
@@ -41,7 +41,7 @@ def refused(form: forms.Form, error: PeopleError) -> None:
 def password_field(label: str, autocomplete: str) -> forms.CharField:
     """Return a password field."""
     widget = forms.PasswordInput(attrs={"autocomplete": autocomplete})
-    return forms.CharField(label=label, widget=widget, strip=False, max_length=LONGEST_PASSWORD)
+    return forms.CharField(label=label, widget=widget, strip=False, max_length=PASSWORD_LIMIT)
 
 
 class SignInForm(AuthenticationForm):
@@ -52,7 +52,7 @@ class SignInForm(AuthenticationForm):
         name = self.fields["username"]
         assert isinstance(name, forms.CharField)
         self.fields["username"] = forms.CharField(
-            label="User name", max_length=150, widget=name.widget, strip=False
+            label="User name", max_length=USERNAME_LIMIT, widget=name.widget, strip=False
         )
         self.fields["password"] = password_field("Password", "current-password")
 
@@ -60,7 +60,7 @@ class SignInForm(AuthenticationForm):
 class PersonForm(forms.Form):
     """A new account."""
 
-    username = forms.CharField(max_length=150, label="User name")
+    username = forms.CharField(max_length=USERNAME_LIMIT, label="User name")
     role = forms.ChoiceField(choices=ROLE_CHOICES)
     password = password_field("Password", "new-password")
 
@@ -74,24 +74,26 @@ class InviteForm(forms.Form):
     role = forms.ChoiceField(choices=ROLE_CHOICES)
     emails = forms.CharField(
         required=False,
-        max_length=100_000,
+        max_length=links.MOST_TEXT,
         label="E-mail addresses",
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="One a line, or a list with commas. Left empty, you get one link to send yourself.",
     )
     name = forms.CharField(
-        max_length=150,
+        max_length=USERNAME_LIMIT,
         required=False,
         label="User name",
         help_text="Left empty, the person chooses it.",
     )
-    days = forms.IntegerField(min_value=1, max_value=60, initial=7, label="Days it holds")
+    days = forms.IntegerField(
+        min_value=1, max_value=links.MOST_DAYS, initial=links.INVITATION_DAYS, label="Days it holds"
+    )
 
 
 class EnterForm(forms.Form):
     """A new person's user name, and the password twice."""
 
-    username = forms.CharField(max_length=150, label="User name")
+    username = forms.CharField(max_length=USERNAME_LIMIT, label="User name")
     password = password_field("Password", "new-password")
     again = password_field("Password again", "new-password")
 
@@ -121,18 +123,18 @@ class ChangePasswordForm(NewPasswordForm):
 class TokenForm(forms.Form):
     """A token for a program."""
 
-    name = forms.CharField(max_length=80, label="What it is for")
-    scope = forms.ChoiceField(
-        choices=[("read", "read"), ("write", "read and write")], initial="read", label="It may"
+    name = forms.CharField(max_length=ApiToken.name.field.max_length, label="What it is for")
+    scope = forms.ChoiceField(choices=ApiToken.Scope, initial=ApiToken.Scope.READ, label="It may")
+    days = forms.IntegerField(
+        min_value=1, max_value=accounts.MOST_DAYS, initial=accounts.USUAL_DAYS, label="Days it holds"
     )
-    days = forms.IntegerField(min_value=1, max_value=366, initial=90, label="Days it holds")
 
 
 class AuditForm(forms.Form):
     """Filters of the audit log."""
 
     verb = forms.ChoiceField(required=False, label="Act")
-    person = forms.CharField(required=False, max_length=150, label="Person")
+    person = forms.CharField(required=False, max_length=USERNAME_LIMIT, label="Person")
     text = forms.CharField(required=False, max_length=300, label="About")
 
     def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
@@ -237,6 +239,7 @@ def group_list(request: HttpRequest) -> HttpResponse:
     context = {
         "groups": PeopleGroup.objects.prefetch_related("people"),
         "page": Paginator(groups.people(), GROUPS_SHOWN).get_page(request.GET.get("page")),
+        "name_limit": groups.NAME_LIMIT,
         "active_room": "campaigns",
     }
     return render(request, "people/groups.html", context)
@@ -277,6 +280,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     choices = User.objects.filter(is_active=True) | User.objects.filter(pk__in=inside)
     context = {
         "group": people_group,
+        "name_limit": groups.NAME_LIMIT,
         "inside": inside,
         "everybody": choices.order_by("username"),
         "active_room": "campaigns",
@@ -381,13 +385,11 @@ def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpRespon
     by = user_of(request)
     if not emails.strip():
         return _link_page(request, links.invite(by=by, **options), "Invitation")
-    made_links = links.invite_by_mail(by=by, emails=links.addresses_in(emails), **options)
+    addresses = links.addresses_in(emails)
+    made_links = links.invite_by_mail(by=by, emails=addresses, base=_base(request), **options)
     if not links.mail_is_set_up():
-        addresses = [(made_link.link, _address(request, made_link)) for made_link in made_links]
-        return render(request, "accounts/links.html", {"made": addresses})
-    links.send_invitations(
-        by=by, invitations=[made_link.link for made_link in made_links], base=_base(request)
-    )
+        rows = [(made_link.link, _address(request, made_link)) for made_link in made_links]
+        return render(request, "accounts/links.html", {"made": rows})
     many = len(made_links)
     messages.success(request, f"{many} invitation{'s are' if many != 1 else ' is'} being sent: see below.")
     return redirect("people")
@@ -454,6 +456,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
         "row": row,
         "work": accounts.work_of(account_row),
         "roles": ROLE_CHOICES,
+        "email_limit": LONGEST_ADDRESS,
         "locked": sign_in.is_locked(account_row),
         "tokens": account_row.api_tokens.count(),
     }

@@ -62,7 +62,7 @@ class SignIn(LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Accept an attempt, unless it comes too early."""
         name = request.POST.get("username", "")
-        usable = len(name) <= 150 and "\0" not in name
+        usable = len(name) <= accounts.USERNAME_LIMIT and "\0" not in name
         if usable and (seconds := sign_in.seconds_to_wait(request, name)):
             return sign_in.too_early(request, seconds)
         return super().post(request, *args, **kwargs)

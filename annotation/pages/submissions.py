@@ -54,6 +54,7 @@ def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
         "names": of_people({row.user_id for row in page}, campaign_row.corpus_id),
         "now": timezone.now(),
         "given_hours": handing.GIVEN_HOURS,
+        "reason_limit": handing.REASON_LIMIT,
         "unlinked": not is_researcher(request.user),
         "query": "",
         "active_room": "campaigns",
@@ -162,6 +163,7 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
         "page": page,
         "annotator": annotator,
         "noted": noted,
+        "reason_limit": withdrawing.REASON_LIMIT,
         "names": of_people({row.user_id for row in page}, campaign_row.corpus_id),
         "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
         "active_room": "campaigns",
@@ -171,7 +173,6 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
 
 def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
     """Withdraw the selected submissions, and show refusals."""
-    assert isinstance(request.user, User)
     verb = request.POST.get("verb", "")
     selection = [_parse_selection(text) for text in request.POST.getlist("chosen")]
     if verb not in withdrawing.VERBS or not selection:
@@ -182,7 +183,7 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
         assignment = access.submission(campaign.pk, number)
         try:
             withdrawing.VERBS[verb](
-                by=request.user, assignment=assignment, reason=request.POST.get("reason", ""), seen=seen
+                by=user_of(request), assignment=assignment, reason=request.POST.get("reason", ""), seen=seen
             )
             done += 1
         except SubmissionRefused as error:
@@ -194,7 +195,4 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
 def _parse_selection(text: str) -> tuple[int, int]:
     """Parse a checkbox's value: the submission, and the answers that the researcher has seen."""
     number, _, seen = text.partition(":")
-    numbers = [
-        int(part) if part.isascii() and part.isdecimal() and len(part) < 19 else 0 for part in (number, seen)
-    ]
-    return numbers[0], numbers[1]
+    return row_id(number) or 0, row_id(seen) or 0

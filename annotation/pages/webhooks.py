@@ -35,7 +35,7 @@ OPEN = (Delivery.State.PENDING, Delivery.State.LEASED)
 class WebhookForm(forms.Form):
     """A webhook's address and its events."""
 
-    url = forms.URLField(label="Address", max_length=500, assume_scheme="https")
+    url = forms.URLField(label="Address", max_length=Webhook.url.field.max_length, assume_scheme="https")
     events = forms.MultipleChoiceField(
         label="Is told",
         choices=[(kind, f"{title} ({kind})") for kind, title in KINDS.items()],

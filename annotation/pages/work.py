@@ -367,13 +367,12 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
 def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: submit an own task; the response has the next one."""
     body = parse(request.body)
-    if not isinstance(body.get("answers"), dict):
-        raise AnswerRefused("A submit needs its answers: an object of items, each with its questions.")
+    answers: Any = body.get("answers")
     outcome = labelling.submit(
         by=user_of(request),
         campaign=campaign,
         assignment=assignment,
-        answers=body["answers"],
+        answers=answers,
         evidence=body.get("evidence"),
         comment=str(body.get("comment") or ""),
         flagged=bool(body.get("flagged")),
@@ -434,7 +433,8 @@ def guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
 
 def _version(value: Any) -> int | None:
     """Return a version or duration sent by the page; None where it is missing or invalid."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= labelling.MOST_VERSION else None
 
 
 def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
@@ -457,6 +457,8 @@ def question_context(plan: Questionnaire) -> dict[str, Any]:
         "about_open": plan.about_open,
         "sections": sections(plan),
         "questions": for_browser(plan),
+        "comment_limit": labelling.COMMENT_LIMIT,
+        "note_limit": notes.COMMENT_LIMIT,
     }
 
 

@@ -33,7 +33,7 @@ from annotation.models import (
     SignInIdentity,
     UserName,
 )
-from annotation.models.people import ApiToken, Participant
+from annotation.models.people import NAME_LIMIT, ApiToken, Participant
 from annotation.people import names
 from config.models import Event
 from config.permissions import RESEARCHERS
@@ -158,7 +158,7 @@ def _log_of_campaign_roles(by: User, verb: str, campaign_role: CampaignRole) -> 
 
 # API tokens for programs: created for a limited time, to read or to write, shown once, stored as a hash.
 
-MOST_TOKENS, MOST_DAYS = 20, 366
+MOST_TOKENS, MOST_DAYS, USUAL_DAYS = 20, 366, 90
 NOTED_EVERY = timedelta(hours=1)
 
 
@@ -172,7 +172,7 @@ class IssuedToken(NamedTuple):
 @transaction.atomic
 def make(*, person: User, name: str, scope: str, days: int, by: User | None = None) -> IssuedToken:
     """Create a token of a person. Raises TokenRefused for an invalid name, scope or number of days."""
-    name = name.replace("\0", "").strip()[:80] or "token"
+    name = name.replace("\0", "").strip()[:NAME_LIMIT] or "token"
     if scope not in ApiToken.Scope.values:
         raise TokenRefused(f"A token may {' or '.join(ApiToken.Scope.values)}; there is no scope “{scope}”.")
     if Participant.objects.filter(user=person).exists():
@@ -369,6 +369,8 @@ def _own(person: User) -> Q:
 
 
 WRONG = "That is not your password of now."
+USERNAME_LIMIT, PASSWORD_LIMIT = 150, 1_000
+"""Maximum characters of a user name before it is normalised, and of a password."""
 NAME_TAKEN = "That name is taken, or looks like one that is. Choose another."
 
 
@@ -415,8 +417,8 @@ def checked_name(username: str) -> str:
 
 def check_password(password: str, username: str) -> None:
     """Raise PasswordRefused, with advice, for a password that is too easy or like the user name."""
-    if "\0" in password or len(password) > 1_000:
-        raise PasswordRefused("A password has at most 1,000 characters, all of them visible.")
+    if "\0" in password or len(password) > PASSWORD_LIMIT:
+        raise PasswordRefused(f"A password has at most {PASSWORD_LIMIT:,} characters, all of them visible.")
     try:
         validate_password(password, User(username=username))
     except ValidationError as error:

@@ -12,10 +12,11 @@ from django.db.models import ProtectedError, QuerySet
 
 from annotation.errors import GroupRefused
 from annotation.models import PeopleGroup, PersonLanguage, WritingName
+from annotation.models.people import NAME_LIMIT, WRITING_LIMIT
 from annotation.people import names
 from config.models import Event
 
-NAME_LIMIT, WRITING_LIMIT, MOST_LANGUAGES, MOST_NAMES = 80, 200, 50, 50
+MOST_LANGUAGES, MOST_NAMES = 50, 50
 LANGUAGE = re.compile(r"[a-z]{2,40}")
 
 

@@ -312,15 +312,26 @@ def addresses_in(text: str) -> list[str]:
 
 @transaction.atomic
 def invite_by_mail(
-    *, by: User | None, emails: Sequence[str], role: str, name: str = "", days: int = INVITATION_DAYS
+    *,
+    by: User | None,
+    emails: Sequence[str],
+    role: str,
+    base: str,
+    name: str = "",
+    days: int = INVITATION_DAYS,
 ) -> list[IssuedLink]:
     """Create an invitation for each address (see `addresses_in`); an open one to it is replaced.
+
+    They are sent where mail is set up; `base` is Concord's address.
 
     Raises EmailRefused, RoleRefused, NameRefused and LinkRefused, and then invites nobody.
     """
     if name.strip() and len(emails) > 1:
         raise EmailRefused("A user name is for one person: leave it empty, or invite one address.")
-    return [invite(by=by, role=role, name=name, days=days, email=email) for email in emails]
+    made_links = [invite(by=by, role=role, name=name, days=days, email=email) for email in emails]
+    if mail_is_set_up():
+        send_invitations(by=by, invitations=[made_link.link for made_link in made_links], base=base)
+    return made_links
 
 
 @transaction.atomic

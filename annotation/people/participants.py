@@ -20,6 +20,7 @@ from django.utils.crypto import salted_hmac
 from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import JoinRefused, TooManyTries
 from annotation.models import Campaign, CampaignMember, JoinLink, JoinTry, Participant, ParticipantBrowser
+from annotation.models.people import ADDRESS_LIMIT, NAME_LIMIT
 from config.models import Event
 
 SALT = "join link"
@@ -29,6 +30,7 @@ NO_USE = "This link is no longer valid. Ask the person who gave it to you."
 FULL = "As many people as are needed have joined already. Thank you for your interest."
 UNSIGNED = "Your participant id is not signed. Open the whole address that you were given."
 TRIES_AN_HOUR = 60
+MOST_PEOPLE = 2**31 - 1
 MOST_WAITING = 5
 """Maximum number of a participant's browsers waiting for confirmation; the oldest are dropped."""
 WINDOW = timedelta(hours=1)
@@ -69,10 +71,10 @@ def make_link(
     return_url: str = "",
 ) -> JoinLink:
     """Create a link by which people join a campaign. Raises JoinRefused with the invalid `field`."""
-    name, code, return_url = name.replace("\0", "").strip()[:80], code.strip(), return_url.strip()
+    name, code, return_url = name.replace("\0", "").strip()[:NAME_LIMIT], code.strip(), return_url.strip()
     if not name:
         raise JoinRefused("Say what the link is for, such as “Prolific, first wave”.", "name")
-    if most is not None and not 1 <= most < 2**31:
+    if most is not None and not 1 <= most <= MOST_PEOPLE:
         raise JoinRefused("At least one person must be able to come by the link.", "most")
     if expires_at is not None and expires_at <= timezone.now():
         raise JoinRefused("A link must end in the future.", "expires_at")
@@ -332,6 +334,6 @@ def _check_address(address: str) -> None:
         parts = urlsplit(address)
     except ValueError:
         raise JoinRefused(wrong, "return_url") from None
-    clean = address.isprintable() and " " not in address and len(address) <= 500
+    clean = address.isprintable() and " " not in address and len(address) <= ADDRESS_LIMIT
     if parts.scheme != "https" or not parts.hostname or "@" in parts.netloc or not clean:
         raise JoinRefused(wrong, "return_url")

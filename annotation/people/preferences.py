@@ -9,6 +9,7 @@ from django.db import transaction
 
 from annotation.errors import ComfortRefused
 from annotation.models import Comfort
+from annotation.models.people import LONGEST_BREAK, SHORTEST_BREAK
 
 # Preferences stored on a person's account: their fields, validation, and changes.
 
@@ -28,7 +29,6 @@ COMMANDS = {
 }
 """Commands of the annotation page: command to its default key and its action."""
 FIELDS = ("auto_advance", "text_size", "more_contrast", "break_after", "keys")
-SHORTEST_BREAK, LONGEST_BREAK = 5, 240
 
 
 def comfort_of(person: User) -> Comfort:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation.campaigns.campaign_actions import locked, log
 from annotation.campaigns.choice import refused, selected_continuations
 from annotation.campaigns.settings import Setting, When, check_blind, check_values, refuse
+from annotation.errors import SubmissionRefused
 from annotation.models import CampaignMember, CheckResult, Continuation, Label, Standing
 from annotation.models.campaigns import Campaign
 from annotation.models.checks import CheckPlan, KeyAnswer, KeyTask
@@ -27,6 +28,7 @@ from annotation.work import check_stages
 from annotation.work.check_stages import Key, Place, Value, right_in_words
 from annotation.work.checking import cleaned
 from annotation.work.labels import called
+from annotation.work.submissions import reasoned
 
 # Answer keys: the correct answers of a task, their source, and which tasks can be checked with them.
 #
@@ -629,8 +631,6 @@ def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:
 #
 # Each action is one transaction, requires a reason, and is logged. None touches a label.
 
-REASON_LIMIT = 2_000
-
 
 @transaction.atomic
 def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
@@ -734,9 +734,7 @@ def _held_of(member_status: Standing) -> Any:
 
 
 def _reason(reason: str) -> str:
-    reason = str(cleaned(reason)).strip()
-    if not reason:
-        refuse("reason", "Say why, in a few words: the reason is logged.")
-    if len(reason) > REASON_LIMIT:
-        refuse("reason", f"Give the reason in at most {REASON_LIMIT:,} characters.")
-    return reason
+    try:
+        return reasoned(reason)
+    except SubmissionRefused as error:
+        refuse("reason", str(error))

@@ -155,29 +155,26 @@ def write(
     *,
     by: User,
     campaign: Campaign,
-    to: Sequence[User],
     text: str,
+    to: Sequence[User] = (),
     assignment: Assignment | None = None,
-    turn: int | None = None,
+    line: int | None = None,
 ) -> list[Thread]:
     """Start a thread with each of some annotators of a campaign, as its researcher; return the threads.
 
-    A thread about an assignment, or a turn (its id) shown in it, is with the assignment's holder. Raises
-    PermissionDenied for somebody who may not manage the campaign, NoteRefused where the text is empty or
-    names a system, or somebody does not take part.
+    A thread about an assignment, or a line of its transcript (from 1), is with the assignment's holder alone.
+    Raises PermissionDenied for somebody who may not manage the campaign, NoteRefused where the text is empty
+    or names a system, the line does not exist, or somebody does not take part.
     """
     if not access.may_manage(by, campaign):
         raise PermissionDenied
     text = _text(text)
     _must_be_blind(campaign, text)
+    if assignment is not None:
+        to = [assignment.user]
     if not to:
         raise NoteRefused("Choose at least one annotator of the campaign.")
-    if assignment is not None and (len(to) > 1 or assignment.user_id != to[0].pk):
-        raise NoteRefused(
-            "A message about a task goes to the annotator whose task it is, and to nobody else."
-        )
-    if turn is not None and (assignment is None or turn not in screens.load(assignment.task_id).turns):
-        raise NoteRefused("That turn is not part of what this annotator was shown in this task.")
+    turn = _turn_on_line(assignment, line)
     members = set(campaign.members.filter(user__in=to).values_list("user_id", flat=True))
     for person in to:
         takes_part = person.pk in members or (
@@ -194,6 +191,18 @@ def write(
     return threads
 
 
+def recipients(campaign: Campaign, names: Iterable[str], *, everybody: bool = False) -> list[User]:
+    """Return the members of a campaign with these pseudonyms, or all of them. Raises NoteRefused."""
+    members = {member.user_id: member.user for member in campaign.members.select_related("user")}
+    if everybody:
+        return list(members.values())
+    accounts = {name: account for account, name in of_people(members, campaign.corpus_id).items()}
+    if unknown := set(names) - accounts.keys():
+        name = min(unknown).replace("\0", "")
+        raise NoteRefused(f"{name} does not take part in this campaign. Name annotators by their pseudonyms.")
+    return [members[accounts[name]] for name in sorted(set(names))]
+
+
 @transaction.atomic
 def ask(
     *, by: User, campaign: int, text: str, assignment: int | None = None, line: int | None = None
@@ -207,17 +216,12 @@ def ask(
     seat = member.select_for_update(of=("self",)).first()
     if seat is None:
         raise NotTaskHolder("You do not take part in this campaign.")
-    own = turn = None
+    own = None
     if assignment is not None:
         own = Assignment.objects.filter(pk=assignment, user=by, campaign=campaign).first()
         if own is None:
             raise NotTaskHolder("This task is not yours.")
-    if line is not None:
-        turns = screens.load(own.task_id).turns if own else ()
-        if not 1 <= line <= len(turns):
-            raise NoteRefused(f"There is no line {line} in what you were shown.")
-        turn = turns[line - 1]
-    thread = _begin(seat.campaign, by, own, turn)
+    thread = _begin(seat.campaign, by, own, _turn_on_line(own, line))
     _say(by, thread, _text(text), from_annotator=True)
     return thread
 
@@ -260,6 +264,9 @@ def open_again(*, by: User, thread: Thread) -> None:
     _set_closed(by, thread, False)
 
 
+VERBS = {"close": close, "open": open_again}
+
+
 def _set_closed(by: User, thread: Thread, closed: bool) -> None:
     if not access.may_manage(by, thread.campaign_id):
         raise PermissionDenied
@@ -267,6 +274,15 @@ def _set_closed(by: User, thread: Thread, closed: bool) -> None:
     thread.closed_at = timezone.now() if closed else None
     thread.save(update_fields=["closed_at"])
     _log(by, thread.campaign, "close a thread" if closed else "open a thread again", thread=thread.pk)
+
+
+def _turn_on_line(assignment: Assignment | None, line: int | None) -> int | None:
+    if line is None:
+        return None
+    turns = screens.load(assignment.task_id).turns if assignment else ()
+    if not 1 <= line <= len(turns):
+        raise NoteRefused(f"There is no line {line} in what was shown.")
+    return turns[line - 1]
 
 
 def _begin(campaign: Campaign, annotator: User, assignment: Assignment | None, turn: int | None) -> Thread:

@@ -123,6 +123,8 @@ def with_people(*, plan: Questionnaire, answers: Sequence[CheckedAnswer]) -> lis
 
 COMMENT_LIMIT = 5_000
 DRAFT_LIMIT = 1_000_000
+MOST_VERSION = 2**53 - 1
+"""The largest number that a page can hold exactly."""
 WITHDRAWN = "withdrawn in a revision"
 CLIENT_LIMIT = 64
 CONFLICT = "Another tab or device saved other answers to this task. Choose which to keep."
@@ -189,7 +191,7 @@ def save_draft(
     AnswerRefused.
     """
     version = draft.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**53:
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version <= MOST_VERSION:
         raise AnswerRefused("A draft needs a version: an integer of 1 or more.")
     draft = cleaned(draft)
     text = json.dumps(draft, ensure_ascii=False)

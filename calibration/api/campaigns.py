@@ -17,6 +17,7 @@ from annotation.campaigns.progress import Counts
 from annotation.models import Campaign, CheckPlan, KeyTask
 from annotation.work import check_actions
 from annotation.work.labels import person_called
+from annotation.work.submissions import REASON_LIMIT
 from calibration import campaign_checks
 from calibration.api.serializers import ResultSerializer
 from calibration.campaign_checks import STATES, collect_results
@@ -95,7 +96,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
     annotator = serializers.CharField(max_length=150)
     verb = serializers.ChoiceField(choices=list(check_actions.VERBS))
-    reason = serializers.CharField(max_length=check_actions.REASON_LIMIT)
+    reason = serializers.CharField(max_length=REASON_LIMIT)
 
 
 @api.get(CheckPlanSerializer, permission=IsCampaignResearcher)

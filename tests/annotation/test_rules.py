@@ -134,6 +134,7 @@ def test_rules_that_make_no_sense_are_refused_and_change_nothing() -> None:
         ({"strata": {"x": experts}}, "groups_by"),
         ({"groups_by": "colour"}, "groups_by"),
         ({"not_own": "somebody"}, "not_own"),
+        ({"not_own": "metadata." + "x" * 120}, "not_own"),
     ):
         with pytest.raises(CampaignRefused) as refusal:
             rules.set_rules(by=ana, campaign=campaign, rules=Rules(**told))  # type: ignore[arg-type]

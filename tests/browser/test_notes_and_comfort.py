@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Bookmark, Label, Message, TurnNote
 from annotation.people import preferences
-from annotation.work import messages, screens
+from annotation.work import messages
 from annotation.work import task_actions as labelling
 from tests import factories
 from tests.browser.conftest import PHONE
@@ -28,7 +28,7 @@ def setting_of(number: int = 3):
 
 def test_a_turn_is_noted_by_key_and_mouse_and_a_message_answered_beside_it(page_of) -> None:
     ana, rei, campaign = setting_of()
-    _, hold = labelling.start(by=ana, campaign=campaign.pk)
+    labelling.start(by=ana, campaign=campaign.pk)
     page = page_of(ana, viewport=PHONE)
     page.goto(f"/work/{campaign.pk}/")
     item = page.locator(".turn.item")
@@ -48,9 +48,8 @@ def test_a_turn_is_noted_by_key_and_mouse_and_a_message_answered_beside_it(page_
     dialog.get_by_role("button", name="Ask the researcher").click()
     mine = page.locator(".turn.history").first.locator("[data-thread]")
     expect(mine).to_contain_text("What is meant?")
-    turn = screens.load(hold.task).turns[0]
     own = TurnNote.objects.get(superseded_at=None).assignment
-    messages.write(by=rei, campaign=campaign, to=[ana], text="Why?", assignment=own, turn=turn)
+    messages.write(by=rei, campaign=campaign, text="Why?", assignment=own, line=1)
     page.reload()
     expect(page.get_by_role("alert").first).to_contain_text("A researcher wrote to you about turn 1.")
     page.get_by_role("button", name="Show it").click()

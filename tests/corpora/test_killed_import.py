@@ -61,7 +61,7 @@ def test_an_import_whose_worker_is_killed_is_done_again_and_counts_once(start: S
     content = "".join(json.dumps(line(f"d{n}")) + "\n" for n in range(DIALOGUES)).encode()
     file = SimpleUploadedFile("large.jsonl", content)
     upload = uploads.receive(
-        by=factories.user(researcher=True), file=file, format="jsonl", corpus_name="large"
+        by=factories.user(researcher=True), files=[file], format="jsonl", corpus_name="large"
     )
     for _ in range(2):
         Job.objects.update(done=0)

@@ -34,7 +34,7 @@ def received(*lines: object, **fields: object) -> Upload:
     content = "".join(json.dumps(one) + "\n" for one in lines).encode()
     file = SimpleUploadedFile("f.jsonl", content)
     options = {"by": factories.user(researcher=True), "format": "jsonl", "corpus_name": "c", **fields}
-    return uploads.receive(file=file, **options)  # type: ignore[arg-type]
+    return uploads.receive(files=[file], **options)  # type: ignore[arg-type]
 
 
 def now(upload: Upload) -> Upload:
@@ -225,7 +225,7 @@ def test_an_uploaded_meeting_is_called_by_its_own_name(tmp_path: Path) -> None:
     meeting = {"meeting_transcripts": [{"speaker": "A", "content": "Hi"}], "topic_list": []}
     file = SimpleUploadedFile("Bed003.json", json.dumps(meeting).encode())
     person = factories.user(researcher=True)
-    uploads.receive(by=person, file=file, format="qmsum", corpus_name="c")
+    uploads.receive(by=person, files=[file], format="qmsum", corpus_name="c")
     work_off()
     assert Corpus.objects.get().dialogues.get().key == "Bed003"
 

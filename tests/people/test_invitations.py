@@ -210,8 +210,9 @@ def test_a_list_has_an_end_and_a_name_is_for_one() -> None:
         links.addresses_in("\n".join(f"a{n}@example.org" for n in range(201)))
     with pytest.raises(EmailRefused, match="at least one"):
         links.addresses_in(" ,;\n")
+    emails = ["a@example.org", "b@example.org"]
     with pytest.raises(EmailRefused, match="for one person"):
-        links.invite_by_mail(by=None, emails=["a@example.org", "b@example.org"], role="annotator", name="ana")
+        links.invite_by_mail(by=None, emails=emails, role="annotator", name="ana", base="")
     assert names.address_fault("ana.o'neill+x@mail.example.co.uk") == ""
 
 

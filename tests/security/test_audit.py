@@ -63,10 +63,12 @@ TRACED = {
 
 PASSED_ON = {
     "annotation.campaigns.campaign_actions.open_campaign": "start",
+    "annotation.campaigns.campaign_actions.change_members": "add_member",
     "annotation.people.links.invite_by_mail": "invite",
     "annotation.people.links.send_invitations": "queue",
     "annotation.corpora.deletion.start_deletion": "delete_corpus",
     "annotation.corpora.uploads.receive": "start",
+    "annotation.corpora.uploads.import_now": "_import_from",
     "annotation.corpora.uploads.repeat": "retry",
     "annotation.corpora.uploads.cancel": "cancel",
     "annotation.scheme_actions.create_from_corpus": "create",
