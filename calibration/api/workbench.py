@@ -25,11 +25,11 @@ from calibration.workbench.versions import DIRECTIONS, Difference, differences, 
 from config import api
 from jobs import runs
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, serializer_field
+from judges.api.prompts import PickSerializer
 from judges.drafts import benches, draft_actions
-from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, wording_from
+from judges.drafts.benches import begun_from, options_of, parent_of, picked, wording_from
 from judges.models import Bench
 from judges.prompts import versions
-from judges.prompts.examples import MOST_SHOWN, RULE_CHOICES
 from judges.protocols.wording import LONGEST
 from judges.runs.lookup import endpoint_named, selection_of
 from judges.runs.plans import BUDGET, SAMPLE_COUNT
@@ -57,14 +57,8 @@ class NewBenchSerializer(Plain):
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
 
 
-class DraftExamplesSerializer(Plain):
+class DraftExamplesSerializer(PickSerializer):
     """How a draft's worked examples are picked, from dev of its bench, in place of those it has."""
-
-    rule = serializers.ChoiceField(choices=RULE_CHOICES)
-    n = serializers.IntegerField(default=USUAL, min_value=1, max_value=MOST_SHOWN)
-    items = api.texts(max_length=MOST_SHOWN)
-    judge = api.optional_text()
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
 
 
 class TrySerializer(Plain):

@@ -45,13 +45,13 @@ from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.drafts import benches, draft_actions
-from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, text_of, versions_for
+from judges.drafts.benches import begun_from, options_of, parent_of, picked, text_of, versions_for
 from judges.errors import JudgeError
 from judges.models import Bench, Draft
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
-from judges.pages.prompts import EditorForm, judges_to_disagree_with
+from judges.pages.prompts import RULE_TITLES, EditorForm, pick_fields, picking
 from judges.pages.runs import sync_endpoints
-from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys
+from judges.prompts.examples import BadKeys
 from judges.prompts.requests import COUNTED
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
@@ -118,38 +118,27 @@ class BenchForm(forms.Form):
         return data
 
 
+EXAMPLES = "examples_"
+"""Prefix of the names of the fields that pick examples."""
+
+
 class WithExamples(forms.Form):
     """Fields to pick a draft's worked examples anew: those of `prompts` without a corpus."""
 
     examples_rule = forms.ChoiceField(
         required=False,
         label="Pick",
-        choices=[("", "no others"), *((key, title[0].upper() + title[1:]) for key, title in RULES.items())],
+        choices=[("", "no others"), *RULE_TITLES],
         help_text="From dev of this bench's corpus alone; they take the place of those that it has.",
-    )
-    examples_n = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_SHOWN, initial=USUAL, label="Examples in a call"
-    )
-    examples_keys = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
-        label="Items, if you choose them yourself",
-        help_text="Their keys, one a line, such as dialogue/continuation/3.",
-    )
-    examples_judge = forms.ChoiceField(
-        required=False, label="Whose disagreement, if you take the most disagreed"
-    )
-    examples_seed = forms.IntegerField(
-        required=False, min_value=0, max_value=2**31 - 1, initial=0, label="Seed of what is drawn"
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _choose(self, "examples_judge", judges_to_disagree_with())
+        self.fields.update({f"{EXAMPLES}{name}": field for name, field in pick_fields().items()})
 
     def examples(self) -> list[forms.BoundField]:
         """Return the fields."""
-        return [self[name] for name in self.fields if name.startswith("examples_")]
+        return [self[name] for name in self.fields if name.startswith(EXAMPLES)]
 
     def examples_told(self) -> bool:
         """Whether examples are to be picked."""
@@ -157,12 +146,7 @@ class WithExamples(forms.Form):
 
     def told_examples(self) -> dict[str, Any]:
         """Return the settings for picking examples, as `judges.drafts.benches.picked` expects them."""
-        data = self.cleaned_data
-        if "examples_rule" not in self.fields:
-            return {}
-        keys = [key for line in data["examples_keys"].splitlines() if (key := line.strip())]
-        rest = {name: data[f"examples_{name}"] for name in ("rule", "n", "judge", "seed")}
-        return rest | {"items": keys}
+        return picking(self.cleaned_data, EXAMPLES) if "examples_rule" in self.fields else {}
 
     def refuse(self, error: JobError) -> None:
         """Show an error at the field that caused it."""
@@ -192,7 +176,7 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
         drafts = drafts_of(bench.corpus, self.protocol) if self.protocol.needs else ()
         self.fields.update(need_fields(self.protocol, drafts))
         if self.protocol.needs:  # other judges' answers cannot be shown in examples
-            for name in [name for name in self.fields if name.startswith("examples_")]:
+            for name in [name for name in self.fields if name.startswith(EXAMPLES)]:
                 del self.fields[name]
 
     def needs(self) -> list[forms.BoundField]:

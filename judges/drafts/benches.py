@@ -384,25 +384,15 @@ def wording_from(bench: Bench, ref: str, parts: Mapping[str, Any]) -> Wording:
 
 # Worked examples of a draft: picked on its bench like those of a prompt version, from dev only.
 
-USUAL = 4
-"""Default number of examples in a call."""
-
 
 def picked(bench: Bench, variant: str, wording: Wording, picking: Mapping[str, Any] | None) -> Wording:
-    """Return a draft's text with examples picked by `picking`: a `rule`, and optionally `n`, `items`, `judge`
-    and `seed`. Without a rule the text is unchanged. Raises JudgeError if there are no examples.
+    """Return a draft's text with examples picked by `picking`, the criteria of a `Pick` besides its corpus.
+
+    Without a rule the text is unchanged. Raises JudgeError if there are no examples.
     """
-    if not picking or not picking.get("rule"):
+    if not picking or not picking["rule"]:
         return wording
-    how = Pick(
-        bench.corpus,
-        picking["rule"],
-        picking.get("n") or USUAL,
-        tuple(picking.get("items") or ()),
-        picking.get("judge") or "",
-        picking.get("seed") or 0,
-    )
-    return pick(protocol_of(bench, variant), variant, wording, how)
+    return pick(protocol_of(bench, variant), variant, wording, Pick(bench.corpus, **picking))
 
 
 def identity(spec: Mapping[str, Any]) -> str:
