@@ -16,20 +16,20 @@ from rest_framework.response import Response
 from annotation.models import Item, Question
 from calibration import access
 from calibration.api.exports import refused_as
-from calibration.models import ForAdjudication, Mark, Search
+from calibration.models import COST, ForAdjudication, Mark, Search
 from calibration.workbench import as_json, checks, marks, searches
 from calibration.workbench.checks import CHECKS
-from calibration.workbench.searches import BOUNDS
+from calibration.workbench.searches import DEFAULTS, NUMBERS
 from calibration.workbench.sheets import Judged, judged_on, sheets
 from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
 from config import api
-from jobs import runs
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, serializer_field
 from judges.api.prompts import PickSerializer
 from judges.drafts import benches, draft_actions
 from judges.drafts.benches import begun_from, options_of, parent_of, picked, wording_from
 from judges.models import Bench
 from judges.prompts import versions
+from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.protocols.wording import LONGEST
 from judges.runs.lookup import endpoint_named, selection_of
 from judges.runs.plans import BUDGET, SAMPLE_COUNT
@@ -42,7 +42,7 @@ Plain = serializers.Serializer[Any]
 class NewBenchSerializer(Plain):
     """A bench over a corpus or a campaign, by name."""
 
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=benches.LONGEST_NAME)
     protocol = serializers.CharField(max_length=60)
     corpus = api.optional_text()
     campaign = api.optional_text()
@@ -54,7 +54,7 @@ class NewBenchSerializer(Plain):
     include_self = serializers.BooleanField(
         default=False, help_text="dialogues' own turns, too, where they have continuations"
     )
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+    seed = serializer_field(benches.SEED, default=0, allow_null=False)
 
 
 class DraftExamplesSerializer(PickSerializer):
@@ -97,8 +97,8 @@ class TrySerializer(Plain):
 class KeepSerializer(Plain):
     """Under which name a draft is kept."""
 
-    name = api.optional_text(max_length=100)
-    note = api.optional_text(max_length=5000)
+    name = api.optional_text(max_length=LONGEST_NAME)
+    note = api.optional_text(max_length=LONGEST_NOTE)
 
 
 class MarkSerializer(Plain):
@@ -108,7 +108,7 @@ class MarkSerializer(Plain):
     item = serializers.IntegerField(help_text="item_id of the disagreement")
     question = serializers.IntegerField(help_text="question_id of the disagreement")
     verdict = serializers.ChoiceField(choices=Mark.Verdict.choices)
-    note = api.optional_text(max_length=5000)
+    note = api.optional_text(max_length=marks.LONGEST)
     adjudicate = serializers.BooleanField(default=False)
 
 
@@ -127,9 +127,6 @@ class CheckSerializer(Plain):
     draft = serializers.IntegerField()
     check_key = serializers.ChoiceField(choices=[key for key, check in CHECKS.items() if check.asks])
     estimate = serializers.BooleanField(default=False)
-
-
-VERBS = ("cancel", "retry", "keep", "discard")
 
 
 @api.listing(name="benches_list", page=lambda page: [as_json.bench(row) for row in page])
@@ -186,17 +183,10 @@ def show_draft(request: Request, pk: int, number: int) -> dict[str, Any]:
 def act_on_draft(request: Request, pk: int, number: int, verb: str) -> dict[str, Any]:
     """Cancel a draft, ask again for what failed (`retry`), keep it as a version, or throw it away."""
     draft, by = access.draft(access.bench(pk), number), api.user(request)
-    if verb not in VERBS:
-        raise NotFound(f"There is no {verb}; there are {', '.join(VERBS)}.")
-    data, run = api.data(request), draft_actions.run_of(draft)
-    if verb == "keep":
-        draft_actions.keep(by=by, draft=draft, **data)
-    elif verb == "discard":
-        draft_actions.discard(by=by, draft=draft)
-    elif run is not None and verb == "cancel":
-        runs.cancel(by=by, run=run)
-    elif run is not None:
-        runs.retry_failed(by=by, run=run)
+    if verb not in draft_actions.VERBS:
+        raise NotFound(f"There is no {verb}; there are {', '.join(draft_actions.VERBS)}.")
+    data = api.data(request)
+    draft_actions.VERBS[verb](by=by, draft=draft, **(data if verb == "keep" else {}))
     return as_json.draft(access.draft(access.bench(pk), number))
 
 
@@ -312,9 +302,8 @@ def withdraw_adjudication(request: Request, pk: int) -> dict[str, Any]:
 # Searches over HTTP: a model proposes texts for a judge. Researchers only, as by default.
 
 
-def _number(name: str, default: int) -> serializers.IntegerField:
-    least, most = BOUNDS[name]
-    return serializers.IntegerField(default=default, min_value=least, max_value=most)
+def _number(name: str) -> serializers.Field[Any, Any, Any, Any]:
+    return serializer_field(NUMBERS[name], default=DEFAULTS[name], allow_null=False)
 
 
 class SearchParametersSerializer(serializers.Serializer[Any]):
@@ -329,16 +318,14 @@ class NewSearchSerializer(serializers.Serializer[Any]):
     """From which text (`name@number`), by which models, within which bounds."""
 
     begin = serializers.CharField(max_length=120, help_text="a version of a prompt")
-    name = api.optional_text(max_length=99, help_text="the prompt of the proposals")
+    name = api.optional_text(max_length=LONGEST_NAME, help_text="the prompt of the proposals")
     endpoint = serializers.CharField(max_length=100, help_text="where the judge is asked")
     improver = serializers.CharField(max_length=100, help_text="where proposals are asked for")
-    rounds = _number("rounds", 8)
-    few = _number("few", 5)
-    most_calls = _number("most_calls", 1000)
-    most_cost = serializers.DecimalField(
-        allow_null=True, default=None, max_digits=12, decimal_places=4, min_value=0
-    )
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+    rounds = _number("rounds")
+    few = _number("few")
+    most_calls = _number("most_calls")
+    most_cost = serializers.DecimalField(allow_null=True, default=None, min_value=0, **COST)
+    seed = _number("seed")
     needs = serializers.DictField(
         child=serializers.CharField(), default=dict, help_text="per role whom the judge reads"
     )

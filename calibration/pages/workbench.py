@@ -39,7 +39,6 @@ from calibration.workbench.versions import (
 )
 from config.files import row_id
 from config.permissions import researcher_only, user_of
-from jobs import runs
 from jobs.endpoints.parameter_inputs import WithParameters, form_field
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
@@ -75,7 +74,7 @@ HOW_A_RUBRIC_ASKS = {
 class BenchForm(forms.Form):
     """Settings of a new bench."""
 
-    name = forms.CharField(max_length=100, help_text="How you find it again.")
+    name = forms.CharField(max_length=benches.LONGEST_NAME, help_text="How you find it again.")
     protocol = forms.ChoiceField(
         label="What is judged",
         help_text="The protocol says which questions are answered, and about what.",
@@ -96,7 +95,7 @@ class BenchForm(forms.Form):
         label="Also rate the original turns",
         help_text="Of dialogues that have continuations; of all others they are there anyway.",
     )
-    seed = forms.IntegerField(min_value=0, initial=0, help_text="Decides which dev items come first.")
+    seed = form_field(benches.SEED, required=True, initial=0)
 
     def __init__(self, *args: Any, has_campaign: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -108,12 +107,10 @@ class BenchForm(forms.Form):
         _choose(self, "scheme", [*own, *scheme_choices()[1:]])
 
     def clean(self) -> dict[str, Any]:
-        """Clear the rubric's variant if another protocol was chosen."""
+        """Clear the variant of another protocol than the chosen one."""
         data = super().clean() or {}
         protocol = PROTOCOLS.get(data.get("protocol", ""))
-        if protocol is not None and (
-            not protocol.takes_scheme or data.get("variant") not in protocol.variants
-        ):
+        if protocol is not None and data.get("variant") not in protocol.variants:
             data["variant"] = ""
         return data
 
@@ -421,21 +418,13 @@ def draft_act(request: HttpRequest, pk: int, number: int, verb: str) -> HttpResp
             draft_actions.discard(by=by, draft=draft)
             messages.info(request, f"Draft {draft.number} was thrown away. It stays counted as tried.")
             return redirect("bench", pk)
-        elif verb in ("cancel", "retry"):
-            _change_run(request, draft, verb)
+        elif verb in draft_actions.VERBS:
+            draft_actions.VERBS[verb](by=by, draft=draft)
         else:
             raise Http404
     except JobError as error:
         messages.error(request, str(error))
     return redirect(_address(draft))
-
-
-def _change_run(request: HttpRequest, draft: Draft, verb: str) -> None:
-    run = draft_actions.run_of(draft)
-    if run is None:
-        return
-    change = runs.cancel if verb == "cancel" else runs.retry_failed
-    change(by=user_of(request), run=run)
 
 
 def _displayed_draft(about: Bench, number: str) -> Draft | None:

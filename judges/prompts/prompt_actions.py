@@ -28,7 +28,7 @@ _NAME = re.compile(r"[^\W_][\w .+-]*")
 Origin = PromptVersion.Origin
 RESERVED = ("diff", "import", "new", "request")
 """Names that URLs use for other pages."""
-LONGEST_NAME, LONGEST_NOTE = 99, 2000
+LONGEST_NAME, LONGEST_NOTE = 99, 5_000
 
 
 @transaction.atomic
