@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -39,6 +39,8 @@ from calibration.ratings.scope import QuestionInfo
 from calibration.statistics import RatingError
 from config.models import Event
 from config.permissions import Viewer, is_researcher
+from jobs.endpoints.parameters import MOST_WHOLE, Parameter
+from jobs.errors import JobError
 
 # Pseudonyms of raters in a round: fixed letters, assigned in random order.
 
@@ -268,7 +270,11 @@ def _hash(material: Material, settings: Settings, seed: int, picks: Iterable[Pic
 
 BATCH = 5_000
 LONGEST_NAME = 120
-MOST_SEED = 2**31 - 1
+MOST_SEED = MOST_WHOLE
+TERMS = ("adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
+"""Arguments of `begin` about who decides and what they see."""
+LEASE_MINUTES = Parameter("lease_minutes", "whole", "Minutes that a case is held for", "", 1, 24 * 60)
+USUAL_LEASE = 30
 
 
 @dataclass(frozen=True)
@@ -314,7 +320,7 @@ def begin(
     own_items: bool = False,
     shows_names: bool = False,
     shows_systems: bool = False,
-    lease_minutes: int = 30,
+    lease_minutes: int = USUAL_LEASE,
 ) -> AdjudicationRound:
     """Draw and freeze the cases of a new round. Raises AdjudicationRefused if the rules pick nothing."""
     name = name.strip()
@@ -324,8 +330,10 @@ def begin(
         raise AdjudicationRefused(f"There is a round {name} already: choose another name.")
     if adjudicators not in (1, 2):
         raise AdjudicationRefused("One adjudicator decides on each case, or two who must agree.")
-    if not 1 <= lease_minutes <= 24 * 60:
-        raise AdjudicationRefused("A case is held for 1 to 1,440 minutes.")
+    try:
+        LEASE_MINUTES.checked(lease_minutes)
+    except JobError as error:
+        raise AdjudicationRefused(str(error)) from None
     case_draw = preview(plan)
     if not case_draw.picks:
         raise AdjudicationRefused("These rules pick no item from the current answers.")
@@ -382,7 +390,8 @@ def reopen(*, by: User | None, adjudication_round: AdjudicationRound) -> None:
     _change(by, adjudication_round, AdjudicationRound.State.OPEN, "reopen")
 
 
-VERBS = {"close": close, "reopen": reopen}
+VERBS: dict[str, Callable[..., int | None]] = {"top-up": top_up, "close": close, "reopen": reopen}
+"""Changes of a round by name; a top-up returns how many cases it added."""
 
 
 def _change(by: User | None, adjudication_round: AdjudicationRound, state: str, verb: str) -> None:

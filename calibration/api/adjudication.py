@@ -8,13 +8,11 @@ from django.db.models import QuerySet
 from django.http import FileResponse, Http404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.corpora import splits
 from annotation.models import SchemeVersion
-from annotation.scheme_store import find
 from annotation.text.views import DEFAULT
 from annotation.work.screens import load_place
 from calibration import access
@@ -23,13 +21,23 @@ from calibration.adjudication import rounds as actions
 from calibration.adjudication import rounds as reading
 from calibration.adjudication.cases import TITLES, locked_clusters
 from calibration.adjudication.decisions import LONGEST_REASON
-from calibration.adjudication.rounds import MOST_SEED, STATES, Plan, may_decide
-from calibration.api.serializers import PlaceSerializer
+from calibration.adjudication.rounds import (
+    LEASE_MINUTES,
+    LONGEST_NAME,
+    MOST_SEED,
+    STATES,
+    TERMS,
+    USUAL_LEASE,
+    Plan,
+    may_decide,
+)
+from calibration.api.serializers import PlaceSerializer, SchemeVersionField
 from calibration.models import AdjudicationDecision, AdjudicationRound
 from config import api
 from config.files import file_response
 from config.openapi import files as files_of
 from config.permissions import IsSignedIn
+from jobs.endpoints.parameter_inputs import serializer_field
 
 # What programs send about adjudication.
 
@@ -37,7 +45,7 @@ from config.permissions import IsSignedIn
 class PlanSerializer(PlaceSerializer):
     """What a round is about: a corpus or a campaign, a scheme (`key@version`), rules with bounds, a seed."""
 
-    scheme = serializers.RegexField(r"^.+@[0-9]{1,9}$", max_length=200)
+    scheme = SchemeVersionField()
     rules = serializers.DictField(child=serializers.JSONField(allow_null=True))
     seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
     takes_locked = serializers.BooleanField(default=False)
@@ -46,18 +54,18 @@ class PlanSerializer(PlaceSerializer):
 class RoundSerializer(PlanSerializer):
     """A round to begin: its plan, its name, who decides and what they see."""
 
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=LONGEST_NAME)
     adjudicators = serializers.ChoiceField(choices=[1, 2], default=1)
     own_items = serializers.BooleanField(default=False)
     shows_names = serializers.BooleanField(default=False)
     shows_systems = serializers.BooleanField(default=False)
-    lease_minutes = serializers.IntegerField(min_value=1, max_value=1440, default=30)
+    lease_minutes = serializer_field(LEASE_MINUTES, default=USUAL_LEASE, allow_null=False)
 
 
 class ChangeRoundSerializer(serializers.Serializer[Any]):
     """What to do with a round."""
 
-    verb = serializers.ChoiceField(choices=["top-up", "close", "reopen"])
+    verb = serializers.ChoiceField(choices=list(actions.VERBS))
 
 
 class CasesSerializer(serializers.Serializer[Any]):
@@ -95,19 +103,13 @@ class WhySerializer(serializers.Serializer[Any]):
 class DecisionsFileSerializer(serializers.Serializer[Any]):
     """Decisions made elsewhere: the text of a CSV or JSONL file."""
 
-    form = serializers.ChoiceField(choices=["csv", "jsonl"])
-    content = serializers.CharField(max_length=20_000_000, trim_whitespace=False)
-
-
-ROUND_FIELDS = ("name", "adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
+    form = serializers.ChoiceField(choices=list(decisions.FORMS))
+    content = serializers.CharField(max_length=decisions.LARGEST_FILE, trim_whitespace=False)
 
 
 def _plan(data: dict[str, Any]) -> Plan:
-    version = find(data["scheme"])
-    if version is None:
-        raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
-    campaign = data.get("campaign")
-    return Plan(data["corpus"], campaign, version, data["rules"], data["seed"], data["takes_locked"])
+    place = data["corpus"], data.get("campaign")
+    return Plan(*place, data["scheme"], data["rules"], data["seed"], data["takes_locked"])
 
 
 @api.listing(
@@ -123,7 +125,7 @@ def rounds(request: Request) -> QuerySet[AdjudicationRound]:
 def begin(request: Request) -> dict[str, Any]:
     """Draw the cases of a new round of adjudication."""
     data = api.data(request)
-    fields = {name: data[name] for name in ROUND_FIELDS}
+    fields = {name: data[name] for name in ("name", *TERMS)}
     return reading.round_as_dict(actions.begin(by=api.user(request), plan=_plan(data), **fields))
 
 
@@ -143,12 +145,9 @@ def show_round(request: Request, pk: int) -> dict[str, Any]:
 def change_round(request: Request, pk: int) -> dict[str, Any]:
     """Top a round up (by `added` cases), close or reopen it."""
     adjudication_round, by = access.adjudication_round(pk), api.user(request)
-    verb, added = api.data(request)["verb"], 0
-    if verb == "top-up":
-        added = actions.top_up(by=by, adjudication_round=adjudication_round)
-    else:
-        actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
-    return reading.round_as_dict(adjudication_round) | {"added": added}
+    verb = api.data(request)["verb"]
+    added = actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
+    return reading.round_as_dict(adjudication_round) | {"added": added or 0}
 
 
 @api.get()

@@ -42,7 +42,15 @@ from calibration.adjudication.cases import (
     raters_scope,
 )
 from calibration.adjudication.decisions import number_of
-from calibration.adjudication.rounds import MOST_SEED, Plan, may_decide
+from calibration.adjudication.rounds import (
+    LEASE_MINUTES,
+    LONGEST_NAME,
+    MOST_SEED,
+    TERMS,
+    USUAL_LEASE,
+    Plan,
+    may_decide,
+)
 from calibration.errors import AdjudicationRefused, CalibrationError, NotYours
 from calibration.gold.rules import RULES
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
@@ -50,6 +58,7 @@ from calibration.ratings.scope import census
 from calibration.workbench import marks
 from config.files import file_response
 from config.permissions import researcher_only, user_of
+from jobs.endpoints.parameter_inputs import form_field
 
 # The adjudicator's pages: rounds waiting for them, and the current case.
 #
@@ -242,13 +251,12 @@ def _nothing(request: HttpRequest, adjudication_round: AdjudicationRound, why: s
 
 SWITCHES = ("no_majority", "flagged", "commented", "marked", "everything")
 BOUNDS = ("spread", "judge_apart", "confidence")
-HOW = ("adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
 
 
 class AdjudicationForm(forms.Form):
     """Settings of a round: its labels, the rules that pick cases, and the terms of deciding."""
 
-    name = forms.CharField(max_length=120)
+    name = forms.CharField(max_length=LONGEST_NAME)
     scheme = forms.ChoiceField(label="Questions of")
     questions = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all of the scheme."
@@ -294,9 +302,7 @@ class AdjudicationForm(forms.Form):
     adjudicators = forms.ChoiceField(
         label="Each case is decided by", choices=[("1", "one adjudicator"), ("2", "two, who must agree")]
     )
-    lease_minutes = forms.IntegerField(
-        min_value=1, max_value=1440, initial=30, label="Minutes that a case is held for"
-    )
+    lease_minutes = form_field(LEASE_MINUTES, required=True, initial=USUAL_LEASE)
     own_items = forms.BooleanField(
         required=False, label="Adjudicators may decide on items that they rated themselves"
     )
@@ -323,7 +329,7 @@ class AdjudicationForm(forms.Form):
         if not locked_clusters(corpus):
             del self.fields["takes_locked"]
         if "name" not in self.data:
-            self.initial["name"] = f"{(campaign or corpus).name}, adjudication"[:120]
+            self.initial["name"] = f"{(campaign or corpus).name}, adjudication"[:LONGEST_NAME]
 
     def _offer(self, name: str, choices: dict[str, str]) -> None:
         field = self.fields[name]
@@ -336,7 +342,7 @@ class AdjudicationForm(forms.Form):
         names_by_heading = {
             "Which items": (*SWITCHES[:1], "spread", "flagged", "commented", "judge", "judge_apart")
             + ("confidence_rule", "confidence", "marked", "everything", "combine", "control", "seed"),
-            "Who decides, and what they see": (*HOW, "takes_locked"),
+            "Who decides, and what they see": (*TERMS, "takes_locked"),
         }
         return [
             (heading, [self[name] for name in names if name in self.fields])
@@ -359,7 +365,7 @@ class AdjudicationForm(forms.Form):
     def how(self) -> dict[str, Any]:
         """Return the terms on which cases are decided."""
         data = self.cleaned_data
-        return {name: data[name] for name in HOW} | {"adjudicators": int(data["adjudicators"])}
+        return {name: data[name] for name in TERMS} | {"adjudicators": int(data["adjudicators"])}
 
 
 ROOM = {"active_room": "golds"}
@@ -472,15 +478,13 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
         user_of(request),
         request.POST.get("verb", ""),
     )
+    if verb not in actions.VERBS:
+        raise Http404
     try:
+        n = actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
         if verb == "top-up":
-            n = actions.top_up(by=by, adjudication_round=adjudication_round)
             message = f"{n:,} case{'' if n == 1 else 's'} added."
             messages.success(request, message if n else "Nothing new: the rules pick no more.")
-        elif verb in actions.VERBS:
-            actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
-        else:
-            raise Http404
     except CalibrationError as error:
         messages.error(request, str(error))
     return redirect("adjudication-round", pk)
@@ -505,12 +509,10 @@ def import_decisions(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         if sent is None or isinstance(sent, list):
             raise AdjudicationRefused("Choose a file first: CSV or JSONL.")
-        if (sent.size or 0) > decisions.LARGEST_FILE:
-            raise AdjudicationRefused(f"The file is larger than {decisions.LARGEST_FILE >> 20} MiB.")
         n = decisions.import_decisions(
             by=user_of(request),
             adjudication_round=adjudication_round,
-            content=sent.read(),
+            content=sent.read(decisions.LARGEST_FILE + 1),
             name=str(sent.name or ""),
         )
         messages.success(request, f"{n:,} new decision{'' if n == 1 else 's'}.")

@@ -84,7 +84,7 @@ def test_rules_that_make_no_sense_are_refused_in_one_line(rated: World) -> None:
         with pytest.raises(AdjudicationRefused, match=line):
             rounds.preview(Plan(rated.corpus, None, version, rules))
     rated.say("a judge", "quality", [float("nan")] * 0, kind="judge")
-    with pytest.raises(AdjudicationRefused, match="pick nothing"):
+    with pytest.raises(AdjudicationRefused, match="pick no item"):
         _begin(rated, {"spread": 5})
 
 
