@@ -20,6 +20,7 @@ from annotation.models.campaigns import Campaign
 from annotation.scheme_store import find
 from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
+from calibration.exports.transcripts import MOST_CHOSEN
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
 from calibration.models import Export, Gold
 from calibration.reports.kinds import MOST_RESAMPLES, MOST_SEED
@@ -254,9 +255,11 @@ class TranscriptExportSerializer(LabelExportSerializer):
     continuation = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
         default=list,
-        max_length=500,
+        max_length=MOST_CHOSEN,
     )
-    rater = serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=500)
+    rater = serializers.ListField(
+        child=serializers.CharField(max_length=300), default=list, max_length=MOST_CHOSEN
+    )
 
 
 class NewGoldSerializer(PlaceSerializer):

@@ -191,6 +191,7 @@ def _page(
         "before": before,
         "refused": refused,
         "typical": decisions.TYPICAL,
+        "longest_reason": decisions.LONGEST_REASON,
         "guidelines": adjudication_round.campaign.guidelines.order_by("-version").first()
         if adjudication_round.campaign
         else None,
@@ -536,6 +537,7 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
         "state": reading.STATES[reading.state_of(adjudication_case)],
         "why": reading.why(adjudication_case),
         "said": [] if locked else reading.said_about(adjudication_round, adjudication_case),
+        "longest_reason": decisions.LONGEST_REASON,
         "decisions": [] if locked else _decided(adjudication_case, adjudication_round.corpus_id),
     }
     return render(request, "adjudication/case.html", ROOM | context)

@@ -218,6 +218,8 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
         ],
         "sources": campaign_checks.offered(about, user_of(request)),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
+        "most_keys": check_actions.MOST_AT_ONCE,
+        "longest_reason": check_actions.REASON_LIMIT,
     }
     return render(request, "calibration/checks.html", context, status=422 if form.errors else 200)
 
@@ -306,6 +308,7 @@ def _key_page(
         "occasion": posted.get("occasion", "") if posted else (keyed_task.occasion if keyed_task else ""),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
         "refusal": refusal,
+        "longest_explanation": check_actions.EXPLANATION_LIMIT,
     }
     return render(request, "calibration/check_key.html", context, status=422 if refusal else 200)
 

@@ -51,6 +51,7 @@ from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
 from judges.pages.prompts import RULE_TITLES, EditorForm, pick_fields, picking
 from judges.pages.runs import sync_endpoints
 from judges.prompts.examples import BadKeys
+from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.prompts.requests import COUNTED
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
@@ -390,6 +391,8 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
         "tried": as_json.tried(draft),
         "page": page,
         "query": f"draft={draft.number}&",
+        "longest_name": LONGEST_NAME,
+        "longest_note": LONGEST_NOTE,
         "one": benches.unit(about)[0],
         "unit": benches.unit(about)[1],
     }
@@ -559,6 +562,7 @@ def _differences_context(
         "systems": systems_of(sheet_list),
         "directions": DIRECTIONS,
         "counts": marks.counts(bench),
+        "longest_note": marks.LONGEST,
         "verdicts": [pair for pair in Mark.Verdict.choices if pair[0] != Mark.Verdict.WITHDRAWN],
         "rows": [
             {
