@@ -205,6 +205,14 @@ def adjudication_decision(pk: int) -> AdjudicationDecision:
     return get_object_or_404(AdjudicationDecision.objects.select_related(*related), pk=pk)
 
 
+def own_campaign(viewer: User, pk: int) -> Campaign:
+    """Return a campaign of the viewer's that shows its members how far they agree; 404 for any other."""
+    campaign = access.membership(viewer, pk).campaign
+    if not campaign.shows_agreement:
+        raise Http404
+    return campaign
+
+
 def search(bench: Bench, pk: int) -> Search:
     """Return a search of a bench."""
     related = ("bench__corpus", "bench__split", "prompt", "text", "endpoint", "improver", "rater")

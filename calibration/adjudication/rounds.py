@@ -17,8 +17,10 @@ from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Label, Question, SchemeVersion, TurnNote, turn_numbers
 from annotation.models.labels import Rater
 from annotation.text.references import item_key
+from annotation.text.views import DEFAULT
 from annotation.work.labels import called, name_of, pointed
 from annotation.work.notes import notes_of_assignments as of_assignments
+from annotation.work.screens import Screen, load_place
 from calibration.adjudication import cases as case_material
 from calibration.adjudication import cases as case_rules
 from calibration.adjudication.cases import (
@@ -501,12 +503,11 @@ def said_about(adjudication_round: AdjudicationRound, case: AdjudicationCase) ->
         .order_by("sample", "pk")
     )
     judge = adjudication_round.rules.get("judge")
-    is_locked = splits.of_item(case.item) in locked_clusters(adjudication_round.corpus)
+    locked = is_locked(adjudication_round, case)
     visible = [
         label
         for label in labels
-        if label.rater.kind != Rater.Kind.JUDGE
-        or (not is_locked and (not judge or label.rater.name == judge))
+        if label.rater.kind != Rater.Kind.JUDGE or (not locked and (not judge or label.rater.name == judge))
     ]
     names = names_of(adjudication_round, {label.rater_id: label.rater for label in visible}.values())
     dialogue = case.item.continuation.dialogue_id
@@ -579,6 +580,36 @@ def decided_on(case: AdjudicationCase) -> Sequence[AdjudicationDecision]:
     """Return the decisions on a case, withdrawn ones included, in chronological order."""
     rows = case.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
     return list(rows.select_related("label", "adjudicator").order_by("decided_at"))
+
+
+def is_locked(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> bool:
+    """Whether a case is in a test part that nobody has opened."""
+    return splits.of_item(case.item) in locked_clusters(adjudication_round.corpus)
+
+
+class CaseHistory(NamedTuple):
+    """Answers to a case and decisions on it; there are none to see of a case that is locked."""
+
+    locked: bool
+    answers: Sequence[CaseAnswer] = ()
+    decisions: Sequence[AdjudicationDecision] = ()
+
+
+def history(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> CaseHistory:
+    """Return what researchers may see of a case."""
+    if is_locked(adjudication_round, case):
+        return CaseHistory(True)
+    return CaseHistory(False, said_about(adjudication_round, case), decided_on(case))
+
+
+def screen_of(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> Screen:
+    """Return the transcript of a case as annotators see it."""
+    item, campaign = case.item, adjudication_round.campaign
+    shows_whole = (
+        adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
+    )
+    shows = campaign.shows if campaign else DEFAULT
+    return load_place(item.continuation_id, None if shows_whole else item.pk, shows, tagged=False)
 
 
 STATES = {
@@ -730,7 +761,8 @@ def numbered(rows: list[AdjudicationCase]) -> list[AdjudicationCase]:
     return rows
 
 
-def waiting_for(user: User) -> QuerySet[AdjudicationRound]:
-    """Return the open rounds with undecided cases."""
+def waiting_for(user: User) -> list[AdjudicationRound]:
+    """Return the open rounds with undecided cases in which a user may decide."""
     free = AdjudicationCase.objects.filter(round=OuterRef("pk"), decided__lt=F("places"))
-    return rounds().filter(Exists(free), state=AdjudicationRound.State.OPEN)
+    open_rounds = rounds().filter(Exists(free), state=AdjudicationRound.State.OPEN)
+    return [candidate for candidate in open_rounds if may_decide(user, candidate)]

@@ -11,15 +11,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.corpora import splits
-from annotation.models import SchemeVersion
-from annotation.text.views import DEFAULT
-from annotation.work.screens import load_place
 from calibration import access
 from calibration.adjudication import agreement, decisions
 from calibration.adjudication import rounds as actions
 from calibration.adjudication import rounds as reading
-from calibration.adjudication.cases import TITLES, locked_clusters
+from calibration.adjudication.cases import TITLES
 from calibration.adjudication.decisions import LONGEST_REASON
 from calibration.adjudication.rounds import (
     LEASE_MINUTES,
@@ -29,7 +25,6 @@ from calibration.adjudication.rounds import (
     TERMS,
     USUAL_LEASE,
     Plan,
-    may_decide,
 )
 from calibration.api.serializers import PlaceSerializer, SchemeVersionField
 from calibration.models import AdjudicationDecision, AdjudicationRound
@@ -172,13 +167,11 @@ def case(request: Request, pk: int, case: int) -> dict[str, Any]:
     """Return a case with the answers and the decisions; neither where it is in a test part that is locked."""
     adjudication_round = access.adjudication_round(pk)
     adjudication_case = access.adjudication_case(adjudication_round, case)
-    locked = splits.of_item(adjudication_case.item) in locked_clusters(adjudication_round.corpus)
-    answers = [] if locked else reading.said_about(adjudication_round, adjudication_case)
-    decided = [] if locked else reading.decided_on(adjudication_case)
+    history = reading.history(adjudication_round, adjudication_case)
     return reading.case_as_dict(adjudication_case) | {
-        "locked": locked,
-        "answers": [answer.as_dict() for answer in answers],
-        "decisions": [reading.decision_as_dict(decision) for decision in decided],
+        "locked": history.locked,
+        "answers": [answer.as_dict() for answer in history.answers],
+        "decisions": [reading.decision_as_dict(decision) for decision in history.decisions],
     }
 
 
@@ -239,7 +232,7 @@ def my_rounds(request: Request) -> Response:
             for adjudication_round in page
         ]
 
-    return api.page_of(request, [row for row in reading.waiting_for(by) if may_decide(by, row)], payload)
+    return api.page_of(request, reading.waiting_for(by), payload)
 
 
 @api.post(permission=IsSignedIn)
@@ -284,10 +277,6 @@ def _case_in_hand(decision: AdjudicationDecision | None) -> dict[str, Any] | Non
     if decision is None:
         return None
     case, adjudication_round = decision.case, decision.round
-    asked_of_all = adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION
-    shows_whole = asked_of_all and case.item.turn_id is not None
-    shows = adjudication_round.campaign.shows if adjudication_round.campaign else DEFAULT
-    screen = load_place(case.item.continuation_id, None if shows_whole else case.item_id, shows, tagged=False)
     return {
         "id": decision.pk,
         "item": case.item.public,
@@ -300,7 +289,7 @@ def _case_in_hand(decision: AdjudicationDecision | None) -> dict[str, Any] | Non
         },
         "transcript": [
             {"no": line.no, "who": line.who, "text": line.text, "place": line.place, "item": line.item}
-            for part in screen.parts
+            for part in reading.screen_of(adjudication_round, case).parts
             for line in part.lines
         ],
         "answers": [answer.as_dict() for answer in reading.said_about(adjudication_round, case)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,6 @@ from django.urls import reverse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.corpora import splits
 from annotation.errors import AnswerRefused
 from annotation.models import Campaign, Corpus, turn_numbers
 from annotation.models.schemes import SchemeVersion
@@ -24,10 +24,8 @@ from annotation.pages import work
 from annotation.pages.campaigns import choose
 from annotation.pages.work import transcript
 from annotation.scheme_store import questionnaire_of
-from annotation.text.views import DEFAULT
 from annotation.work.checking import parse
 from annotation.work.labels import pseudonyms_of_people as of_people
-from annotation.work.screens import load_place
 from calibration import access
 from calibration.access import SCOPE_HELP, place_of
 from calibration.adjudication import agreement, decisions
@@ -49,7 +47,6 @@ from calibration.adjudication.rounds import (
     TERMS,
     USUAL_LEASE,
     Plan,
-    may_decide,
 )
 from calibration.errors import AdjudicationRefused, CalibrationError, NotYours
 from calibration.gold.rules import RULES
@@ -72,7 +69,6 @@ def my_adjudication(request: HttpRequest) -> HttpResponse:
     rounds = [
         (adjudication_round, reading.mine(adjudication_round, by))
         for adjudication_round in reading.waiting_for(by)
-        if may_decide(by, adjudication_round)
     ]
     return render(request, "adjudication/mine.html", {"rounds": rounds, "active_room": "my-campaigns"})
 
@@ -223,16 +219,10 @@ def _values(case: AdjudicationCase) -> list[Any]:
 
 def _transcript(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> str:
     """Return the markup of the transcript as annotators see it, with the case's item highlighted."""
-    item = case.item
-    shows_whole = (
-        adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
-    )
-    shows = adjudication_round.campaign.shows if adjudication_round.campaign else DEFAULT
-    screen = load_place(item.continuation_id, None if shows_whole else item.pk, shows, tagged=False)
     return re.sub(
-        rf'<li class="turn item"([^>]* data-item="{item.public}")',
+        rf'<li class="turn item"([^>]* data-item="{case.item.public}")',
         r'<li class="turn item here" id="here" aria-current="true"\1',
-        transcript(screen),
+        transcript(reading.screen_of(adjudication_round, case)),
         count=1,
     )
 
@@ -529,27 +519,28 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
     adjudication_round = access.adjudication_round(pk)
     adjudication_case = access.adjudication_case(adjudication_round, case)
     reading.numbered([adjudication_case])
-    locked = splits.of_item(adjudication_case.item) in locked_clusters(adjudication_round.corpus)
+    history = reading.history(adjudication_round, adjudication_case)
     context = {
         "round": adjudication_round,
         "case": adjudication_case,
-        "locked": locked,
+        "locked": history.locked,
         "state": reading.STATES[reading.state_of(adjudication_case)],
         "why": reading.why(adjudication_case),
-        "said": [] if locked else reading.said_about(adjudication_round, adjudication_case),
+        "said": history.answers,
         "longest_reason": decisions.LONGEST_REASON,
-        "decisions": [] if locked else _decided(adjudication_case, adjudication_round.corpus_id),
+        "decisions": _decided(history.decisions, adjudication_round.corpus_id),
     }
     return render(request, "adjudication/case.html", ROOM | context)
 
 
-def _decided(case: AdjudicationCase, corpus: int) -> list[tuple[AdjudicationDecision, str, str]]:
-    """Return the decisions on a case, each with its value in words and the adjudicator's pseudonym."""
-    decisions_made = reading.decided_on(case)
-    names = of_people({decision.adjudicator_id for decision in decisions_made}, corpus)
-    worded = [(decision, decision.label.value) for decision in decisions_made if decision.label]
+def _decided(
+    case_decisions: Sequence[AdjudicationDecision], corpus: int
+) -> list[tuple[AdjudicationDecision, str, str]]:
+    """Return decisions, each with its value in words and the adjudicator's pseudonym."""
+    names = of_people({decision.adjudicator_id for decision in case_decisions}, corpus)
+    worded = [(decision, decision.label.value) for decision in case_decisions if decision.label]
     return [
-        (decision, reading.worded(case.question, value), names[decision.adjudicator_id])
+        (decision, reading.worded(decision.case.question, value), names[decision.adjudicator_id])
         for decision, value in worded
     ]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -26,6 +25,7 @@ from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
 from calibration import campaign_checks
+from calibration.access import own_campaign
 from calibration.campaign_checks import FORMS, render_results
 from calibration.campaign_progress import (
     BY,
@@ -422,12 +422,8 @@ def _annotators(watched: Watch) -> list[dict[str, Any]]:
 @require_GET
 def own(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members of a campaign that shows it: their own agreement with others, and nobody else's."""
-    viewer = request.user
-    assert isinstance(viewer, User)
-    member = access.membership(viewer, campaign)
-    if not member.campaign.shows_agreement:
-        raise Http404
-    agreement = own_agreement(viewer, member.campaign)
+    about = own_campaign(user_of(request), campaign)
+    agreement = own_agreement(user_of(request), about)
     rows = [
         {
             "question": row.question,
@@ -444,7 +440,7 @@ def own(request: HttpRequest, campaign: int) -> HttpResponse:
         for row in agreement.rows
     ]
     context = {
-        "campaign": member.campaign,
+        "campaign": about,
         "own": agreement,
         "rows": rows,
         "least": LEAST,

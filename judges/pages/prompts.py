@@ -415,16 +415,9 @@ def export_prompt(request: HttpRequest, name: str, form: str) -> HttpResponse:
 
 def file_of(version: Version, form: str) -> HttpResponse:
     """Return a version as Markdown, or its whole prompt as YAML, as a download."""
-    suffix, media = files.FORMS[form]
-    prompt = version.row.prompt if version.row else None
-    description = prompt.description if prompt else ""
-    if form == "md":
-        text, name = files.as_markdown(version, description), version.ref
-    else:
-        text = files.as_yaml(listing.versions_of(prompt) if prompt else [version], description)
-        name = version.name
-    response = HttpResponse(text, content_type=f"{media}; charset=utf-8")
-    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(f'{name}.{suffix}', safe='')}"
+    text, name = files.export(version, form)
+    response = HttpResponse(text, content_type=f"{files.FORMS[form][1]}; charset=utf-8")
+    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
     return response
 
 

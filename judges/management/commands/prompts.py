@@ -148,12 +148,7 @@ class Command(DatabaseCommand):
 
     def _export(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
-        prompt = version.row.prompt if version.row else None
-        description = prompt.description if prompt else ""
-        if options["form"] == "md":
-            text = files.as_markdown(version, description)
-        else:
-            text = files.as_yaml(versions.versions_of(prompt) if prompt else [version], description)
+        text, _ = files.export(version, options["form"])
         if options["output"]:
             try:
                 Path(options["output"]).write_text(text, encoding="utf-8")
