@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,10 +20,11 @@ from calibration.models import COST, ForAdjudication, Mark, Search
 from calibration.workbench import as_json, checks, marks, searches
 from calibration.workbench.checks import CHECKS
 from calibration.workbench.searches import DEFAULTS, NUMBERS
-from calibration.workbench.sheets import Judged, judged_on, sheets
+from calibration.workbench.sheets import judged_on, sheets
 from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
 from config import api
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, serializer_field
+from jobs.endpoints.parameters import MOST_WHOLE
 from judges.api.prompts import PickSerializer
 from judges.drafts import benches, draft_actions
 from judges.drafts.benches import begun_from, options_of, parent_of, picked, wording_from
@@ -32,7 +33,7 @@ from judges.prompts import versions
 from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.protocols.wording import LONGEST
 from judges.runs.lookup import endpoint_named, selection_of
-from judges.runs.plans import BUDGET, SAMPLE_COUNT
+from judges.runs.plans import BUDGET
 
 # What the workbench's API takes.
 
@@ -82,9 +83,7 @@ class TrySerializer(Plain):
     budget = serializer_field(BUDGET, required=False, default=empty)
     examples = DraftExamplesSerializer(allow_null=True, default=None)
     targets = serializers.IntegerField(default=5, allow_null=True, min_value=1)
-    samples = serializer_field(
-        SAMPLE_COUNT, default=1, allow_null=False, help_text="How often each item is asked."
-    )
+    samples = serializer_field(draft_actions.SAMPLES, default=1, allow_null=False)
     estimate = serializers.BooleanField(
         default=False, help_text="only say what it takes; the draft is written all the same"
     )
@@ -119,6 +118,13 @@ class DifferencesSerializer(Plain):
     question = serializers.CharField(default="", help_text="its key")
     direction = serializers.ChoiceField(default="", choices=DIRECTIONS)
     system = serializers.CharField(default="")
+
+
+class FindingsSerializer(api.QuerySerializer):
+    """Of which draft, and which systems are of the judge's own family."""
+
+    draft = serializers.IntegerField(min_value=0, max_value=MOST_WHOLE, help_text="a draft's number")
+    own = api.texts(help_text="systems of the judge's own family")
 
 
 class CheckSerializer(Plain):
@@ -198,7 +204,7 @@ def list_disagreements(request: Request, pk: int) -> Response:
     """List where a draft or judge and people disagree, largest share of the scale first."""
     bench = access.bench(pk)
     filters = api.data(request)
-    judged = _judged(bench, filters.pop("judged"))
+    judged = access.judged(judged_on(bench), filters.pop("judged"))
     current = marks.current_marks(bench)
 
     def payload(page: list[Difference]) -> list[dict[str, Any]]:
@@ -209,15 +215,6 @@ def list_disagreements(request: Request, pk: int) -> Response:
         ]
 
     return api.page_of(request, differences(sheets(bench, [judged]), judged, **filters), payload)
-
-
-def _judged(bench: Bench, key: str) -> Judged:
-    matching = [candidate for candidate in judged_on(bench) if key in ("", candidate.key)]
-    if not matching:
-        raise NotFound(
-            f"This bench has nobody {key!r} who was tried." if key else "Nobody was tried here yet."
-        )
-    return matching[0]
 
 
 @api.get()
@@ -235,7 +232,7 @@ def mark(request: Request, pk: int) -> dict[str, Any]:
     new_mark = marks.mark(
         by=by,
         bench=bench,
-        judged=_judged(bench, data["judged"]),
+        judged=access.judged(judged_on(bench), data["judged"]),
         item=get_object_or_404(Item, pk=data["item"]),
         question=get_object_or_404(Question, pk=data["question"]),
         verdict=data["verdict"],
@@ -256,21 +253,12 @@ def compare_versions(request: Request, pk: int) -> dict[str, Any]:
         return as_json.side_by_side(side_by_side(bench, request.query_params.get("with", "")))
 
 
-FINDINGS = [
-    OpenApiParameter("draft", int, required=True, description="a draft's number"),
-    OpenApiParameter("own", str, many=True, description="systems of the judge's own family"),
-]
-
-
-@api.get(query=FINDINGS)
+@api.get(takes=FindingsSerializer)
 def show_findings(request: Request, pk: int) -> dict[str, Any]:
     """Return what checks of a draft found."""
-    bench = access.bench(pk)
-    number = request.query_params.get("draft", "")
-    if not (number.isdecimal() and len(number) < 10):
-        raise ValidationError({"draft": ["Give a draft's number."]})
-    draft, own = access.draft(bench, int(number)), request.query_params.getlist("own")
-    findings = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+    data = api.data(request)
+    draft = access.draft(access.bench(pk), data["draft"])
+    findings = [checks.finding(draft, key, own=data["own"]) for key in checks.CHECKS]
     return {"findings": [as_json.finding(finding) for finding in findings]}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
@@ -25,7 +25,7 @@ from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
 from calibration import campaign_checks
-from calibration.access import own_campaign
+from calibration.access import check_key, own_campaign
 from calibration.campaign_checks import FORMS, render_results
 from calibration.campaign_progress import (
     BY,
@@ -269,7 +269,7 @@ def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
 def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
     """Researchers: view, correct or retire a key (`verb`)."""
     about = access.campaign(campaign)
-    keyed_task = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=about)
+    keyed_task = check_key(about, key)
     if request.method == "POST" and request.POST.get("verb") == "retire":
         check_actions.retire_key(by=user_of(request), key=keyed_task)
         messages.success(request, "The task is given to nobody any more.")

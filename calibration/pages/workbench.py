@@ -59,7 +59,7 @@ from judges.protocols.g_eval import PROBABILITIES, SAMPLES
 from judges.protocols.rubric import EXPECTED, JSON, LINE
 from judges.runs.estimates import Estimate
 from judges.runs.material import asked_on, drafts_of
-from judges.runs.plans import BUDGET, SAMPLE_COUNT
+from judges.runs.plans import BUDGET
 
 # Forms of the workbench: a new bench, and the text and settings of a draft.
 
@@ -157,7 +157,7 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
     begin = forms.CharField(widget=forms.HiddenInput, required=False)
     variant = forms.ChoiceField(required=False)
     endpoint = forms.ModelChoiceField(Endpoint.objects.filter(active=True), empty_label="Choose an endpoint")
-    samples = form_field(SAMPLE_COUNT, required=True, initial=1, help_text="How often each item is asked.")
+    samples = form_field(draft_actions.SAMPLES, required=True, initial=1)
     budget = form_field(BUDGET, help_text="")
 
     def __init__(self, *args: Any, bench: Bench, begin: str, **kwargs: Any) -> None:
@@ -522,7 +522,8 @@ def bench_differences(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: a judge's differences from people, largest first, with marks of who is wrong."""
     bench = access.bench(pk)
     judged = judged_on(bench)
-    selected = _selected_judge(judged, request.GET.get("judged", ""))
+    key = request.GET.get("judged", "")
+    selected = access.judged(judged, key) if judged or key else None
     filters = {name: request.GET.get(name, "") for name in FILTERS[1:]}
     context: dict[str, Any] = {"bench": bench, "judged": judged, "chosen": selected, "asked": filters, **ROOM}
     status = 200
@@ -533,12 +534,6 @@ def bench_differences(request: HttpRequest, pk: int) -> HttpResponse:
     except CalibrationError as error:
         context["refused"], status = str(error), 422
     return render(request, "workbench/differences.html", context, status=status)
-
-
-def _selected_judge(judged: list[Judged], key: str) -> Judged | None:
-    if key and not any(candidate.key == key for candidate in judged):
-        raise Http404
-    return next((candidate for candidate in judged if not key or candidate.key == key), None)
 
 
 def _differences_context(
@@ -602,11 +597,9 @@ def _judge(difference: Difference, selected: Judged | None) -> str:
 def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: mark who is wrong, withdraw the mark, or send the item to adjudication."""
     bench, by = access.bench(pk), user_of(request)
-    judged = next(
-        (candidate for candidate in judged_on(bench) if candidate.key == request.POST.get("judged")), None
-    )
-    if judged is None:
+    if not (key := request.POST.get("judged", "")):
         raise Http404
+    judged = access.judged(judged_on(bench), key)
     item = get_object_or_404(Item, pk=row_id(request.POST.get("item", "")) or 0)
     question = get_object_or_404(Question, pk=row_id(request.POST.get("question", "")) or 0)
     verdict, note = request.POST.get("verdict", ""), request.POST.get("note", "").strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -30,8 +31,10 @@ from judges.runs import judge_calls, plans
 from judges.runs.estimates import Estimate, of_targets
 from judges.runs.judge_calls import JudgeRun
 from judges.runs.material import kept_need
-from judges.runs.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
+from judges.runs.plans import SAMPLE_COUNT, Judge, RaterPlan, settings_of_judge
 from judges.runs.selection import Covered
+
+SAMPLES = replace(SAMPLE_COUNT, help="How often each item is asked.")
 
 # Calls of drafts: sent like those of judges, but their answers are not labels.
 
@@ -181,8 +184,7 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
     Finished calls are not repeated, and a run never covers less than before. A kept draft is an ordinary
     judge: its answers are labels. Raises JudgeError for invalid numbers, and for a discarded draft.
     """
-    if not 1 <= samples <= MOST_SAMPLES:
-        raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    SAMPLES.checked(samples)
     if targets is not None and targets < 1:
         raise JudgeError("A draft is tried on at least one item.")
     Bench.objects.select_for_update().get(pk=draft.bench_id)  # locked before the draft, as everywhere
