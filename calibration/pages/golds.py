@@ -221,8 +221,8 @@ class GoldForm(forms.Form):
 
     def arguments(self) -> dict[str, Any]:
         """Return the selection as arguments of `calibration.gold.derivation.gold_or_job`."""
-        chosen = {name: self.cleaned_data[name] for name in ("rule", "raters")}
-        return chosen | {"scheme_version": self.version(), "options": self.options()}
+        selection = {name: self.cleaned_data[name] for name in ("rule", "raters")}
+        return selection | {"scheme_version": self.version(), "options": self.options()}
 
 
 def _field(name: str, option: Option) -> forms.Field:
