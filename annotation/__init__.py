@@ -1,1 +1,1 @@
-"""Corpora, schemes, campaigns, tasks and labels: the people's side of Concord."""
+"""Corpora, schemes, campaigns, tasks and labels: annotation by people."""

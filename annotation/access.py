@@ -66,18 +66,21 @@ def scenario(corpus: int, pk: int) -> Dialogue:
 
 
 def script(corpus: int, pk: int) -> Dialogue:
-    """Return a long dialogue of dated sessions of a corpus, with the corpus. Researchers see every one."""
+    """Return a script (a long dialogue of dated sessions) of a corpus, with the corpus.
+
+    Researchers see every script.
+    """
     rows = Dialogue.objects.select_related("corpus").filter(script__isnull=False)
     return get_object_or_404(rows, pk=pk, corpus_id=corpus)
 
 
 def question_set(corpus: int, pk: int) -> QuestionSet:
-    """Return a question set of a corpus, with the corpus. Researchers see every one."""
+    """Return a question set of a corpus, with the corpus. Researchers see every set."""
     return get_object_or_404(QuestionSet.objects.select_related("corpus"), pk=pk, corpus_id=corpus)
 
 
 def record(corpus: int, pk: int) -> Record:
-    """Return a fact or a question of a corpus's script, with script and corpus. Researchers see every one."""
+    """Return a fact or a question of a script, with script and corpus. Researchers see every record."""
     return get_object_or_404(Record.objects.select_related("dialogue__corpus"), pk=pk, corpus_id=corpus)
 
 
@@ -104,15 +107,15 @@ def campaign(pk: int) -> Campaign:
 
 
 def may_manage(user: Viewer, campaign: Campaign | int) -> bool:
-    """Whether a user may set up a campaign and read its data: researchers, and the campaign's own ones.
+    """Whether a user may manage a campaign and read its data: researchers, and the campaign's researchers.
 
-    At most one query, and for researchers none beside that for their role.
+    At most one query; for researchers, no query beside that for their role.
     """
     return is_researcher(user) or _has_role(user, campaign, [CampaignRole.Role.RESEARCHER])
 
 
 def may_adjudicate(user: Viewer, campaign: Campaign | int) -> bool:
-    """Whether a user may decide where raters disagree: adjudicators, and whoever may manage the campaign."""
+    """Whether a user may adjudicate disagreements: adjudicators, and whoever may manage the campaign."""
     return is_researcher(user) or _has_role(user, campaign, CampaignRole.Role.values)
 
 
@@ -124,7 +127,7 @@ def _has_role(user: Viewer, campaign: Campaign | int, roles: list[str]) -> bool:
 
 
 def managed(user: Viewer) -> QuerySet[Campaign]:
-    """Return the campaigns that a user may manage: all of them, or those where they are its researcher."""
+    """Return the campaigns that a user may manage: all for researchers, else those of their roles."""
     if is_researcher(user):
         return Campaign.objects.all()
     if not isinstance(user, User) or not user.is_active:
@@ -136,7 +139,7 @@ def managed(user: Viewer) -> QuerySet[Campaign]:
 
 
 def campaign_role(campaign: int, pk: int) -> CampaignRole:
-    """Return a role of a person in a campaign. Researchers see those of every campaign."""
+    """Return a person's role in a campaign. Researchers see the roles of every campaign."""
     rows = CampaignRole.objects.select_related("campaign", "user")
     return get_object_or_404(rows, pk=pk, campaign_id=campaign)
 
@@ -160,7 +163,7 @@ def membership(viewer: User, campaign: int) -> CampaignMember:
 
 
 def submission(campaign: int, pk: int) -> Assignment:
-    """Return an assignment of a campaign. Researchers see those of everyone."""
+    """Return an assignment of a campaign. Researchers see everyone's assignments."""
     return get_object_or_404(Assignment, pk=pk, campaign_id=campaign)
 
 
@@ -186,7 +189,7 @@ def join_link(campaign: int, pk: int) -> JoinLink:
 
 
 def participant_browser(campaign: int, pk: int) -> ParticipantBrowser:
-    """Return a browser of a campaign's participant. Visible to whoever may manage the campaign."""
+    """Return a participant's browser in a campaign. Visible to whoever may manage the campaign."""
     rows = ParticipantBrowser.objects.select_related("participant__campaign", "participant__user")
     return get_object_or_404(rows, pk=pk, participant__campaign_id=campaign)
 
@@ -197,7 +200,7 @@ def invitation(pk: int) -> OneTimeLink:
 
 
 def own_token(viewer: User, pk: int) -> ApiToken:
-    """Return a token of the viewer's own."""
+    """Return one of the viewer's own tokens."""
     return get_object_or_404(ApiToken, pk=pk, user=viewer)
 
 
@@ -207,13 +210,13 @@ def own_thread(viewer: User, pk: int) -> Thread:
 
 
 def thread(campaign: int, pk: int) -> Thread:
-    """Return a thread of a campaign. Researchers see those with everyone."""
+    """Return a thread of a campaign. Researchers see the threads of all annotators."""
     return get_object_or_404(Thread.objects.select_related("annotator"), pk=pk, campaign_id=campaign)
 
 
 # Access to the pages and routes of one campaign: researchers everywhere, and people with a role in it.
 #
-# The address names the campaign as `campaign`. Without access the response is 403, whether or not it exists.
+# The address has the campaign's id as `campaign`. Without access the response is 403, even for an unknown id.
 
 View = Callable[..., HttpResponse]
 
@@ -232,18 +235,18 @@ def _only(test: Callable[[Viewer, int], bool]) -> Callable[[View], View]:
 
 
 campaign_researcher_only = _only(may_manage)
-"""Decorator of page views about one campaign, for researchers and for the campaign's own ones."""
+"""Decorator of page views about one campaign, for researchers and for the campaign's researchers."""
 
 
 class IsCampaignResearcher(BasePermission):
-    """API permission: researchers, and those of the campaign that the address names."""
+    """API permission: researchers, and the researchers of the campaign in the address."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return may_manage(request.user, view.kwargs["campaign"])
 
 
 class IsResearcherSomewhere(BasePermission):
-    """API permission: researchers, and those of any single campaign; the view narrows to their campaigns."""
+    """API permission: researchers, and the researchers of any campaign; the view filters by campaign."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return is_researcher(request.user) or managed(request.user).exists()

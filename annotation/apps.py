@@ -11,7 +11,7 @@ class AnnotationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Keep user names apart and log failed sign-ins, whatever page or command they come from."""
+        """Connect the check of user names and the log of failed sign-ins, for all pages and commands."""
         from annotation.people import sign_in  # models load first
 
         sign_in.connect()
@@ -25,7 +25,7 @@ NO_PROXIES = (
 
 
 def _outside_services(**_: Any) -> list[checks.CheckMessage]:
-    """Say at a start what is wrong with the settings of single sign-on or mail; they are off until then."""
+    """Return warnings about invalid settings of single sign-on or mail, which stay off until corrected."""
     faults = [*(settings.OIDC.faults() if settings.OIDC else []), settings.MAIL.fault]
     if settings.SECURE_PROXY_SSL_HEADER and not settings.PROXIES:
         faults.append(NO_PROXIES)

@@ -1,14 +1,14 @@
 """Errors of annotation, each with a one-line message for the user.
 
 AnnotationError
-├── WorkError              of campaigns and the work in them
+├── WorkError              base of errors about campaigns and work in them
 │   ├── NotTaskHolder      the assignment is not this person's, or they are not a member of the campaign
 │   ├── CampaignNotOpen    the campaign is a draft, paused or closed, or its deadline has passed
 │   ├── LimitReached       the person has reached the maximum number of tasks, in all or today
-│   ├── ConsentNeeded      the campaign's consent text has to be agreed to first; the draft is kept
+│   ├── ConsentNeeded      the person must agree to the campaign's consent text first; the draft is kept
 │   ├── LeaseLost          the task went to someone else; the draft is kept
 │   ├── AlreadySubmitted   a draft for a submitted task
-│   ├── KeptOtherwise      other answers are stored: both are shown, to choose from
+│   ├── KeptOtherwise      other answers are stored: the page shows both, for the person to choose
 │   │   ├── DraftConflict         a draft or a submit that has not seen another tab's or device's draft
 │   │   └── SubmittedDifferently  a second, different submit of a submitted task
 │   ├── AnswerRefused      an answer is missing, off the scale, or to a question that was not asked
@@ -20,10 +20,11 @@ AnnotationError
 │   └── SubmissionRefused  a submission cannot be returned or voided
 ├── SplitRefused           a split cannot be drawn, redrawn or opened
 ├── FamilyRefused          an invalid model family of a system
-├── ScriptRefused          an invalid change of a session or the names of a long dialogue
-├── QuestionsRefused       an invalid change of facts, questions, relations or a question set
+├── LongDialogueRefused    of long dialogues, with the field that is invalid
+│   ├── ScriptRefused      an invalid change of a session or the names
+│   └── QuestionsRefused   an invalid change of facts, questions, relations or a question set
 ├── DeletionRefused        nothing was deleted
-├── PeopleError            of accounts, links and tokens
+├── PeopleError            base of errors about accounts, links and tokens
 │   ├── NameRefused        a user name too similar to another, or with characters that are not allowed
 │   ├── PasswordRefused    a wrong password, or one that is too easy
 │   ├── EmailRefused       an invalid e-mail address, or another account's
@@ -52,9 +53,9 @@ MOST_PROBLEMS = 200
 
 
 class AnnotationError(Exception):
-    """The base: the message is for people, `field` the part of a form that is at fault, if one is.
+    """Base class: the message is for people, `field` is the invalid field of a form, if any.
 
-    `status` is for HTTP, `code` for programs, '' where they need none beside the status.
+    `status` is the HTTP status, `code` a code for programs, '' where the status is enough.
     """
 
     field = ""
@@ -62,7 +63,7 @@ class AnnotationError(Exception):
     code = ""
 
     def details(self) -> dict[str, Any]:
-        """Return what a program may want to know beyond code and message."""
+        """Return the error's data for programs, beside code and message."""
         return {}
 
 
@@ -76,20 +77,28 @@ class FamilyRefused(AnnotationError):
     field = "families"
 
 
-class ScriptRefused(AnnotationError):
-    """A long dialogue's sessions or names cannot be changed; `field` is the invalid part."""
+class LongDialogueRefused(AnnotationError):
+    """Something about a long dialogue cannot be changed; `field` is the invalid part."""
 
     def __init__(self, reason: str, *, field: str = "") -> None:
         super().__init__(reason)
         self.field = field
 
+    def details(self) -> dict[str, Any]:
+        """Return the invalid part."""
+        return {"field": self.field}
 
-class QuestionsRefused(AnnotationError):
-    """Facts, questions, relations or a question set cannot be changed; `field` is the invalid part."""
 
-    def __init__(self, reason: str, *, field: str = "") -> None:
-        super().__init__(reason)
-        self.field = field
+class ScriptRefused(LongDialogueRefused):
+    """A long dialogue's sessions or names cannot be changed."""
+
+    code = "script_refused"
+
+
+class QuestionsRefused(LongDialogueRefused):
+    """Facts, questions, relations or a question set cannot be changed."""
+
+    code = "questions_refused"
 
 
 class DeletionRefused(AnnotationError):
@@ -99,7 +108,7 @@ class DeletionRefused(AnnotationError):
 
 
 class WorkError(AnnotationError):
-    """What cannot be done in a campaign."""
+    """Base class of errors about campaigns and the work in them."""
 
     code = "refused"
 
@@ -126,7 +135,7 @@ class LimitReached(WorkError):
 
 
 class ConsentNeeded(WorkError):
-    """The consent text in force has not been agreed to."""
+    """The person has not agreed to the current consent text."""
 
     code = "consent_needed"
     status = 409
@@ -147,7 +156,7 @@ class AlreadySubmitted(WorkError):
 
 
 class KeptOtherwise(WorkError):
-    """Stored answers differ from those sent: `stored` has them, with their version."""
+    """Stored answers differ from those sent; `stored` are the stored answers, with their version."""
 
     status = 409
 
@@ -192,7 +201,7 @@ class SchemeRefused(WorkError):
         self.problems = list(problems)
 
     def details(self) -> dict[str, Any]:
-        """Return every problem: the path to the field, the sentence, and the place in words."""
+        """Return every problem: the path to the field, the message, and the place in words."""
         problems = self.problems[:MOST_PROBLEMS]
         return {
             "problems": [

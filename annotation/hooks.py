@@ -1,4 +1,4 @@
-"""Hooks for suites into the core."""
+"""Hooks by which suites extend the core."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ if TYPE_CHECKING:
 LABEL_CONTINUATIONS: Functions[Callable[[Corpus, Sequence[int] | None], Any]] = Functions(
     "label_continuations"
 )
-"""Write the labels that keys and scores give to continuations of a corpus, by id; None: all of an import.
+"""Write the labels that keys and scores give to continuations of a corpus (ids, None for all of an import).
 
-Called in the transaction that added them.
+Called in the transaction that added the continuations.
 """
 
 WRITE_RECORDS: Functions[
     Callable[[Corpus, Import, ImportResult, Faults, Sequence[tuple[int, records.Dialogue]]], None]
 ] = Functions("write_records")
-"""Write the data beside the turns of an import's dialogues, each given with its database id.
+"""Write an import's data beside turns, for dialogues with their database ids.
 
-Called once a batch, in the import's transaction; unwritable data is added to the faults.
+Called once per batch, in the import's transaction; data that cannot be written is added to the faults.
 """
 
 MAKE_ITEMS: Table[Callable[[Corpus], int]] = Table("make_items")
-"""Per key of a scheme with continuations of its own: creates them, and returns the number of new ones."""
+"""By key of a scheme with continuations of its own: create missing continuations, return their number."""
 
 
 class OwnPages(NamedTuple):
-    """Pages for dialogues of a kind: URL names that take a corpus's id and a dialogue's."""
+    """Pages for dialogues of a kind: URL names that take the ids of a corpus and a dialogue."""
 
     page: str
     api_turns: str
 
 
 OWN_PAGES: Table[OwnPages] = Table("own_pages")
-"""By kind of dialogue, for those with too many turns for the general page."""
+"""By kind of dialogue, for kinds with too many turns for the general page."""
 
 LINK_TURNS: Functions[Callable[[Dialogue, Continuation], dict[int, tuple[str, str]]]] = Functions(
     "link_turns"
 )
-"""Return links of a continuation's turns by their ids: a text and an address."""
+"""Return links of a continuation's turns by turn id: text and address."""
 
 
 def own_pages(dialogue: Dialogue) -> OwnPages | None:

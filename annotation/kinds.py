@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# A kind of item: everything that pages, imports, runs and reports need to know about it.
+# A kind of item, with all its data for pages, imports, runs and reports.
 
 PointsAt = Literal["turn", "continuation", "members", "record"]
 BETWEEN = "+"
-"""Separator of the members in a comparison's key: in the place of a turn, where otherwise nothing is."""
+"""Separator of the members in a comparison's key: after a member, where other keys end."""
 Member = tuple[str, int | None]
-"""A compared member: a continuation's id, and one of its turns (None: the whole)."""
+"""A compared member: a continuation's id and one of its turns (None: the whole continuation)."""
 RecordKey = tuple[str, str]
 """A record of a dialogue: its kind and its key, unique together in the dialogue."""
 
@@ -21,8 +21,8 @@ RecordKey = tuple[str, str]
 class Place:
     """Place of an item: the ids of dialogue and continuation, and the turn (0-based; None: the whole).
 
-    Of a comparison, `others` are its members from the second on, in their order. Of a record of the dialogue,
-    `record` is its kind and its key; it has no continuation ("").
+    For a comparison, `others` are its members from the second on, in their order. For a record of the
+    dialogue, `record` is its kind and its key, and the continuation is "".
     """
 
     dialogue: str
@@ -41,12 +41,12 @@ class Place:
 class ItemKind:
     """A kind of item. A kind is one section here and one line in `KINDS`.
 
-    `singular` and `plural` name items in sentences, `heading` is the heading of a list of them. `points_at`
-    is the reference of an item: a turn that is not given, the continuation alone, compared members, or a
-    record. `imported` is set where an import creates the item of every such turn or continuation. `shows` is
-    the part of the continuation on one work screen: all of it, the context of the turn, its members side by
-    side, or the session of the record. `key_form` is the form of its item keys. `members` are the minimum and
-    maximum number of compared members, None without any.
+    `singular` and `plural` name items in sentences, `heading` is the heading of a list of items. `points_at`
+    is the target of an item: a turn that is not given, the continuation alone, compared members, or a
+    record. `imported` is set where an import creates an item for every such turn or continuation. `shows` is
+    the part of the continuation on one work screen: all of it, the context of the turn, the members side by
+    side, or the session of the record. `key_form` is the form of item keys. `members` are the minimum and
+    maximum number of compared members, None for kinds without members.
     """
 
     key: str
@@ -75,7 +75,7 @@ class ItemKind:
         return self.members is not None
 
     def key_parts(self, place: Place) -> list[str]:
-        """Return the parts of an item's key; those that are ids are still unquoted."""
+        """Return the parts of an item's key, with unquoted ids."""
         if place.record is not None:
             return [place.dialogue, "", *place.record]
         parts = [place.dialogue]
@@ -104,7 +104,7 @@ class ItemKind:
 
 
 def members_of(parts: Sequence[str]) -> list[Member] | None:
-    """Parse the members from the parts of a key after the dialogue, None where they name none.
+    """Parse the members from the parts of a key after the dialogue; None where these are no members.
 
     A continuation's id, the digits of its turn where it has one, then `+` and the next member: the position
     identifies each part, so an id may have any form.
@@ -236,7 +236,7 @@ TURN = ItemKind(
 )
 
 
-# The table of the kinds of items; lists of kinds follow its order.
+# The table of item kinds; lists of kinds follow its order.
 
 KINDS: dict[str, ItemKind] = {
     kind.key: kind for kind in (TURN, DIALOGUE, DECISION, ANSWER, QUESTION, FACT, PAIR, RANKING)
@@ -257,6 +257,6 @@ def kind_at(turn: int | None) -> ItemKind:
 
 
 def kind_comparing(members: int) -> ItemKind | None:
-    """Return the kind of item that compares this number of members, None where none does."""
+    """Return the kind of item that compares this number of members, None where no kind does."""
     kinds = (kind for kind in KINDS.values() if kind.members)
     return next((kind for kind in kinds if kind.members[0] <= members <= kind.members[1]), None)  # type: ignore[index]

@@ -24,7 +24,7 @@ SELF = "self"
 """Continuation id of a dialogue's own turns."""
 
 EVENTS = ("join", "leave")
-"""Acts without a speaker's text: context alone, never rated and never counted as turns."""
+"""Acts without a speaker's text: only context, never rated and never counted as turns."""
 
 HUMAN = "human"
 """Default system of a dialogue's own turns."""
@@ -41,7 +41,7 @@ def _nothing() -> Mapping[str, Any]:
 class Participant:
     """A speaker of a dialogue. `id` is the speaker id in turns; `extra` is any other known data.
 
-    The `agent` of a scenario is the one who decides.
+    `agent` marks the participant who makes the decisions in a scenario.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn. `given` turns are context that the continuation's system did not produce: never items.
+    """A turn. `given` turns are context that the continuation's system did not produce: never items.
 
     `at` is the number of history turns that a turn of a static continuation answers, None in a rollout.
     `audience` are the people who could hear it, None for everybody. `sees_history` belongs to a join: the
@@ -89,7 +89,7 @@ class Agenda:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """One system's continuation of one dialogue: a rollout, or static turns at fixed points."""
+    """A system's continuation of a dialogue: a rollout, or static turns at fixed points."""
 
     id: str
     system: str
@@ -115,7 +115,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class LabelRecord:
-    """One answer of one rater. `value` is None exactly when `missing` gives a reason.
+    """An answer of a rater. `value` is None exactly when `missing` gives a reason.
 
     `turn` is the 0-based index within the continuation, None for the dialogue item. `scheme` names the scheme
     of the question, empty where the import determines it; `occasion` is empty for an imported answer.
@@ -177,12 +177,12 @@ class Dialogue:
         return Continuation(SELF, self.system, self.turns) if self.turns else None
 
     def all_continuations(self) -> tuple[Continuation, ...]:
-        """Return `self` (where there are own turns) and then the others, in their order."""
+        """Return `self` (if there are own turns) and then the other continuations, in order."""
         own = self.own()
         return ((own,) if own else ()) + self.continuations
 
     def context(self, continuation: Continuation, turn: int) -> tuple[Turn, ...]:
-        """Return the turns that precede a turn of a continuation: all that a rater of that turn may see.
+        """Return the turns before a turn of a continuation: all turns that its raters may see.
 
         A rollout: the history (none for `self`), then the continuation's turns before it. A static turn: the
         history up to its own point, then the given turns right before it with the same point.
@@ -203,7 +203,7 @@ class Dialogue:
         return self.turns[at] if at is not None and at < len(self.turns) else None
 
     def is_reference(self, continuation: Continuation, turn: int) -> bool:
-        """Whether a static turn repeats its reference: the same text by the same system, such as people."""
+        """Whether a static turn repeats its reference: same text and same system (such as people)."""
         own, turn_said = self.reference(continuation, turn), continuation.turns[turn]
         if own is None or continuation.system.casefold() != self.system.casefold():
             return False

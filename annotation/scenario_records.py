@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 ACTS = ("message", "reaction", "silence")
-"""Possible acts of an agent at a point."""
+"""Acts of an agent at a point."""
 MOVES = ("answer", "clarify", "reground", "none")
 """Moves on common ground."""
 MODES = ("explicit", "implicit")
@@ -90,9 +90,9 @@ class SetCondition:
         return ids in sets
 
     def overlap(self, ids: frozenset[str], everybody: frozenset[str]) -> float:
-        """Return a number in [0, 1]: the overlap (Jaccard) with an exact set, else 1 or 0 for met or not.
+        """Return a score in [0, 1]: the Jaccard overlap with an exact set, else 1 or 0 for met or not.
 
-        Of several exact sets the best overlap counts.
+        With several exact sets, the best overlap counts.
         """
         if self.how in ("contains", "contains_any"):
             return float(self.met(ids, everybody))
@@ -111,9 +111,9 @@ class SetCondition:
 class Key:
     """The expected answer of a point. An empty field has no requirement.
 
-    `speak` and `ground` score acts and moves in [0, 1]; those not named score 0. `must` and `must_not` hold
-    contents, each with its alternatives. With `rubric`, a judge's score counts for COMPOSE. A `free` key
-    marks a point where any answer is acceptable.
+    `speak` and `ground` score acts and moves in [0, 1]; missing ones score 0. `must` and `must_not` are
+    required and forbidden contents, each with its alternatives. With `rubric`, a judge's score counts for
+    COMPOSE. A `free` key marks a point where any answer is acceptable.
     """
 
     attend: int = 0
@@ -139,8 +139,7 @@ SILENT = Key()
 class Probe:
     """An event planted at turn `trigger` that tests a stage at its `points` (turn numbers from 0).
 
-    `keys` has a key for each of its points. A `control` is the same without the trigger, with the opposite
-    key.
+    `keys` has a key for each point. A `control` is the same event without the trigger, with the opposite key.
     """
 
     id: str
@@ -166,7 +165,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact of the common ground: who shares it since which turn, and the texts that mention it."""
+    """A fact of the common ground, shared by `known_to` since turn `since`; its canaries are its mentions."""
 
     id: str
     fact: str
@@ -177,7 +176,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class LiveProbe:
-    """A probe of the live mode: the condition for it to fire, and the key of the resulting point."""
+    """A probe of the live mode: its trigger condition, and the key of the resulting point."""
 
     id: str
     kind: str
@@ -190,9 +189,10 @@ class LiveProbe:
 class Scenario:
     """Data specific to a scenario. `agent` is the id of the participant who decides.
 
-    `points` restricts the points, None: all possible ones. `keys` are those of background points. `keyed_by`
-    names the people who agreed the keys; fewer than two: they are the author's alone. `addressees` sets
-    whether the tested agent sees the addressees of messages, which are the key of ATTEND and ADDRESS.
+    `points` restricts the points, None: all possible points. `keys` are those of background points.
+    `keyed_by` names the people who agreed on the keys; with fewer than two, the keys are the author's alone.
+    `addressees` sets whether the tested agent sees the addressees of messages, which are the key of ATTEND
+    and ADDRESS.
     """
 
     agent: str
@@ -223,7 +223,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Judges' or people's scores of a decision; absent ones were not judged.
+    """Judges' or people's scores of a decision; a missing score was not judged.
 
     `conduct` has a dimension's score from 1 to 5, None where it does not apply. `leak` is 0 or 1, `compose`
     from 1 to 5, `move` one of `MOVES`, `presupposes` the ids of facts that a message presupposes.
@@ -246,7 +246,7 @@ class CascadeSettings:
 
 @dataclass(frozen=True, slots=True)
 class StageScore:
-    """A stage's score in [0, 1], None where it has none; `state` and `why` then give the reason."""
+    """A stage's score in [0, 1], None without a score; `state` and `why` then give the reason."""
 
     score: float | None
     state: State = "scored"
@@ -257,9 +257,9 @@ class StageScore:
 class Outcome:
     """Result of the cascade for a decision.
 
-    `failed_at` is a stage, `form` or `none`; it, `competence` and `turn_score` are None while a judge's score
-    is pending. `leaks` are the ids of secrets revealed by canary, `leaks_elsewhere` those where the key did
-    not ask.
+    `failed_at` is a stage, `form` or `none`. `failed_at`, `competence` and `turn_score` are None while a
+    judge's score is pending. `leaks` are the ids of secrets revealed by canary, `leaks_elsewhere` the ids of
+    those at points whose key does not test for them.
     """
 
     stages: Mapping[str, StageScore] = field(hash=False)

@@ -23,10 +23,10 @@ from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.schemes.rules import KEY, LONGEST_KEY, Problem, place, problems, quoted
 from config.models import Event
 
-# Imported questions of a corpus as a scheme that people can answer.
+# A corpus's imported questions as a scheme for people.
 
 MOST_NAMES = 30
-"""Maximum number of different texts that are values to choose from; more are answers in words."""
+"""Maximum number of different texts for a question with choices; with more, its answers are free text."""
 MOST_STEPS = 10
 """Maximum range of whole numbers that form a scale."""
 
@@ -34,10 +34,10 @@ MOST_STEPS = 10
 def imported_definition(corpus: Corpus, kind: str, *, key: str, title: str = "") -> SchemeDefinition:
     """Return a definition of a corpus's imported questions about a kind of items, under a new key.
 
-    Information missing in files is taken from the answers: a question answered by 2 to 30 different texts is
-    nominal with these values, else it is answered in words; one whose answers are whole numbers at most 10
-    apart has all whole numbers between them for values; any other takes any number. Raises SchemeRefused
-    where the corpus has no such questions.
+    Information missing in the files is taken from the answers: a question answered by 2 to 30 different texts
+    is nominal with these values; with more or fewer texts, its answers are free text. A question answered by
+    whole numbers at most 10 apart has all whole numbers in that range as values; any other takes any number.
+    Raises SchemeRefused where the corpus has no such questions.
     """
     if kind not in KINDS:
         message = f"There is no kind of item {quoted(kind)}: write {' or '.join(KINDS)}."
@@ -65,7 +65,7 @@ def imported_definition(corpus: Corpus, kind: str, *, key: str, title: str = "")
 def _questions(
     imported: Iterable[QuestionDefinition], ids: Mapping[str, int]
 ) -> Iterator[QuestionDefinition]:
-    """Yield imported questions in a form for people, each with a key of its own."""
+    """Yield imported questions in a form for people, each with a unique key."""
     used_keys: set[str] = set()
     for number, question in enumerate(imported, start=1):
         key = _key(question.key)
@@ -87,7 +87,7 @@ def _make_askable(question: QuestionDefinition, pk: int) -> QuestionDefinition:
 
 
 def _key(name: str) -> str:
-    """Convert a name to a key: lower-case letters and digits, with one _ for anything between them."""
+    """Convert a name to a key: lower-case letters and digits, joined by single underscores."""
     words = "".join(char if char.isascii() and char.isalnum() else " " for char in name.lower()).split()
     key = "_".join(words)[:LONGEST_KEY].strip("_")
     return key if KEY.fullmatch(key) else ""
@@ -112,7 +112,7 @@ def _of_numbers(question: QuestionDefinition, pk: int) -> QuestionDefinition:
 
 
 def _answers(pk: int, column: str, most: int) -> list[Any]:
-    """Return the different answers to a question, at most one more than can be used."""
+    """Return the different answers to a question, at most `most` + 1."""
     rows = Label.objects.filter(question=pk, superseded_at__isnull=True, **{f"{column}__isnull": False})
     return list(rows.order_by().values_list(column, flat=True).distinct()[: most + 1])
 
@@ -122,7 +122,7 @@ def _answers(pk: int, column: str, most: int) -> list[Any]:
 
 @transaction.atomic
 def create(*, by: User | None, definition: SchemeDefinition) -> SchemeVersion:
-    """Store a new scheme as its version 1. Raises SchemeRefused with every problem."""
+    """Store a new scheme as version 1. Raises SchemeRefused with all problems."""
     _check(definition)
     if definition.key in SCHEMES:
         message = f"{quoted(definition.key)} is a built-in scheme: choose another key (copy and edit)."
@@ -139,9 +139,9 @@ def create(*, by: User | None, definition: SchemeDefinition) -> SchemeVersion:
 def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> SchemeVersion:
     """Save a definition as the newest version of its scheme, and return that version.
 
-    `seen` is the id of the newest version that the author has seen; where another one is the newest by now,
-    SchemeRefused is raised and nothing is saved (None: overwrite whichever is newest). An identical
-    definition changes nothing. A version that nothing uses is replaced by one of the same number, a used one
+    `seen` is the id of the newest version that the author has seen; where another version is the newest by
+    now, SchemeRefused is raised and nothing is saved (None: overwrite the newest version in any case). An
+    identical definition changes nothing. An unused version is replaced under the same number, a used version
     is kept and gets a successor. Either way the saved version has a new id: the version of an id never
     changes.
     """
@@ -168,7 +168,7 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
 
 @transaction.atomic
 def archive(*, by: User | None, scheme: Scheme, archived: bool = True) -> Scheme:
-    """Archive a scheme, or restore it; existing uses go on."""
+    """Archive or restore a scheme; existing uses continue."""
     if not scheme.own:
         raise _refused("key", f"{quoted(scheme.key)} was not made here and cannot be archived.")
     scheme = Scheme.objects.select_for_update().get(pk=scheme.pk)
@@ -186,7 +186,7 @@ def create_from_corpus(
 ) -> SchemeVersion:
     """Create a scheme from a corpus's imported questions about items of a kind.
 
-    Raises SchemeRefused where it has none, or they make no valid scheme.
+    Raises SchemeRefused where the corpus has no such questions, or these form no valid scheme.
     """
     return create(by=by, definition=imported_definition(corpus, kind, key=key, title=title))
 
@@ -209,7 +209,7 @@ def _scheme(definition: SchemeDefinition) -> tuple[Scheme, bool]:
 def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
     """Return a custom scheme with its newest version, both locked until the transaction ends.
 
-    FOR UPDATE, so that no use of the version can begin in the meantime: a foreign key to it would wait.
+    FOR UPDATE, so that no use of the version can begin in the meantime: inserting a foreign key to it waits.
     """
     if key in SCHEMES:
         raise _refused(
@@ -228,7 +228,7 @@ def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
 
 
 def _same(stored: SchemeDefinition, submitted: SchemeDefinition) -> bool:
-    """Whether two definitions are equal: hashes distinguish 1 from 1.0, and ignore flags."""
+    """Whether two definitions are equal; unlike hashes, this equates 1 with 1.0 and compares flags."""
     return replace(stored, version=1) == replace(submitted, version=1)
 
 

@@ -1,4 +1,4 @@
-"""Schemes in the database: stored once, looked up by their content, and listed."""
+"""Schemes in the database: stored once, looked up by content, and listed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from annotation.schemes.files import as_plain, write
 
 # Schemes in the database: definitions are stored once, looked up by content, and rebuilt from rows.
 
-# Questions of a scheme version, loaded once per process: a version never changes, so neither do they.
+# Questions of a scheme version, loaded once per process, since a version never changes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ScreenQuestion:
 
     @property
     def is_tag(self) -> bool:
-        """Whether it is one toggle of a multi-label control: left untouched, it means no."""
+        """Whether the question is a toggle of a multi-label control; untouched means no."""
         return self.level == "binary" and bool(self.group)
 
     @property
@@ -64,7 +64,7 @@ class ScreenQuestion:
         return self.level == "nominal" and not self.values
 
     def is_shown(self, answers: Mapping[str, Any]) -> bool:
-        """Whether it is asked, given the answers to earlier questions."""
+        """Whether the question is shown, given the answers to earlier questions."""
         return is_met(self.show_if, answers)
 
     def accepts(self, value: Any) -> bool:
@@ -79,8 +79,8 @@ FIELDS = tuple(field.name for field in fields(ScreenQuestion) if field.name != "
 class Questionnaire:
     """A scheme version with its questions.
 
-    A text asked only after a tag explains the tag, so it is required beside it. Each question names the kind
-    of item that it is about.
+    A text question shown only after a tag explains the tag, so it is required. Each question has the kind of
+    item that it is about.
     """
 
     version_id: int
@@ -111,22 +111,22 @@ class Questionnaire:
 
     @cached_property
     def takes_evidence(self) -> bool:
-        """Whether some answer may have evidence."""
+        """Whether any answer may have evidence."""
         return any(question.evidence for question in self.questions)
 
     @cached_property
     def item_kinds(self) -> tuple[str, ...]:
-        """Kinds of items that it asks about, its own first."""
+        """Kinds of items of its questions, its own kind first."""
         return tuple(dict.fromkeys([self.item_kind, *(question.item_kind for question in self.questions)]))
 
     @property
     def compares(self) -> bool:
-        """Whether its questions compare items side by side, not each one alone."""
+        """Whether its questions compare items side by side instead of rating each alone."""
         return self.item_kind in COMPARING
 
     @property
     def is_mixed(self) -> bool:
-        """Whether one task asks about turns and then about the whole."""
+        """Whether a task asks about turns and then about the whole dialogue."""
         return len(self.item_kinds) > 1
 
     def asked_about(self, kind: str) -> tuple[ScreenQuestion, ...]:
@@ -135,13 +135,13 @@ class Questionnaire:
 
     @cached_property
     def is_tagged(self) -> bool:
-        """Whether its only choices are tags; questions about the whole in a mixed scheme do not count."""
+        """Whether its only choices are tags; a mixed scheme's questions about the whole do not count."""
         questions = self.asked_about(self.item_kind)
         return all(question.is_tag or question.level == "text" for question in questions)
 
     @property
     def is_multiple(self) -> bool:
-        """Whether one task asks about all turns of a continuation; a mixed one also about the whole."""
+        """Whether a task asks about all turns of a continuation; in a mixed scheme also about the whole."""
         return self.unit == SchemeVersion.Unit.CONTINUATION
 
 
@@ -225,7 +225,7 @@ def add(*, scheme: Scheme, number: int, definition: SchemeDefinition) -> SchemeV
 
 
 def find(ref: str) -> SchemeVersion | None:
-    """Return the version of `key` or `key@version`, None where there is none.
+    """Return the version of `key` or `key@version`, None where it does not exist.
 
     A key alone means the built-in definition, stored at first use, else the newest version.
     """
@@ -247,7 +247,7 @@ def find(ref: str) -> SchemeVersion | None:
 def definition_of(version: SchemeVersion) -> SchemeDefinition:
     """Return the definition of a stored version: the same content, so the same content hash.
 
-    For a version stored before its texts were kept, this holds only for its questions.
+    For versions from before texts were stored, this holds only for the questions.
     """
     built_in = SCHEMES.get(version.scheme.key)
     if built_in is not None and built_in.content_hash() == version.content_hash:
@@ -275,7 +275,7 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
 
 
 def _question(row: Question) -> QuestionDefinition:
-    """Return a question's definition; numbers are whole again where its values are, as originally written."""
+    """Return a question's definition; numbers are whole where its values are, as originally written."""
     values_by_text: dict[str, Value] = {str(value): value for value in row.values}
     same: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(QuestionDefinition)}
     return QuestionDefinition(
@@ -299,7 +299,7 @@ def _question(row: Question) -> QuestionDefinition:
 def is_used(version: SchemeVersion) -> bool:
     """Whether anything refers to a version or its questions: a campaign, label, run, bench, prompt, gold.
 
-    Every foreign key counts, including those of higher apps; so a new one counts at once.
+    Every foreign key counts, including those of other apps, so a new model counts automatically.
     """
     if version.frozen_at is not None:
         return True
@@ -324,7 +324,7 @@ Choice = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SchemeSummary:
-    """A scheme in a list; `versions` counts stored ones, none for an unused built-in scheme."""
+    """A scheme in a list; `versions` is the number of stored versions, 0 for an unused built-in scheme."""
 
     key: str
     title: str
@@ -364,7 +364,7 @@ def choices() -> list[Any]:
 
 
 def as_json(version: SchemeVersion) -> dict[str, Any]:
-    """Return a version as JSON data: its definition, and stored information about it."""
+    """Return a version as JSON data: its definition, and data on its storage and use."""
     definition = definition_of(version)
     content = as_plain(definition) | {"version": version.version}
     content["key"] = content.pop("scheme")

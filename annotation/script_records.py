@@ -26,7 +26,7 @@ STATUSES: tuple[Status, ...] = ("draft", "accepted", "rejected", "corrected")
 FACT, QUESTION = "fact", "question"
 LETTERS = "ABCDE"
 UNKNOWN = "E"
-"""Letter of `I don't know`, which is always offered and never among a question's own choices."""
+"""Letter of `I don't know`, which is always offered and never one of a question's own choices."""
 DEFAULT_STYLE = "default"
 ORIGINAL, ANONYMISED, SWAPPED = "original", "anonymised", "swapped"
 NAMES = (ORIGINAL, ANONYMISED, SWAPPED)
@@ -117,8 +117,8 @@ class Session:
 class NameMap:
     """A version of replacement names: each replaced word, or run of words, and its replacement.
 
-    `kept` are spellings that stay although they look like a mapped name: other people with the same first
-    name, titles of works.
+    `kept` are spellings that stay although they match a mapped name: other people with the same first name,
+    titles of works.
     """
 
     kind: str
@@ -131,7 +131,7 @@ class NameMap:
 class Script:
     """Data specific to a script: its main character, its sessions in order, and its name maps.
 
-    `collective` are speakers that are no single person, such as `all`; questions are never put in their name.
+    `collective` are speakers that are not single persons, such as `all`; they never ask questions.
     """
 
     main: str
@@ -162,12 +162,12 @@ class Fact:
 class Question:
     """A question with an answer, its four choices (the answer among them), and the sessions of its evidence.
 
-    With `evidence_all`, all of them are needed. `evidence_turns` are positions of own turns, where known. For
-    a question about facts, `facts` and `relations` are those of its hops in order, and `forms` the wording of
-    each. `answers` are all correct texts, `base` the question of which it is the dated variant. `styles` are
-    its wordings by speaker and `default`. `origin` names the question set that created it, '' for a question
-    of the script itself. `superseded_by` is the id of the question that replaces it, '' for a current
-    question.
+    With `evidence_all`, all these sessions are needed. `evidence_turns` are positions of own turns, where
+    known. For a question about facts, `facts` and `relations` are those of its hops in order, and `forms` the
+    wording of each. `answers` are all correct texts, `base` is the question of which it is the dated variant.
+    `styles` are its wordings by speaker and `default`. `origin` names the question set that created it, ''
+    for a question of the script itself. `superseded_by` is the id of the question that replaces it, '' for a
+    current question.
     """
 
     id: str
@@ -195,9 +195,9 @@ class Question:
 class Use:
     """A question in a session: whether it is answerable there, the letter of its key, and the reason.
 
-    `order` maps choices to A to D, such as `2031`. `since` is the position of the last own turn that must be
-    heard before the question, None if nothing of its own session counts. `sessions` and `rule` are the
-    reason: the deciding sessions, and the name of the rule.
+    `order` maps choices to A to D, such as `2031`. `since` is the position of the last own turn that must
+    precede the question, None if no turn of its own session matters. `sessions` and `rule` are the reason:
+    the deciding sessions, and the name of the rule.
     """
 
     question: str
@@ -213,7 +213,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Uses by name, and their origin; `imported` sets came with a file, and their keys are kept."""
+    """A named set of uses, with its origin; `imported` sets come from a file, and their keys stay fixed."""
 
     name: str
     seed: int = 0

@@ -1,4 +1,4 @@
-"""Pages of annotation: corpora, and the work on them."""
+"""Addresses of the annotation pages."""
 
 from django.urls import path
 
@@ -34,7 +34,7 @@ CORPORA = [
 ]
 
 
-# Addresses of people, of one's own account, and of getting in.
+# Addresses of people, of the viewer's account, and of signing in.
 
 PEOPLE = [
     path("sign-in/", sign_in.SignIn.as_view(), name="login"),
@@ -67,7 +67,7 @@ PEOPLE = [
 ]
 
 
-# Addresses of schemes. A scheme's key has no hyphen, so that addresses with one are no schemes.
+# Addresses of schemes. A scheme's key has no hyphen, so addresses with a hyphen never match a key.
 
 SCHEMES = [
     path("schemes/", schemes.scheme_list, name="schemes"),

@@ -1,1 +1,1 @@
-"""How Concord is configured and started."""
+"""Configuration and startup of Concord, and code shared by all its parts."""

@@ -1,4 +1,4 @@
-"""Operations of the HTTP API: what each takes and answers is declared once, for server and document.
+"""Operations of the HTTP API: request and response are declared once, for server and OpenAPI document.
 
     @api.post(NewInvitation, LinkSerializer, status=201, permission=IsAdministrator)
     def invite(request: Request) -> OneTimeLink:
@@ -6,9 +6,9 @@
 
     path("invitations/", api.route(list_invitations, invite), name="api-invitations")
 
-The function gets the request and the address's parts by name; `data` checks what was sent. It returns an
-object that `gives` describes, plain JSON that is sent as it is, None for nothing, or an answer of its own.
-What an application refuses (`settings.API_REFUSALS`) becomes an answer by itself.
+The function gets the request and the URL's parts by name; `data` validates the input. It returns an object
+described by `gives`, plain JSON to send unchanged, None for an empty response, or a response of its own.
+Applications' refusals (`settings.API_REFUSALS`) become error responses automatically.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ user = user_of
 
 
 def data(request: Request, instance: Any = None) -> Data:
-    """Return what was sent, as the operation declares it; raise ValidationError where it is not like that.
+    """Return the request's input, validated as the operation declares it; raise ValidationError if invalid.
 
-    A change of a row whose fields are unique names it (`instance`).
+    To change a row with unique fields, pass the row as `instance`.
     """
     operation: Operation = request.parser_context["operation"]
     assert operation.takes is not None
@@ -63,16 +63,16 @@ def data(request: Request, instance: Any = None) -> Data:
 
 
 def checked(serializer: BaseSerializer[Any]) -> Data:
-    """Return what a serializer was given; raise ValidationError where it is not as described."""
+    """Return a serializer's validated data; raise ValidationError if invalid."""
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 
 
 class QuerySerializer(serializers.Serializer[Any]):
-    """Parameters of an address, where an empty one is checked as any other value, not left out."""
+    """Query parameters; an empty one is validated like any other value, not ignored."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Read the last value of each parameter; all of a list."""
+        """Validate the last value of each parameter, or all values of a list."""
         if isinstance(data, QueryDict):
             lists = {name for name, part in self.fields.items() if isinstance(part, serializers.ListField)}
             data = {name: data.getlist(name) if name in lists else data[name] for name in data}
@@ -80,17 +80,17 @@ class QuerySerializer(serializers.Serializer[Any]):
 
 
 def query_text(request: Request, name: str) -> str:
-    """Return a query parameter, '' where it is left out."""
+    """Return a query parameter, '' if missing."""
     return str(request.query_params.get(name, "")).replace("\0", "")
 
 
 def optional_text(**options: Any) -> serializers.CharField:
-    """Return the field of a text that may be left out or empty."""
+    """Return a string field that may be missing or empty."""
     return serializers.CharField(default="", allow_blank=True, **options)
 
 
 def texts(**options: Any) -> serializers.ListField:
-    """Return the field of a list of texts that may be left out."""
+    """Return an optional field for a list of strings."""
     return serializers.ListField(child=serializers.CharField(), default=list, **options)
 
 
@@ -107,9 +107,9 @@ PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 def serializer_of(
     described: type, name: str, doc: str = "", **fields: Any
 ) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of a dataclass or named tuple: a field for each of its own, `fields` as given.
+    """Return the serializer of a dataclass or named tuple: one field per attribute, unless in `fields`.
 
-    Dataclasses in it become components called as they are.
+    Dataclasses in it become components with their own names.
     """
     hints = {key: hint for key, hint in get_type_hints(described).items() if key not in fields}
     members = {key: _field_of(hint) for key, hint in hints.items()} | fields
@@ -133,7 +133,7 @@ def _field_of(hint: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any
 
 
 def page_of(request: Request, rows: Any, payload: Callable[[list[Any]], Any]) -> Response:
-    """Answer with the requested page of a list, each page made plain by `payload`."""
+    """Return the response with a list's requested page; `payload` converts its rows to plain JSON."""
     pager = Pages()
     page = pager.paginate_queryset(rows, request) or []
     return pager.get_paginated_response(payload(page))
@@ -147,7 +147,7 @@ class Operation:
     handler: Handler
     takes: Schema | None = None
     gives: Any = None
-    """A serializer of objects, or another description of plain JSON; None: any object."""
+    """Serializer of the result, or another schema of plain JSON; None: any object."""
     status: int = 200
     permission: Permission = IsResearcher
     many: bool = False
@@ -155,20 +155,20 @@ class Operation:
     paged: bool = False
     filters: Filters | None = None
     query: Sequence[Any] = ()
-    """Parameters beside those of the filters; of a GET, in place of a description of `takes`."""
+    """Query parameters in addition to the filters; for a GET, they replace those derived from `takes`."""
     page: Callable[[list[Any]], Any] = list
-    """Makes of the rows of a page what `gives` describes, or plain JSON."""
+    """Converts the rows of a page to the objects described by `gives`, or to plain JSON."""
     responses: Mapping[Any, Any] = field(default_factory=dict)
-    """Other answers by their status; without `gives`, all of them."""
+    """Other responses by status; without `gives`, all responses."""
     parsers: Sequence[type[BaseParser]] = ()
     secret: bool = False
-    """Its answer is told once (`config.idempotency.told_once`)."""
+    """Whether the response holds a secret and is shown only once (`config.idempotency.told_once`)."""
     without_keys: str = ""
     name: str | None = None
-    """In the document, where two operations of a route would be called alike."""
+    """Name in the OpenAPI document, needed if two operations of a route would share a name."""
 
     def view_method(self) -> Handler:
-        """Return the method of a view, with its description."""
+        """Return the operation as a view method, with its schema."""
 
         def method(_view: APIView, request: Request, **address: Any) -> HttpResponseBase:
             request.parser_context["operation"] = self
@@ -186,7 +186,7 @@ class Operation:
         return Response(None if result is None else self._plain(request, result), status=self.status)
 
     def _plain(self, request: Request, result: Any) -> Any:
-        """Return plain JSON: a mapping, or a list of them, is that already."""
+        """Return a result as plain JSON: mappings and lists of mappings already are."""
         is_list = isinstance(result, list | QuerySet)
         sample = next(iter(result), {}) if is_list else result
         if isinstance(sample, dict) or not _is_serializer(self.gives):
@@ -223,37 +223,37 @@ def _operation(method: str, **options: Any) -> Callable[[Handler], Operation]:
 
 
 def get(gives: Any = None, takes: Schema | None = None, **options: Any) -> Callable[[Handler], Operation]:
-    """Decorator of a function that answers a GET; `takes` describes the query."""
+    """Decorate a function that handles a GET; `takes` describes the query."""
     return _operation("GET", gives=gives, takes=takes, **options)
 
 
 def listing(gives: Any = None, takes: Schema | None = None, **options: Any) -> Callable[[Handler], Operation]:
-    """Decorator of a function that returns the rows of a list, which is sent in pages."""
+    """Decorate a function that returns the rows of a list, which is sent in pages."""
     return _operation("GET", gives=gives, takes=takes, paged=True, **options)
 
 
 def post(takes: Schema | None = None, gives: Any = None, **options: Any) -> Callable[[Handler], Operation]:
-    """Decorator of a function that answers a POST with the body `takes`."""
+    """Decorate a function that handles a POST with the body `takes`."""
     return _operation("POST", takes=takes, gives=gives, **options)
 
 
 def put(takes: Schema | None = None, gives: Any = None, **options: Any) -> Callable[[Handler], Operation]:
-    """Decorator of a function that answers a PUT with the body `takes`."""
+    """Decorate a function that handles a PUT with the body `takes`."""
     return _operation("PUT", takes=takes, gives=gives, **options)
 
 
 def patch(takes: Schema | None = None, gives: Any = None, **options: Any) -> Callable[[Handler], Operation]:
-    """Decorator of a function that answers a PATCH with the body `takes`."""
+    """Decorate a function that handles a PATCH with the body `takes`."""
     return _operation("PATCH", takes=takes, gives=gives, **options)
 
 
 def delete(takes: Schema | None = None, gives: Any = None, **options: Any) -> Callable[[Handler], Operation]:
-    """Decorator of a function that answers a DELETE: 204 unless it says otherwise."""
+    """Decorate a function that handles a DELETE: status 204 unless given."""
     return _operation("DELETE", takes=takes, gives=gives, **{"status": 204, **options})
 
 
 def route(*operations: Operation) -> Callable[..., HttpResponseBase]:
-    """Return the view of a route from its operations, which are for the same accounts."""
+    """Return the view of a route from its operations, which share one permission."""
     (permission,) = {operation.permission for operation in operations}
     members: dict[str, Any] = {operation.method.lower(): operation.view_method() for operation in operations}
     members["__doc__"] = " ".join(operation.handler.__doc__ or "" for operation in operations)
@@ -274,7 +274,7 @@ def _refusals() -> tuple[type[Exception], ...]:
 
 
 def refuse(error: Exception, context: Data) -> Response | None:
-    """Answer what was refused: with the code that an error has for programs, else as 400 for its field."""
+    """Return the response to a refusal: with the error's code if it has one, else 400 with its field."""
     if not isinstance(error, _refusals()):
         return exception_handler(error, context)
     body: Data = {getattr(error, "field", "") or "detail": str(error).splitlines()}

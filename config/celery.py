@@ -16,24 +16,24 @@ from kombu import Connection
 
 from jobs.queue.timing import SWEEP_EVERY
 
-# A task takes 20 seconds and the requests under way (two minutes at most); a message that is not confirmed
-# after this time is given to another worker, which does no harm but wastes a look.
+# A task takes 20 seconds plus the requests in progress (two minutes at most). A message not acknowledged
+# within this time is delivered to another worker, which is harmless but wastes one poll.
 VISIBILITY_SECONDS = 900
 RESTORE_EVERY = 10
 SWEEP = "sweep"
 RECONNECT_EVERY = 2
 LONGEST_ANSWER = 5
-"""Seconds after which a broker that took the connection and says nothing counts as away."""
+"""Seconds after which a broker that accepted the connection but sends nothing counts as unreachable."""
 
 
 def transport_options(broker: str) -> dict[str, Any]:
-    """What a broker needs to hand on the messages of a lost worker. RabbitMQ does that by itself."""
+    """Return the options a broker needs to redeliver a lost worker's messages. RabbitMQ needs none."""
     if not broker.startswith(("redis", "rediss", "sentinel", "unix")):
         return {}
     return {
         "visibility_timeout": VISIBILITY_SECONDS,
         "unacked_restore_interval": RESTORE_EVERY,
-        # Otherwise only every tenth of these looks is made.
+        # Otherwise only every tenth of these checks is made.
         "unacked_restore_throttle": 1,
         "socket_connect_timeout": 3,
         "socket_timeout": LONGEST_ANSWER,
@@ -41,18 +41,18 @@ def transport_options(broker: str) -> dict[str, Any]:
 
 
 class Broker(Connection):
-    """A connection that is tried again every two seconds and for ever (by itself every 30, a hundred times):
-    once the broker is back, so are the workers."""
+    """A connection retried every two seconds without limit (kombu's default: every 30, a hundred times), so
+    that the workers return as soon as the broker does."""
 
     def ensure_connection(  # type: ignore[override]  # the stubs name each option
         self, *args: Any, **options: Any
     ) -> Connection:
-        """Connect, however long that takes."""
+        """Connect, retrying without limit."""
         return super().ensure_connection(*args, **{"interval_max": RECONNECT_EVERY, **options})
 
 
 class Amqp(AMQP):
-    """Celery's part for messages, with connections as above."""
+    """Celery's messaging with these connections."""
 
     Connection = Broker
 
@@ -68,11 +68,11 @@ app.conf.update(
     broker_connection_max_retries=None,
     task_default_queue="calls",
     task_ignore_result=True,
-    # Confirmed when done, so that what a killed worker had taken is given to another; one at a time.
+    # Acknowledged when done, so that a killed worker's messages go to another worker; one at a time.
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,
-    # A page must not wait long for a broker that is away: the sweeper finds the work anyway.
+    # A page must not wait long for an unreachable broker: the sweeper finds the work anyway.
     task_publish_retry_policy={
         "max_retries": 1,
         "interval_start": 0.1,

@@ -1,4 +1,4 @@
-"""The base of commands that need the database's tables."""
+"""Base class of commands that need the database's tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Prepared(psycopg.Cursor[tuple[Any, ...]]):
 
 
 class _LoggedPrepared(_Prepared):
-    """Knows what it executed, for the log of queries: psycopg sends no more than a name."""
+    """Keeps the executed statement for the query log: psycopg sends only its name."""
 
     def execute(self, query: Any, params: Any = None, **_: Any) -> _LoggedPrepared:
         super().execute(query, params)
@@ -56,19 +56,19 @@ def cursor() -> CursorWrapper:
 
 
 ADDRESS = "http://localhost:8000"
-"""Where Concord is, in links that a command prints, unless it is told."""
+"""Default base URL in links that a command prints."""
 LOCK = 0x636F6E636F7264
-"""The advisory lock under which tables are prepared: "concord" in ASCII."""
+"""Advisory lock for preparing tables: "concord" in ASCII."""
 
 
 class DatabaseCommand(BaseCommand):
-    """Makes sure before anything else that the database has this release's tables.
+    """A command that first ensures that the database has this release's tables.
 
-    The embedded database is prepared where it is not; an outside one is its administrator's to migrate.
+    The embedded database is migrated if needed; an external one must be migrated by its administrator.
     """
 
     requires_system_checks: list[str] = []
-    """Checks load every page, which takes longer than most commands do: `manage.py check` does them."""
+    """System checks load every page, which takes longer than most commands; `manage.py check` runs them."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Prepare the database, then run the command."""
@@ -77,7 +77,7 @@ class DatabaseCommand(BaseCommand):
 
 
 def refuse_unused(options: Mapping[str, Any], names: Iterable[str], reason: str) -> None:
-    """Raise CommandError for the first of some options that was given although nothing would come of it."""
+    """Raise CommandError for the first of these options that was given although it would have no effect."""
     for name in names:
         value = options.get(name)
         if value is not None and value is not False and value not in ("", [], ()):
@@ -87,7 +87,7 @@ def refuse_unused(options: Mapping[str, Any], names: Iterable[str], reason: str)
 def acts_of(parser: CommandParser) -> Callable[..., CommandParser]:
     """Add subcommands to a command: call the result as `act(name, help_text, *arguments)`.
 
-    The option `act` holds the chosen name. Each takes --json and its `arguments`, and more may be added.
+    The option `act` holds the selected name. Each takes --json and its `arguments`; more may be added.
     """
     acts = parser.add_subparsers(dest="act", required=True, metavar="ACT", parser_class=CommandParser)
 
@@ -104,16 +104,16 @@ def acts_of(parser: CommandParser) -> Callable[..., CommandParser]:
 
 
 def migrations_wait() -> bool:
-    """Whether a migration of this release has not been applied."""
+    """Whether a migration of this release is unapplied."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 @cache
 def prepare_tables() -> None:
-    """Apply what waits to the embedded database; raise CommandError where it waits in an outside one.
+    """Apply pending migrations to the embedded database; raise CommandError if an external one has any.
 
-    Looked at once per process: what is applied stays applied.
+    Checked once per process: applied migrations stay applied.
     """
     try:
         waiting = migrations_wait()

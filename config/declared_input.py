@@ -1,8 +1,8 @@
-"""Requests to the HTTP API may hold only what their route declares: query parameters, and fields of a body.
+"""Requests to the HTTP API may have only the query parameters and body fields that their route declares.
 
-What a route declares is what the OpenAPI document says of it (`config.openapi`), so the document, the
-generated clients and the server cannot differ. A misspelt filter or field is refused with the names that
-there are: passed over, it would answer another question than the one that was asked.
+A route declares what the OpenAPI document lists for it (`config.openapi`), so the document, the generated
+clients and the server cannot differ. A misspelt filter or field is refused with the valid names: if it were
+ignored, the response would answer a different question.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 CSRF_FIELD = "csrfmiddlewaretoken"
-"""Django's own field of a form, beside every body."""
+"""Django's own form field, allowed in every body."""
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class DeclaredInput:
-    """The query parameters of one method of a route, and the schema of its body (`None`: it takes none)."""
+    """The query parameters of one method of a route, and the schema of its body (`None`: no body)."""
 
     parameters: frozenset[str]
     body: Schema | None
     components: Mapping[str, Schema]
     media_types: tuple[str, ...] = ()
-    """Those of the body."""
+    """Media types of the body."""
 
     def takes_list(self, name: str) -> bool:
         """Whether a field of the body may be a list."""
@@ -41,7 +41,7 @@ class DeclaredInput:
 
 
 class DeclaredInputOnly(BaseThrottle):
-    """Refuses undeclared names (400). A throttle, as these come last: after sign-in and permissions."""
+    """Refuses undeclared names (400). A throttle, since throttles run last: after sign-in and permissions."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         """Return True, or raise ValidationError with each unknown name."""
@@ -63,8 +63,9 @@ class DeclaredInputOnly(BaseThrottle):
 
 @cache
 def declared_input(callback: Any, method: str, route: str) -> DeclaredInput:
-    """Read from the document what a view takes with a method: a few milliseconds, once a process."""
-    # These need the settings of DRF complete, and DRF needs this module for them.
+    """Return a view's declared input for a method, from the OpenAPI document: a few milliseconds, once per
+    process."""
+    # Imported here because they need DRF's complete settings, which need this module.
     from drf_spectacular.generators import SchemaGenerator
     from drf_spectacular.plumbing import ComponentRegistry
 
@@ -85,15 +86,15 @@ def declared_input(callback: Any, method: str, route: str) -> DeclaredInput:
     parameters = {parameter["name"] for parameter in schema._get_parameters() if parameter["in"] == "query"}
     content = (schema._get_request_body() or {}).get("content", {})
     body = next((part["schema"] for part in content.values()), None)
-    if method == "DELETE":  # the document gives it no body; what its parameters say may be sent in one, too
+    if method == "DELETE":  # the document has no body for it; its parameters may be sent in one, too
         body = {"type": "object", "properties": {name: {} for name in parameters}}
     components = {name: part.schema for (name, _), part in schema.registry._components.items()}
     return DeclaredInput(frozenset(parameters), body, components, tuple(content))
 
 
 def unknown_fields(declared: DeclaredInput, data: Any) -> Iterator[tuple[str, list[str]]]:
-    """Yield the path of each field of a body that is not declared, with a sentence about it."""
-    if hasattr(data, "getlist"):  # a form: names with a part of a field behind a dot or in brackets
+    """Yield the path of each undeclared field of a body, with an error message."""
+    if hasattr(data, "getlist"):  # a form: names may have a field's part after a dot or in brackets
         names = {name.partition(".")[0].partition("[")[0] for name in data} - {CSRF_FIELD}
         data = dict.fromkeys(names)
     yield from _unknown(declared, declared.body or {"type": "object", "properties": {}}, data, "")

@@ -1,4 +1,4 @@
-"""What the environment says of the mail server and of single sign-on. Off where it says nothing."""
+"""Environment variables of the mail server and of single sign-on. Both are off by default."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from email.utils import parseaddr
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-# Sending mail: what the environment says of the server. Off where it says nothing.
+# Sending mail: environment variables of the mail server. Off if none is set.
 #
-# | variable | meaning | default | |---|---|---| | CONCORD_EMAIL_URL | `smtp://user:password@host:587`
-# (encrypted from STARTTLS on), `smtps://…:465` (from the start), `smtp+plain://…:25` (not at all), or
-# `console:` for a look | none: no mail | | CONCORD_EMAIL_FROM | who mail is from, as `Concord
-# <concord@example.org>` | `concord@` the server |
+# | variable | meaning | default |
+# |---|---|---|
+# | CONCORD_EMAIL_URL | the server, in one of the forms below | none: no mail |
+# | CONCORD_EMAIL_FROM | the sender, as `Concord <concord@example.org>` | `concord@` the server |
+#
+# `smtp://user:password@host:587` (encrypted after STARTTLS), `smtps://…:465` (encrypted from the start),
+# `smtp+plain://…:25` (not encrypted), or `console:` (prints mail, for trying out).
 
 TIMEOUT = 20
-"""Seconds that the server is waited for."""
+"""Timeout of the server, in seconds."""
 PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
 BACKENDS = "django.core.mail.backends."
 
 
 @dataclass(frozen=True)
 class Mail:
-    """How mail is sent: Django's settings for it, none where it is not, and what is wrong with them."""
+    """Mail configuration: Django's settings, empty if mail is off, and the error in the variables, if any."""
 
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
     fault: str = ""
 
 
 def mail_from_environment(environment: Mapping[str, str]) -> Mail:
-    """Return how mail is sent by an environment."""
+    """Return the mail configuration of an environment."""
     url, sender = (environment.get(f"CONCORD_EMAIL_{name}", "").strip() for name in ("URL", "FROM"))
     if not url:
         return Mail()
@@ -64,35 +67,35 @@ def _with_sender(backend: str, sender: str) -> dict[str, Any]:
     return {"EMAIL_BACKEND": backend, "DEFAULT_FROM_EMAIL": sender}
 
 
-# Single sign-on by OpenID Connect: what the environment says of the provider. Off where it says nothing.
+# Single sign-on by OpenID Connect: environment variables of the provider. Off if none is set.
 #
 # | variable | meaning | default |
 # |---|---|---|
 # | CONCORD_OIDC_ISSUER | the provider's issuer, as its tokens name it | none: no single sign-on |
-# | CONCORD_OIDC_CLIENT_ID, CONCORD_OIDC_CLIENT_SECRET | what the provider knows Concord by | none |
-# | CONCORD_OIDC_NAME | what the sign-in page calls the provider | the issuer's host |
-# | CONCORD_OIDC_SCOPES | what is asked for | `openid email profile` |
-# | CONCORD_OIDC_ALGORITHM | how ID tokens are signed | RS256 |
-# | CONCORD_OIDC_NEW_ACCOUNTS | 1 makes an annotator of whoever the provider vouches for | 0 |
-# | CONCORD_OIDC_LINK_BY_EMAIL | 1 lets a verified e-mail address open the account that has it | 0 |
+# | CONCORD_OIDC_CLIENT_ID, CONCORD_OIDC_CLIENT_SECRET | Concord's credentials at the provider | none |
+# | CONCORD_OIDC_NAME | name of the provider on the sign-in page | the issuer's host |
+# | CONCORD_OIDC_SCOPES | requested scopes | `openid email profile` |
+# | CONCORD_OIDC_ALGORITHM | signature algorithm of ID tokens | RS256 |
+# | CONCORD_OIDC_NEW_ACCOUNTS | 1: create an annotator account for any user of the provider | 0 |
+# | CONCORD_OIDC_LINK_BY_EMAIL | 1: a verified e-mail address signs in to the account with this address | 0 |
 # | CONCORD_OIDC_GROUPS_CLAIM | the claim that lists a person's groups | `groups` |
-# | CONCORD_OIDC_ROLES | `group=role` by commas: roles follow groups at each sign-in | none |
-# | CONCORD_OIDC_AUTHORIZATION_ENDPOINT, likewise TOKEN, JWKS, USERINFO, LOGOUT | addresses | as published |
+# | CONCORD_OIDC_ROLES | comma-separated `group=role`: roles follow groups at each sign-in | none |
+# | CONCORD_OIDC_AUTHORIZATION_ENDPOINT, likewise TOKEN, JWKS, USERINFO, LOGOUT | URLs | as published |
 #
-# What the issuer publishes is at `ISSUER/.well-known/openid-configuration`.
+# The issuer publishes its URLs at `ISSUER/.well-known/openid-configuration`.
 
 PREFIX = "CONCORD_OIDC_"
 ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512")
-"""Signatures by a key that only the provider has."""
+"""Signature algorithms with a key that only the provider has."""
 ENDPOINTS = ("authorization", "token", "jwks", "userinfo", "logout")
 ROLES = ("annotator", "researcher", "administrator")
-"""From the least to the most: of several groups the highest role holds."""
+"""Roles in ascending order: with several groups the highest role applies."""
 NEAR = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
 class Provider:
-    """What is set about the provider. `endpoints` has what is given singly; the rest is discovered."""
+    """Settings of the provider. `endpoints` has the URLs set individually; the others are discovered."""
 
     issuer: str
     client_id: str
@@ -108,11 +111,11 @@ class Provider:
 
     @property
     def title(self) -> str:
-        """What pages call the provider."""
+        """Name of the provider on pages."""
         return self.name or urlsplit(self.issuer).hostname or self.issuer
 
     def faults(self) -> list[str]:
-        """Return in one line each what is wrong with the settings; until it is mended nothing is offered."""
+        """Return the errors in the settings, one line each; until they are fixed, single sign-on is off."""
         required = {"ISSUER": self.issuer, "CLIENT_ID": self.client_id, "CLIENT_SECRET": self.client_secret}
         faults = [f"{PREFIX}{name} is not set." for name, value in required.items() if not value]
         if self.algorithm not in ALGORITHMS:
@@ -128,7 +131,7 @@ class Provider:
 
 
 def fault_of(address: str) -> str:
-    """Return why an address cannot be one of a provider, empty where it can: secrets go by HTTPS."""
+    """Return the error in a provider's URL, '' if valid: secrets need HTTPS."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.fragment:
         return f"{address} is not an address."
@@ -138,7 +141,7 @@ def fault_of(address: str) -> str:
 
 
 def provider_from_environment(environment: Mapping[str, str]) -> Provider | None:
-    """Return the provider that an environment speaks of, None where it speaks of none."""
+    """Return the provider configured in an environment, None if there is none."""
     variables = {
         key.removeprefix(PREFIX): value.strip()
         for key, value in environment.items()

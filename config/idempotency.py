@@ -1,9 +1,9 @@
-"""Requests that may be sent twice and count once: a POST with an `Idempotency-Key`.
+"""Requests that may be sent twice but take effect once: a POST with an `Idempotency-Key`.
 
-What the view does and the answer that is kept are one transaction. Whoever sends the same key meanwhile waits
-for its end; a process that is killed in between leaves neither. Answers that say something was done (2xx) are
-kept for RETENTION: a refusal has changed nothing, so the request is simply tried again. A key belongs to an
-account and a route. Answers with a secret in them are kept nowhere: their routes take no key (`told_once`).
+The view's changes and the stored response are one transaction. A request with the same key waits for its end;
+a process killed in between leaves neither. Successful responses (2xx) are stored for RETENTION: a refusal has
+changed nothing, so the request can simply be retried. A key belongs to an account and a route. Responses with
+a secret are not stored: their routes take no key (`told_once`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 RETENTION = timedelta(hours=24)
 WAIT = "10s"
-"""For so long a second request waits for the first."""
+"""Maximum wait of a second request for the first."""
 MOST_BYTES = 1_000_000
-"""A longer answer is not kept."""
+"""Longer responses are not stored."""
 LONGEST = 255
 FORM = r"^[!-~]{1,255}$"
 SECRET = "its answer holds a secret, which Concord keeps nowhere"
@@ -45,24 +45,14 @@ ON CONFLICT DO NOTHING RETURNING id
 Viewed = TypeVar("Viewed", bound=Callable[..., Any])
 
 
-def without_keys(reason: str) -> Callable[[Viewed], Viewed]:
-    """Decorator above `api_view`: a route that takes no key, because of `reason`; the schema says so."""
-
-    def decorate(view: Viewed) -> Viewed:
-        view.cls.without_keys = reason  # type: ignore[attr-defined]
-        return view
-
-    return decorate
-
-
 def told_once(view: Viewed) -> Viewed:
-    """Decorator above `api_view`: its answer holds a secret, kept neither here nor by a browser."""
-    marked = without_keys(SECRET)(view)
-    return never_cache(marked)
+    """Decorate a DRF view whose response holds a secret, stored neither here nor by browsers."""
+    view.cls.without_keys = SECRET  # type: ignore[attr-defined]
+    return never_cache(view)
 
 
 class Idempotency:
-    """Answers a POST with a key that was answered before, and keeps the answer of one that was not."""
+    """Middleware: replays the stored response to a POST with a known key, and stores those to new keys."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -73,13 +63,13 @@ class Idempotency:
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
     ) -> HttpResponseBase | None:
-        """Take over a POST to the API with a key; leave everything else to its view."""
+        """Handle a POST to the API with a key; leave all other requests to their views."""
         key = request.headers.get(HEADER)
         if key is None or request.method != "POST" or not hasattr(view, "cls"):
             return None
         person = _person(request, view)
         if person is None:
-            return None  # the view says why it is not for them
+            return None  # the view refuses them with its reason
         if reason := getattr(view.cls, "without_keys", ""):
             return _refused(422, "idempotency_key_refused", f"This route takes no {HEADER}: {reason}.")
         if not re.fullmatch(FORM, key):
@@ -87,7 +77,7 @@ class Idempotency:
             return _refused(400, "idempotency_key_invalid", say)
         digest = _digest(request)
         if digest is None:
-            return None  # too large, as the view says
+            return None  # too large: the view refuses it
         name = _hash(request.get_full_path(), key)
         try:
             return _once(person, name, digest, lambda: view(request, *args, **kwargs))
@@ -100,7 +90,7 @@ class Idempotency:
 
 
 def clear() -> int:
-    """Forget the answers that are no longer kept; return how many."""
+    """Delete expired responses; return their number."""
     return KeptAnswer.objects.filter(at__lt=timezone.now() - RETENTION).delete()[0]
 
 
@@ -148,7 +138,7 @@ def _can_be_kept(response: HttpResponseBase) -> bool:
 
 
 def _person(request: HttpRequest, view: Any) -> User | None:
-    """Return who asks, as the view would see it; None where it will refuse them."""
+    """Return the request's user as the view would see it; None if the view will refuse the request."""
     try:
         user = view.cls().initialize_request(request).user
     except APIException:
@@ -157,7 +147,7 @@ def _person(request: HttpRequest, view: Any) -> User | None:
 
 
 def _digest(request: HttpRequest) -> str | None:
-    """Return a hash of what is sent; None where it is more than is read."""
+    """Return a hash of the request's content; None if it exceeds the size limit."""
     if request.content_type != "multipart/form-data":
         length = request.headers.get("Content-Length") or "0"
         if not length.isdigit() or int(length) > LIMIT:

@@ -9,14 +9,14 @@ from jobs.tables import added
 
 
 class Link(NamedTuple):
-    """A button. `address` returns where it leads, from what the page shows; '' where it is not there."""
+    """A button. `address` returns its URL for the object that the page shows; '' if the button is absent."""
 
     text: str
     address: Callable[[Mapping[str, Any]], str]
 
 
 def links_of(page: str, subject: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the texts and addresses of a page's buttons: of corpora, corpus, dialogue, run or runs."""
+    """Return the labels and URLs of a page's buttons; `page` is corpora, corpus, dialogue, run or runs."""
     links: Iterable[Link] = (link for more in added("links") for link in more.get(page, ()))
     buttons = ((link.text, link.address(subject)) for link in links)
     return [(text, address) for text, address in buttons if address]

@@ -1,4 +1,4 @@
-"""Lists of the HTTP API: in pages, narrowed and in order; each list declares its own filters."""
+"""Lists of the HTTP API: pagination, filters and sort order; each list declares its own filters."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from rest_framework.request import Request
 from config.files import row_id
 from config.request_json import storable
 
-# What lists of the HTTP API may be narrowed by and put in order: each list declares its own.
+# Filters and sort orders of lists in the HTTP API: each list declares its own.
 #
-#     RUNS = Filters({"state": one_of("state", Run.State.values), "since": since("created_at")},
-# order=("id",))
+#     RUNS = Filters(
+#         {"state": one_of("state", Run.State.values), "since": since("created_at")}, order=("id",)
+#     )
 #
-# `RUNS.parameters` goes into the route's description, `RUNS.of(request, rows)` narrows its rows. What is
-# not as described is refused, never passed over.
+# `RUNS.parameters` goes into the route's schema, `RUNS.of(request, rows)` filters its rows. Invalid values
+# are refused, never ignored.
 
 Rows = TypeVar("Rows", bound=Model)
 ORDER = "order"
@@ -34,7 +35,7 @@ ORDER = "order"
 
 @dataclass(frozen=True)
 class Filter:
-    """One parameter: what may be said, and the condition that it means. `read` raises ValueError."""
+    """A filter parameter: its lookup on rows and its schema. `read` raises ValueError for invalid values."""
 
     lookup: str
     read: Callable[[str], Any]
@@ -43,7 +44,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Filters:
-    """The parameters of a list; `order` names the columns that put it in order, up or (`-`) down."""
+    """The parameters of a list; `order` names the columns for sorting, ascending or (`-`) descending."""
 
     by: Mapping[str, Filter]
     order: tuple[str, ...] = ()
@@ -55,7 +56,7 @@ class Filters:
         return [*parameters, OpenApiParameter(ORDER, enum=self._orders())] if self.order else parameters
 
     def of(self, request: Request, rows: QuerySet[Rows]) -> QuerySet[Rows]:
-        """Return the rows that a request asks for; raise ValidationError for a value that means nothing."""
+        """Return the rows that a request selects; raise ValidationError for an invalid value."""
         refused: dict[str, list[str]] = {}
         for name, row_filter in self.by.items():
             text = request.query_params.get(name)
@@ -81,7 +82,7 @@ class Filters:
 
 
 def one_of(column: str, values: Iterable[str]) -> Filter:
-    """Rows whose column is one of a few words."""
+    """Filter for rows whose column has one of a few values."""
     words = list(values)
 
     def read(text: str) -> str:
@@ -93,17 +94,17 @@ def one_of(column: str, values: Iterable[str]) -> Filter:
 
 
 def holds(column: str) -> Filter:
-    """Rows whose column holds a text, in capitals or not."""
+    """Filter for rows whose column contains a string, ignoring case."""
     return Filter(f"{column}__icontains", str, {"description": f"only where the {column} holds this text"})
 
 
 def with_name(column: str, noun: str) -> Filter:
-    """Rows of the thing with a name."""
+    """Filter for rows of the object with a given name; `noun` is the kind of object."""
     return Filter(column, str, {"description": f"only of the {noun} of this name"})
 
 
 def numbered(column: str, noun: str) -> Filter:
-    """Rows of the thing with an id."""
+    """Filter for rows of the object with a given id; `noun` is the kind of object."""
 
     def read(text: str) -> int:
         number = row_id(text)
@@ -116,7 +117,7 @@ def numbered(column: str, noun: str) -> Filter:
 
 
 def since(column: str) -> Filter:
-    """Rows from a time on, which is a date or a date with a time (UTC where no zone is given)."""
+    """Filter for rows from a time on: a date, or a date with a time (UTC if no zone is given)."""
 
     def read(text: str) -> Any:
         wrong = "A date or a time, such as 2026-01-31 or 2026-01-31T12:00:00Z."
@@ -130,8 +131,8 @@ def since(column: str) -> Filter:
             raise ValueError(wrong)
         at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
         try:
-            return at.astimezone(UTC)  # PostgreSQL knows no offsets beyond 16 hours
-        except OverflowError:  # at either end of what there is
+            return at.astimezone(UTC)  # PostgreSQL takes no offsets beyond 16 hours
+        except OverflowError:  # at either end of the range of dates
             return at.replace(tzinfo=UTC)
 
     return Filter(
@@ -139,17 +140,17 @@ def since(column: str) -> Filter:
     )
 
 
-# Lists of the HTTP API come in pages: `limit` of them from `offset` on.
+# Lists of the HTTP API come in pages: `limit` rows from `offset` on.
 
-# Pages of long lists: nothing is counted, and the last page is as near as the first.
+# Pages of long lists: no counting, and the last page is as fast as the first.
 
 
 def stretch(
     ordered: QuerySet[Any], start: int, stop: int, *, many: int | None, rows: QuerySet[Any]
 ) -> list[Any]:
-    """Rows `start` to before `stop` of `ordered`, a queryset in an order without ties.
+    """Return rows `start` to before `stop` of `ordered`, a queryset in an order without ties.
 
-    Its ids are looked up alone, from the nearer end where it is known how `many` there are, and then read
+    Only ids are looked up, from the nearer end if the number of rows, `many`, is known; then they are read
     from `rows`.
     """
     ids = ordered.values_list("pk", flat=True)
@@ -162,11 +163,11 @@ def stretch(
 
 
 class LongPaginator(Paginator):
-    """The pages of `ordered`, an ordered queryset of which it is known how many there are.
+    """The pages of `ordered`, an ordered queryset with a known number of rows.
 
-    A page is looked up by ids from the nearer end of the list, in an index that holds them in this order,
-    and then read from `rows`, which selects what is shown with them. Where there may be `more` than are
-    known, the first ones are listed.
+    A page's ids are looked up from the nearer end of the list, in an index with this order, and then read
+    from `rows`, which selects related data to show. If there may be `more` rows than known, the first ones
+    are listed.
     """
 
     def __init__(
@@ -184,11 +185,11 @@ class LongPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        """Return how many there are."""
+        """Return the known number of rows."""
         return self.many
 
     def page(self, number: int | str) -> Page[Any]:
-        """Return a page. Raises InvalidPage for one that there is none of."""
+        """Return a page. Raises InvalidPage for a page that does not exist."""
         number = self.validate_number(number)
         start = (number - 1) * self.per_page
         stop = min(start + self.per_page, self.count)
@@ -204,21 +205,21 @@ Viewed = TypeVar("Viewed", bound=Callable[..., Any])
 
 
 class Pages(LimitOffsetPagination):
-    """At most MOST at a time. A `limit` or `offset` that is not a number is refused, not passed over."""
+    """Pagination with at most MOST rows per page. An invalid `limit` or `offset` is refused, not ignored."""
 
     default_limit = DEFAULT
     max_limit = MOST
 
     def get_limit(self, request: Request) -> int:
-        """Return how many are asked for."""
+        """Return the requested number of rows."""
         return _integer_parameter(request, "limit", least=1, most=MOST, default=DEFAULT)
 
     def get_offset(self, request: Request) -> int:
-        """Return after how many the page begins."""
+        """Return the number of rows before the page."""
         return _integer_parameter(request, "offset", least=0, most=LAST, default=0)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
-        """Return a page. One far into a long list does not read what comes before."""
+        """Return a page. A page far into a long list is read without the rows before it."""
         offset, limit = self.get_offset(request), self.get_limit(request)
         if offset < FAR or not _by_id(queryset):
             page: list[Any] | None = super().paginate_queryset(queryset, request, view)
@@ -229,7 +230,7 @@ class Pages(LimitOffsetPagination):
         return stretch(queryset, offset, stop, many=self.count, rows=queryset) if offset < stop else []
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Say what may be asked for."""
+        """Return the OpenAPI parameters with their bounds."""
         bounds = {"limit": (1, MOST, DEFAULT), "offset": (0, LAST, 0)}
         described = super().get_schema_operation_parameters(view)
         for parameter in described:
@@ -239,7 +240,7 @@ class Pages(LimitOffsetPagination):
 
 
 def _by_id(queryset: Any) -> bool:
-    """Whether a list is in the order of its ids, which has no ties."""
+    """Whether a list is ordered by id, an order without ties."""
     return isinstance(queryset, QuerySet) and queryset.query.order_by in {
         ("id",),
         ("-id",),
@@ -258,6 +259,6 @@ def _integer_parameter(request: Request, name: str, *, least: int, most: int, de
 
 
 def paged(view: Viewed) -> Viewed:
-    """Decorator above `api_view`: its lists come in pages, and the schema says so."""
+    """Decorate a view, above `api_view`: its lists come in pages, also in the schema."""
     view.cls.pagination_class = Pages  # type: ignore[attr-defined]
     return view

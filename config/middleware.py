@@ -1,4 +1,4 @@
-"""What holds for every request and response, whichever page or route it is for."""
+"""Middleware for every request and response of pages and API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POLICY = (
 
 
 class ContentSecurityPolicy:
-    """Adds the policy: nothing is loaded from elsewhere, no inline script runs.
+    """Adds the content security policy: no external resources, no inline scripts.
 
     Inline styles stay allowed: chart SVGs and meters carry style attributes.
     """
@@ -36,7 +36,7 @@ class ContentSecurityPolicy:
 
 
 class OneShapeOfRefusals:
-    """Every refusal of the API reads alike (`config.refusals`), whoever made it: a view, a parser, Django."""
+    """Gives all refusals of the API one format (`config.refusals`), whether by view, parser or Django."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -45,7 +45,7 @@ class OneShapeOfRefusals:
         response = self.get_response(request)
         if response.status_code < 400 or not request.path_info.startswith("/api/") or response.streaming:
             return response
-        body: Any = getattr(response, "data", None)  # also of a route that answers in another form
+        body: Any = getattr(response, "data", None)  # also for a route with another response format
         if response.headers.get("Content-Type", "").startswith("application/json"):
             body = json.loads(response.content or b"null")
         response.content = json.dumps(shaped(response.status_code, body), ensure_ascii=False).encode()
@@ -55,17 +55,17 @@ class OneShapeOfRefusals:
 
 
 class Compression(GZipMiddleware):
-    """Compresses text, with Django's padding of random length against BREACH.
+    """Compresses text, with Django's random-length padding against BREACH.
 
-    What `never_cache` marks as private holds a secret and is not compressed at all: the attack guesses
-    secrets from the size of compressed pages. (A task page is marked `no-store` alone: it goes stale, but
-    holds no secret.) CSRF tokens are masked anew in each page. Parts of files stay as they are.
+    Responses marked private by `never_cache` hold a secret and are not compressed: the attack guesses secrets
+    from the size of compressed pages. (A task page is only marked `no-store`: it becomes outdated, but holds
+    no secret.) CSRF tokens are masked anew in each page. Partial file responses stay uncompressed.
     """
 
     TYPES = ("text/", "application/json", "application/javascript", "application/x-ndjson", "image/svg+xml")
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Compress a whole text without secrets for a client that can read it."""
+        """Compress a complete text without secrets if the client accepts it."""
         kind = response.headers.get("Content-Type", "")
         secret = "private" in response.headers.get("Cache-Control", "")
         if response.status_code == 206 or secret or not kind.startswith(self.TYPES):
@@ -75,9 +75,9 @@ class Compression(GZipMiddleware):
 
 
 class StorableInput:
-    """Ids and names that no row can have are not found; texts of queries and forms are made storable.
+    """Answers 404 for ids and names that no row can have, and makes texts of queries and forms storable.
 
-    JSON has its own parser, and routes of the API parse their forms themselves.
+    JSON has its own parser, and API routes parse forms themselves.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -87,14 +87,14 @@ class StorableInput:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]) -> None:
-        """Look at a request before its view does."""
+        """Check a request's URL, query and form before the view."""
         for value in kwargs.values():
             if isinstance(value, int) and value > LARGEST:
                 raise Http404
             if isinstance(value, str) and storable(value) != value:
                 raise Http404
         request.GET = storable_query(request.GET)
-        if not getattr(view, "csrf_exempt", False):  # what is exempt reads its body itself, if at all
+        if not getattr(view, "csrf_exempt", False):  # exempt views read the body themselves, if at all
             request.POST = storable_query(request.POST)
 
 
@@ -108,17 +108,17 @@ def storable_query(sent: Any) -> Any:
     return cleaned
 
 
-# The few pages that stand in a frame of another page of ours, and the pages that frame them.
+# The few pages shown in a frame of another page of ours, and the pages that frame them.
 
 
 def frames_others(response: HttpResponse) -> HttpResponse:
-    """Let a page show pages of ours in frames."""
+    """Allow a page to show our own pages in frames."""
     response["Content-Security-Policy"] = f"{POLICY}; frame-src 'self'"
     return response
 
 
 def stands_in_frame(response: HttpResponse) -> HttpResponse:
-    """Let pages of ours show this one in a frame; it reaches no server: no request, no form goes out."""
+    """Allow our own pages to show this page in a frame; it cannot reach a server by request or form."""
     response["Content-Security-Policy"] = (
         POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
         .replace("connect-src 'self'", "connect-src 'none'")

@@ -1,6 +1,6 @@
-"""The audit log: what was done by whom, for the acts that must be traceable.
+"""The audit log: actions that must be traceable, with their users.
 
-It stands here, below all rooms, because all of them write to it.
+It is here, below all other packages, because all of them write to it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from django.conf import settings
 from django.db import OperationalError, connection, models, transaction
 from psycopg.errors import LockNotAvailable
 
-# Tables of differences: triggers add rows, readers sum them, workers put them together now and then.
+# Tables of increments: triggers add rows, readers sum them, and workers compact them from time to time.
 #
-# So a number that many writers change is exact in every transaction's view and none of them waits for
+# So a total with many concurrent writers is exact in every transaction's view, and no writer waits for
 # another.
 
 CROWDED = 8
-"""Rows of one key that are put together once there are more."""
+"""Number of rows of one key above which they are compacted."""
 _COMPACT = """
 WITH gone AS (
   DELETE FROM {table} WHERE id IN (
@@ -31,7 +31,7 @@ INSERT INTO {table} ({keys}, {columns}) SELECT {keys}, {values} FROM gone GROUP 
 
 @dataclass(frozen=True)
 class Tally:
-    """A table of differences: its keys, the columns that are summed, those whose greatest value counts."""
+    """A table of increments: its keys, the summed columns, and the columns aggregated by maximum."""
 
     table: str
     keys: tuple[str, ...]
@@ -39,9 +39,9 @@ class Tally:
     greatest: tuple[str, ...] = ()
 
     def compact(self) -> None:
-        """Put crowded rows together; what a sum says does not change.
+        """Merge the rows of keys with many rows; sums stay the same.
 
-        It gives way to whatever holds what the rows speak of, such as a deletion, and comes again.
+        It yields to transactions that lock the related rows, such as a deletion, and runs again later.
         """
         values = [f"sum({name})" for name in self.sums] + [f"max({name})" for name in self.greatest]
         statement = _COMPACT.format(
@@ -60,7 +60,7 @@ class Tally:
 
 
 class Event(models.Model):
-    """One logged act: a deletion, an opening of test, a change of a campaign's state."""
+    """A logged action: a deletion, an opening of test, a change of a campaign's state."""
 
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     at = models.DateTimeField(auto_now_add=True)
@@ -76,10 +76,10 @@ class Event(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """What was answered to a request with an `Idempotency-Key`: `config.idempotency`.
+    """Stored response to a request with an `Idempotency-Key` (`config.idempotency`).
 
-    `name` is a hash of route and key, `request` one of what was sent. `status` is null while the request is
-    being done, which nobody else sees: it is one transaction.
+    `name` is a hash of route and key, `request` a hash of the content. `status` is null while the request is
+    running, which is visible to nobody else: it is one transaction.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of every route beside what the route says itself: how it refuses."""
+"""Additions to every route in the OpenAPI document, such as its refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.idempotency import FORM, HEADER, REPLAYED
 JSON = "application/json"
 NOT_BLANK = r"\S"
 REFUSED = {"$ref": "#/components/schemas/Refusal"}
-"""`config.refusals.SCHEMA`: a sentence in `detail`, a `code`, and per field what is wrong with it."""
+"""`config.refusals.SCHEMA`: a sentence in `detail`, a `code`, and errors per field."""
 REASONS = {
     "400": "The input is invalid; each field with its errors.",
     "401": "Not signed in: send a token.",
@@ -42,16 +42,16 @@ KEY = OpenApiParameter(
 
 
 def files(media_types: Iterable[str]) -> dict[tuple[int, str], Any]:
-    """Return the responses of a route that sends a file in one of several forms, JSON as JSON."""
+    """Return the responses of a route that sends a file in one of several formats, with JSON as JSON."""
     names = [media_type.partition(";")[0] for media_type in media_types]
     return {(200, name): OpenApiTypes.OBJECT if name == JSON else OpenApiTypes.BINARY for name in names}
 
 
 def without_empty_defaults(result: Any, **_: Any) -> Any:
-    """Take the default "" from every parameter and field that has a list of choices: a hook of the document.
+    """Remove the default "" of every parameter and field with choices: a hook on the OpenAPI document.
 
-    It says no more than that the part may be left out, and generators of clients drop an operation whose
-    default is none of its choices.
+    It only means that the value may be omitted, and client generators drop an operation whose default is not
+    among its choices.
     """
     for part in result.values() if isinstance(result, dict) else result:
         if isinstance(part, dict | list):
@@ -66,9 +66,9 @@ def without_empty_defaults(result: Any, **_: Any) -> Any:
 
 
 def closed_bodies(result: Any, **_: Any) -> Any:
-    """Say that the declared fields of a body are all that it may have: a hook of the document.
+    """Forbid additional fields in all request bodies: a hook on the OpenAPI document.
 
-    `config.declared_input` refuses others.
+    `config.declared_input` refuses them.
     """
     schemas, pending, seen = result["components"]["schemas"], [], set()
     for methods in result["paths"].values():
@@ -86,13 +86,13 @@ def closed_bodies(result: Any, **_: Any) -> Any:
 
 
 class Words(OpenApiSerializerFieldExtension):
-    """Says that a text that may not be blank is more than white space."""
+    """Describes a string that may not be blank: more than white space."""
 
     target_class = "rest_framework.serializers.CharField"
     match_subclasses = True
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
-        """Return how a field is described."""
+        """Return the field's schema."""
         described: dict[str, Any] = auto_schema._map_serializer_field(
             self.target, direction, bypass_extensions=True
         )
@@ -103,26 +103,26 @@ class Words(OpenApiSerializerFieldExtension):
 
 
 class Described(AutoSchema):
-    """Adds each route's refusals, offers JSON alone where a body may be JSON, and names operations."""
+    """Adds each route's refusals, lists only JSON for bodies that may be JSON, and names operations."""
 
     def get_operation_id(self) -> str:
-        """The operation's name, of letters and `_` alone; a file in a form of choice has `file` in its name.
+        """Return the operation's name, only letters and `_`; with `file` for a file in a selectable format.
 
-        Generators drop other characters, and then one of two operations: `studies_report._retrieve` would be
-        `studies_report_retrieve`.
+        Generators drop other characters, and then one of two operations: `studies_report._retrieve` would
+        become `studies_report_retrieve`.
         """
         name = super().get_operation_id().replace("._", "_file_")
         return re.sub(r"_+", "_", re.sub(r"\W", "_", name)).strip("_")
 
     def get_override_parameters(self) -> list[Any]:
-        """Parameters beside a route's own: for a POST, the idempotency key."""
+        """Return the parameters in addition to a route's own: for a POST, the idempotency key."""
         declared: list[Any] = super().get_override_parameters()
         if self.method != "POST" or getattr(self.view, "without_keys", None):
             return declared
         return [*declared, KEY]
 
     def map_parsers(self) -> list[Any]:
-        """Return the media types of a body: JSON where the route takes it, else files."""
+        """Return the media types of a body: JSON if the route takes it, else files."""
         types = super().map_parsers()
         return [JSON] if JSON in types else types
 
@@ -134,7 +134,7 @@ class Described(AutoSchema):
         return bodies
 
     def _refusals(self) -> list[str]:
-        """Return the statuses with which a route may refuse."""
+        """Return the statuses of a route's possible refusals."""
         statuses = ["400", "404", "406"]
         if AllowAny not in self.view.permission_classes:
             statuses += ["401", "403"]

@@ -1,4 +1,4 @@
-"""The pages around the rooms: home, and what goes wrong."""
+"""General pages: home, errors, and health checks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from config.permissions import is_administrator, is_researcher
 from config.trouble import temporary_trouble
 from jobs.models import Worker
 
-# What every page's frame needs to know.
+# Context of every page's frame.
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Return the viewer's roles, lazily: pages without the frame pay no query."""
+    """Return the viewer's roles, lazily: pages without the frame need no query."""
     return {
         "viewer_is_researcher": lambda: is_researcher(request.user),
         "viewer_is_administrator": lambda: is_administrator(request.user),
@@ -42,20 +42,20 @@ logger = logging.getLogger(__name__)
 _all_applied = threading.Event()
 SEEN_LATELY = timedelta(seconds=90)
 LEAST_ROOM = 16 * 2**20
-"""Bytes that a disk needs: so large is a file of PostgreSQL's log of changes."""
+"""Minimum free bytes on a disk: the size of a file of PostgreSQL's write-ahead log."""
 
 
 @never_cache
 @require_safe
 def healthz(_request: HttpRequest) -> JsonResponse:
-    """Open to everyone: 200 while this process answers; it looks at nothing else."""
+    """Open to everyone: 200 while this process answers; nothing else is checked."""
     return JsonResponse({"status": "ok"})
 
 
 @never_cache
 @require_safe
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """Open to everyone: 200 when database, migrations, storage and all workers are well, else 503."""
+    """Open to everyone: 200 if database, migrations, storage and all workers are healthy, else 503."""
     database = migrations = False
     workers = dict.fromkeys(QUEUES, False)
     try:
@@ -65,8 +65,8 @@ def readyz(_request: HttpRequest) -> JsonResponse:
         if migrations:
             workers = _workers_seen()
     except (Error, EmbeddedError) as error:
-        # The answer says what could not be reached; why is for the log alone. A connection that was open
-        # may prove broken only with its first question.
+        # The response says what could not be reached; the reason goes only to the log. An open connection may
+        # prove broken only at its first query.
         database = database and temporary_trouble(error) is None
         logger.warning("not ready: %s", error)
     storage = _has_room()
@@ -77,53 +77,53 @@ def readyz(_request: HttpRequest) -> JsonResponse:
 
 
 def _pending_migrations() -> bool:
-    """Whether a migration of this code waits. Once none does, none will, and it is not looked for again."""
+    """Whether a migration of this release is pending. Once none is, none will be: no further checks."""
     if not _all_applied.is_set() and not migrations_wait():
         _all_applied.set()
     return not _all_applied.is_set()
 
 
 def _has_room() -> bool:
-    """Whether something can be saved here: of uploads, and of the embedded database where that is used."""
+    """Whether the disks of uploads, and of the embedded database if used, have enough space."""
     places = layout(settings.HOME)
     folders = [places.home] if settings.DATABASE_URL else [places.home, places.root]
     return all(shutil.disk_usage(folder).free >= LEAST_ROOM for folder in folders if folder.exists())
 
 
 def _workers_seen() -> dict[str, bool]:
-    """Per queue, whether a worker has said lately that it lives."""
+    """Return, per queue, whether a worker has sent a heartbeat recently."""
     since = timezone.now() - SEEN_LATELY
     seen = set(Worker.objects.filter(last_seen__gte=since).values_list("queue", flat=True))
     return {queue: queue in seen for queue in QUEUES}
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Everyone signed in: researchers land on corpora, annotators on their campaigns."""
+    """Redirect any signed-in user: researchers to the corpora, annotators to their campaigns."""
     return redirect("corpora" if is_researcher(request.user) else "my-campaigns")
 
 
 @login_not_required
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """The 403 page."""
+    """Return the 403 page."""
     return _error_response(request, 403, "Not for this account.")
 
 
 @login_not_required
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """The 404 page."""
+    """Return the 404 page."""
     return _error_response(request, 404, "There is nothing here.")
 
 
 @login_not_required
 def broken(request: HttpRequest) -> HttpResponse:
-    """The 500 page: plain, with no database behind it. 503 where the trouble passes by itself."""
+    """Return the 500 page: plain, and without the database. 503 for temporary trouble."""
     if sentence := trouble.current():
         return trouble.unavailable(request, sentence)
     return _error_response(request, 500, "Something broke.")
 
 
 def _error_response(request: HttpRequest, status: int, detail: str) -> HttpResponse:
-    """Answer a program with JSON and a person with a page."""
+    """Return an error as JSON for a program, as a page for a person."""
     if request.path_info.startswith("/api/"):
         return JsonResponse({"detail": detail}, status=status)
     return render(request, f"errors/{status}.html", status=status)

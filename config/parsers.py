@@ -1,4 +1,4 @@
-"""What the HTTP API takes as a body: JSON, and forms with the same limits on their texts."""
+"""Body parsers of the HTTP API: JSON, and forms with the same limits on their texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config import request_json
 
 
 class BodyTooLarge(APIException):
-    """413, in one sentence."""
+    """413, with a one-sentence message."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
@@ -25,7 +25,7 @@ class JSON(BaseParser):
     media_type = "application/json"
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
-        """Return the body's value. Nothing is read beyond the limit."""
+        """Return the body's value. Reads no further than the limit."""
         try:
             return request_json.parse(stream.read(request_json.LIMIT + 1))
         except request_json.TooLarge as error:
@@ -35,7 +35,7 @@ class JSON(BaseParser):
 
 
 class Form(FormParser):
-    """A form in the address's notation."""
+    """A URL-encoded form."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None

@@ -1,7 +1,7 @@
-"""Who may do what: administrators, researchers, annotators.
+"""Roles and permissions: administrators, researchers, annotators.
 
-An administrator is a superuser; a researcher is in the group `researchers`; everyone else with an account
-is an annotator and sees only the campaigns that they are a member of.
+An administrator is a superuser; a researcher is in the group `researchers`; everyone else with an account is
+an annotator and sees only the campaigns of which they are a member.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Viewer = AbstractBaseUser | AnonymousUser
 
 
 def user_of(request: HttpRequest | Request) -> User:
-    """Return the account that sends a request; only for views that nobody reaches without one."""
+    """Return the account that sends a request; only for views that require sign-in."""
     assert isinstance(request.user, User)
     return request.user
 
@@ -33,7 +33,7 @@ def is_administrator(user: Viewer) -> bool:
 
 
 def is_researcher(user: Viewer) -> bool:
-    """Whether the user sets up campaigns, judges and studies. One query per request, remembered."""
+    """Whether the user sets up campaigns, judges and studies. One query per request, cached."""
     if is_administrator(user):
         return True
     if not isinstance(user, User) or not user.is_active:
@@ -58,10 +58,10 @@ def _only(test: Callable[[Viewer], bool]) -> Callable[..., Any]:
 
 
 researcher_only = _only(is_researcher)
-"""Decorator of page views that researchers and administrators may use (others signed in: 403)."""
+"""Decorator of page views for researchers and administrators (other signed-in users: 403)."""
 
 administrator_only = _only(is_administrator)
-"""Decorator of page views that administrators may use."""
+"""Decorator of page views for administrators."""
 
 
 class IsResearcher(BasePermission):
@@ -79,7 +79,7 @@ class IsAdministrator(BasePermission):
 
 
 class IsSignedIn(BasePermission):
-    """API permission: any account; the view narrows to what the account may see."""
+    """API permission: any account; the view restricts the result to what the account may see."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return bool(request.user and request.user.is_authenticated)

@@ -1,4 +1,4 @@
-"""What PostgreSQL's planner knows of tables that have just grown."""
+"""Statistics of PostgreSQL's planner for tables that have just grown."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from django.db import connection
 from psycopg import sql
 
 WORTH_TELLING = 1_000
-"""Rows from which on a bulk write ends with the planner's statistics: it takes up to a second."""
+"""Number of rows from which a bulk write updates the planner's statistics, which takes up to a second."""
 
 
 def tell_planner(*tables: str) -> None:
-    """Gather the planner's statistics of tables that have just grown, the transaction's own rows included.
+    """Update the planner's statistics of tables that have just grown, including the transaction's own rows.
 
-    Until the server gathers them by itself, up to a minute later, it plans with the size that a table had
-    before: after a first import that is none, and a report over such tables takes minutes.
+    Until the server does so by itself, up to a minute later, it plans with a table's previous size: after a
+    first import that is zero, and a report over such tables takes minutes.
     """
     with connection.cursor() as cursor:
         for table in tables:

@@ -10,7 +10,7 @@ SECONDS = 5
 
 
 def main(page: str) -> int:
-    """Ask the web server in this container, under the first of the names that it answers to."""
+    """Query the web server in this container, under the first of its host names."""
     name = (os.environ.get("CONCORD_ALLOWED_HOSTS") or "localhost").split(",")[0].strip().lstrip(".*")
     connection = http.client.HTTPConnection("127.0.0.1", int(os.environ.get("PORT") or 8000), timeout=SECONDS)
     try:

@@ -1,9 +1,9 @@
-"""How every refusal of the HTTP API reads: pure.
+"""Format of every refusal of the HTTP API; pure functions.
 
-    {"detail": "One sentence for people.", "code": "invalid", "fields": {"name": ["What is wrong with it."]}}
+    {"detail": "One sentence for people.", "code": "invalid", "fields": {"name": ["Error in this field."]}}
 
-`detail` and `code` are always there. `fields` is where parts of what was sent are at fault, each by its path
-(`definition.raters`). Some refusals say more, such as `kept` or `problems`.
+`detail` and `code` are always present. `fields` has the errors in parts of the request, each by its path
+(`definition.raters`). Some refusals have more, such as `kept` or `problems`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CODES = {
     500: "error",
     503: "unavailable",
 }
-"""What a refusal's code is where nothing finer is said."""
+"""Default code of a refusal, by status."""
 GENERAL_KEYS = ("non_field_errors", "__all__")
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -46,7 +46,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def shaped(status: int, body: Any) -> dict[str, Any]:
-    """Return a refusal in the one shape, whatever it had: a mapping of fields, a list, a text, nothing."""
+    """Return a refusal in this format, for any body: a mapping of fields, a list, a string, or nothing."""
     code = CODES.get(status, f"http_{status}")
     if isinstance(body, Mapping) and "detail" in body:
         rest = {name: value for name, value in body.items() if name != "detail"}
@@ -70,7 +70,7 @@ def _lines(value: Any) -> list[str]:
 
 
 def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield each sentence with the path of what it is about."""
+    """Yield each error message with the path of its field."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _flat(part, f"{path}.{name}" if path else str(name))

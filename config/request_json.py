@@ -1,9 +1,9 @@
-"""The one parser of JSON that comes in, from a browser or a program: pages and the API use it alike.
+"""The parser for all incoming JSON, from browsers and programs; used by pages and the API.
 
-What it lets through can be computed with, stored by PostgreSQL and sent back. Refused are what is not JSON
-(NaN and infinities among it), more than LIMIT bytes, nesting below DEPTH levels, whole numbers of more than
-DIGITS digits and numbers too large for a float. NUL characters and lone surrogates are taken out of texts:
-no keyboard makes them, and an annotator's note is not lost for one.
+Accepted values can be computed with, stored by PostgreSQL and sent back. Refused are invalid JSON (including
+NaN and infinities), more than LIMIT bytes, nesting deeper than DEPTH levels, integers of more than DIGITS
+digits and numbers too large for a float. NUL characters and lone surrogates are removed from strings: no
+keyboard produces them, and an annotator's note must not be lost because of one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 LIMIT = 4 * 2**20
 DEPTH = 32
 DIGITS = 40
-"""More than any field takes, and far less than a float holds."""
+"""Most digits of an integer: more than any field takes, and far below a float's limit."""
 
 
 class BadJSON(ValueError):
-    """Why a body was refused, in one sentence."""
+    """A body was refused; the message is the reason, in one sentence."""
 
 
 class TooLarge(BadJSON):
@@ -27,7 +27,7 @@ class TooLarge(BadJSON):
 
 
 def parse(body: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8; raise BadJSON where it is not JSON, or beyond a limit."""
+    """Return the value of a JSON text in UTF-8; raise BadJSON if it is not JSON or exceeds a limit."""
     if len(body) > LIMIT:
         raise TooLarge(f"The request is larger than {LIMIT >> 20} MiB.")
     try:
@@ -40,12 +40,12 @@ def parse(body: bytes) -> Any:
 
 
 def storable(text: str) -> str:
-    """Return a text without NUL characters, and with a question mark for each lone surrogate."""
+    """Return a string without NUL characters, and with a question mark for each lone surrogate."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def _checked(value: Any, depth: int) -> Any:
-    """Return a value with storable texts; refuse what is nested too deeply."""
+    """Return a value with storable strings; raise BadJSON if it is nested too deeply."""
     if isinstance(value, str):
         return storable(value)
     if not isinstance(value, dict | list):

@@ -1,7 +1,7 @@
-"""Who a request is from: its session and its account, in two prepared statements.
+"""A request's session and account, read with two prepared statements.
 
-Every request of somebody signed in asks both. Composing them anew each time took a third of a web process's
-time, several times what PostgreSQL needs to answer them.
+Every request of a signed-in user needs both. Composing the queries each time took a third of a web process's
+time, several times PostgreSQL's time to answer them.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class SessionStore(DatabaseSessionStore):
 
 
 class Accounts(ModelBackend):
-    """Django's accounts, read with a prepared statement once they are signed in."""
+    """Django's accounts, read with a prepared statement once signed in."""
 
     def get_user(self, user_id: int) -> User | None:
-        """The account, or None where it is gone or may not sign in any more."""
+        """Return the account, or None if it was deleted or may no longer sign in."""
         statement, fields = _account()
         with commands.cursor() as cursor:
             cursor.execute(statement, (user_id,))
@@ -52,7 +52,7 @@ class Accounts(ModelBackend):
 
 @cache
 def _account() -> tuple[str, list[str]]:
-    """The statement that reads an account, and the names of its fields in its order."""
+    """Return the statement that reads an account, and its fields' names in the same order."""
     fields: list[Any] = list(User._meta.concrete_fields)
     columns = ", ".join(field.column for field in fields)
     # Columns of Django's own table.

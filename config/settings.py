@@ -2,23 +2,23 @@
 
 | variable | meaning | default |
 |---|---|---|
-| CONCORD_HOME | folder of everything embedded: database, secret key, uploads | `.concord` in the checkout |
-| DATABASE_URL | an outside PostgreSQL | the embedded one |
+| CONCORD_HOME | folder of all embedded parts: database, secret key, uploads | `.concord` in the checkout |
+| DATABASE_URL | an external PostgreSQL | the embedded one |
 | CELERY_BROKER_URL | Redis or RabbitMQ for Celery workers | the plain worker loop |
-| CONCORD_SECRET_KEY | signs sessions and tokens | made once, kept in CONCORD_HOME |
+| CONCORD_SECRET_KEY | signs sessions and tokens | created once, kept in CONCORD_HOME |
 | CONCORD_ALLOWED_HOSTS | host names, comma-separated | this machine |
 | CONCORD_CSRF_ORIGINS | trusted origins behind a proxy, comma-separated | none |
-| CONCORD_HTTPS | 1 where a proxy ends TLS: secure cookies, HSTS | 0 |
+| CONCORD_HTTPS | 1 if a proxy terminates TLS: secure cookies, HSTS | 0 |
 | CONCORD_PROXIES | addresses or networks of proxies that set X-Forwarded-For, comma-separated | none |
 | CONCORD_DEBUG | 1 shows tracebacks to anyone: for development only | 0 |
 | CONCORD_ENDPOINT_<NAME> | an LLM endpoint: `base_url|model|KEY_ENV|price_in|price_out` | none |
 | CONCORD_KEY_VARIABLES | variables with keys that the page may name, comma-separated | none |
 | CONCORD_EMBEDDING_MODEL | name or path of a sentence-transformers model | the packaged all-MiniLM-L6-v2 |
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
-| CONCORD_WEB_PROCESSES | processes of `manage.py serve` that answer pages | 2 |
-| CONCORD_LEASE_SECONDS | after how long the work of a lost worker is given to another | 30 |
-| CONCORD_EMAIL_... | how mail is sent: `config.environment` has them | no mail |
-| CONCORD_OIDC_... | single sign-on: `config.environment` has them | none |
+| CONCORD_WEB_PROCESSES | web processes of `manage.py serve` | 2 |
+| CONCORD_LEASE_SECONDS | time after which a lost worker's work is given to another | 30 |
+| CONCORD_EMAIL_... | the mail server: see `config.environment` | no mail |
+| CONCORD_OIDC_... | single sign-on: see `config.environment` | none |
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _names(name: str) -> list[str]:
 
 
 def _networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    """Networks in CIDR notation, or single addresses, comma-separated."""
+    """Return a variable's networks: CIDR notation or single addresses, comma-separated."""
     try:
         return [ipaddress.ip_network(part) for part in _names(name)]
     except ValueError as error:
@@ -62,7 +62,7 @@ def _networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
 
 
 def _secret_key() -> str:
-    """Return the key from the environment, else the one kept in CONCORD_HOME, made at first use."""
+    """Return the key from the environment, else the key kept in CONCORD_HOME, created at first use."""
     if key := os.environ.get("CONCORD_SECRET_KEY"):
         return key
     path = HOME / "secret.key"
@@ -75,7 +75,7 @@ def _secret_key() -> str:
                 with contextlib.suppress(FileExistsError):  # another process linked its key first
                     os.link(file.name, path)
         except OSError:
-            return secrets.token_urlsafe(50)  # a command without a writable home signs nothing that lasts
+            return secrets.token_urlsafe(50)  # a command without a writable home signs nothing lasting
     return path.read_text()
 
 
@@ -90,7 +90,7 @@ SUITES = [
     for name in os.environ.get("CONCORD_SUITES", _ALL_SUITES).split(",")
     if name.strip()
 ]
-"""What stands on top of the core, which runs without; group_chat and long_dialogue stand on continuation."""
+"""Suites on top of the core, which runs without them; group_chat and long_dialogue depend on continuation."""
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -177,8 +177,8 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "UserAttributeSimilarityValidator")
 ]
 AUTHENTICATION_BACKENDS = ["annotation.people.sign_in.Lock", "config.sessions.Accounts"]
-# Ten wrong passwords for a name from one address lock that pair for half an hour; the tries are counted in
-# the database, so all web processes count together. The slow-down before is in annotation.people.sign_in.
+# Ten wrong passwords for a name from one address lock that pair for half an hour; attempts are counted in the
+# database, shared by all web processes. The delay before that is in annotation.people.sign_in.
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=30)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -219,7 +219,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 2**20
-# The editor of schemes posts 30 fields a question and two a value: 100 questions of 101 values fit.
+# The scheme editor posts 30 fields per question and two per value: 100 questions with 101 values fit.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 25_000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
 UPLOAD_LIMIT_BYTES = int(os.environ.get("CONCORD_UPLOAD_LIMIT_MB") or 512) * 2**20
@@ -239,7 +239,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["config.declared_input.DeclaredInputOnly"],
     "DEFAULT_PARSER_CLASSES": ["config.parsers.JSON", "config.parsers.Form", "config.parsers.Multipart"],
     "EXCEPTION_HANDLER": "config.api.refuse",
-    "DEFAULT_METADATA_CLASS": None,  # the OpenAPI document says what OPTIONS would
+    "DEFAULT_METADATA_CLASS": None,  # the OpenAPI document has the content of OPTIONS
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
 }
 API_REFUSALS = [
@@ -247,7 +247,7 @@ API_REFUSALS = [
     "jobs.errors.JobError",
     "calibration.errors.CalibrationError",
 ]
-"""The families of what an application refuses: `config.api.refuse` answers them."""
+"""Base classes of applications' refusals, which `config.api.refuse` turns into responses."""
 SPECTACULAR_SETTINGS = {
     "TITLE": "Concord",
     "DESCRIPTION": "Annotation and judge calibration for dialogues.",
@@ -255,7 +255,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
-    "COMPONENT_SPLIT_REQUEST": True,  # what is sent and what comes back differ
+    "COMPONENT_SPLIT_REQUEST": True,  # requests and responses differ
     "SERVE_PERMISSIONS": ["config.permissions.IsSignedIn"],
     "APPEND_COMPONENTS": {"schemas": {"Refusal": REFUSAL}},
     "POSTPROCESSING_HOOKS": [

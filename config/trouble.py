@@ -1,4 +1,4 @@
-"""What a database error means for whoever asked: try again soon, no room, or the fault is ours."""
+"""Responses to database errors: try again soon, disk full, or an error of ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.embedded.layout import EmbeddedError
 from config.middleware import POLICY
 from config.refusals import shaped
 
-# Short answers that need neither a template nor the database: JSON for scripts, a small page for people.
+# Short responses that need neither a template nor the database: JSON for scripts, a small page for people.
 
 RETRY_SECONDS = 5
 PAGE = (
@@ -31,7 +31,7 @@ PAGE = (
 
 @dataclass(frozen=True)
 class Answer:
-    """A status with its headers and its body."""
+    """Status, headers and body of a response."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -39,7 +39,7 @@ class Answer:
 
 
 def short(status: int, sentence: str, *, for_scripts: bool, retry: int | None = None) -> Answer:
-    """An answer that says in one sentence what happened. `retry`: seconds after which to try again."""
+    """Return a response that says in one sentence what happened. `retry`: seconds until the next try."""
     if for_scripts:
         kind, body = "application/json", json.dumps(shaped(status, {"detail": sentence}))
     else:
@@ -58,7 +58,7 @@ def short(status: int, sentence: str, *, for_scripts: bool, retry: int | None = 
 
 
 def wants_json(path: str, accept: str, content_type: str, requested_with: str = "") -> bool:
-    """Whether a script asks: over the API, with or for JSON, or from a page of ours."""
+    """Whether a request is from a script: to the API, sending or accepting JSON, or by a page's script."""
     return (
         path.startswith("/api/")
         or "json" in content_type
@@ -71,15 +71,15 @@ AWAY = "The database is unavailable for a moment. What was confirmed is kept; se
 FULL = "There is no room left on the server's disk, so nothing can be saved now. What was confirmed is kept."
 BUSY = "Concord is busy. What was confirmed is kept; send everything else again."
 SENTENCES = {"53100": FULL, "53300": BUSY, "53200": BUSY, "40001": BUSY, "40P01": BUSY, "55P03": BUSY}
-"""By PostgreSQL's error codes (appendix A of its manual)."""
+"""Messages by PostgreSQL's error codes (appendix A of its manual)."""
 SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EMFILE: BUSY, errno.ENFILE: BUSY}
 AWAY_CLASSES = ("08", "57P")
 
 
 def temporary_trouble(error: BaseException | None) -> str | None:
-    """The sentence for an error that passes by itself; None for one that does not.
+    """Return the message for a temporary error, None for any other.
 
-    An error without a code is the connection's own: refused, or broken in the middle.
+    An error without a code is from the connection itself: refused, or broken midway.
     """
     if isinstance(error, EmbeddedError | InterfaceError):
         return AWAY
@@ -94,7 +94,7 @@ def temporary_trouble(error: BaseException | None) -> str | None:
 
 
 def unavailable(request: HttpRequest, sentence: str) -> HttpResponse:
-    """503 with Retry-After: JSON for scripts, a small page for people. Needs no database and no template."""
+    """Return 503 with Retry-After: JSON for scripts, a small page for people; no database or template."""
     header = request.headers.get
     scripted = wants_json(
         request.path, header("Accept", ""), request.content_type or "", header("HX-Request", "")
@@ -104,10 +104,10 @@ def unavailable(request: HttpRequest, sentence: str) -> HttpResponse:
 
 
 class ShortWhilePassing(logging.Filter):
-    """One line instead of a traceback for each request that met trouble which passes by itself."""
+    """Logs one line instead of a traceback for each request that met a temporary error."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Shorten such a record; every record is kept."""
+        """Shorten the record of a temporary error; every record is kept."""
         error = record.exc_info[1] if record.exc_info else None
         if temporary_trouble(error):
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -117,5 +117,5 @@ class ShortWhilePassing(logging.Filter):
 
 
 def current() -> str | None:
-    """The sentence for the error that is being handled right now, if it passes by itself."""
+    """Return the message for the error currently being handled, None if it is not temporary."""
     return temporary_trouble(sys.exc_info()[1])

@@ -1,4 +1,4 @@
-"""All addresses: pages per room, the API under /api/v1/, health checks."""
+"""All URLs: pages per application, the API under /api/v1/, health checks."""
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required

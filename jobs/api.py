@@ -1,4 +1,4 @@
-"""The HTTP API of background work, under /api/v1/. Researchers only, as by default."""
+"""HTTP API of background jobs, under /api/v1/. Researchers only, as by default."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jobs.models import Job
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
-    """A job: `done` of `total` units of its kind; `result` is what it came to, `error` why it failed."""
+    """A job: `done` of `total` units of its kind, its `result`, and the `error` if it failed."""
 
     class Meta:
         model = Job
@@ -29,13 +29,13 @@ class JobSerializer(serializers.ModelSerializer[Job]):
 
 
 class JobAnswer(serializers.Serializer[Any]):
-    """The job that does it."""
+    """Id of the job that does the work."""
 
     job = serializers.IntegerField()
 
 
 def accepted(job: Job | int | None) -> Response:
-    """Answer that a job does what was asked for (202)."""
+    """Respond with 202 and the id of the job that does the work."""
     return Response({"job": job.pk if isinstance(job, Job) else job}, status=202)
 
 
@@ -52,13 +52,13 @@ JOBS = Filters(
 
 @api.listing(JobSerializer, filters=JOBS)
 def jobs(request: Request) -> QuerySet[Job]:
-    """All jobs, latest first."""
+    """List all jobs, latest first."""
     return Job.objects.all()
 
 
 @api.get(JobSerializer)
 def job(request: Request, pk: int) -> Job:
-    """One job."""
+    """Read a job."""
     return access.job(pk)
 
 
@@ -70,7 +70,7 @@ def cancel(request: Request, pk: int) -> Job:
 
 @api.post(gives=JobSerializer)
 def retry(request: Request, pk: int) -> Job:
-    """Do a job again that failed or was cancelled."""
+    """Retry a job that failed or was cancelled."""
     return job_actions.retry(job=access.job(pk), by=api.user(request))
 
 

@@ -1,4 +1,4 @@
-"""The pages of background work: the list of jobs, and what is done to one."""
+"""Pages of background jobs: the list, and actions on a job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jobs import access, job_actions
 from jobs.errors import JobError
 from jobs.models import Job
 
-# The researcher's list of jobs, and what is done to one.
+# The researcher's list of jobs, and actions on a job.
 
 ROOM = {"active_room": "runs"}
 
@@ -22,7 +22,7 @@ ROOM = {"active_room": "runs"}
 @require_GET
 @researcher_only
 def job_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all jobs, latest first; the list asks for itself again while one is active."""
+    """Researchers: list all jobs, latest first; the page refreshes the list while a job is active."""
     jobs = Job.objects.select_related("created_by")
     page = Paginator(jobs, 25).get_page(request.GET.get("page"))
     active = any(job.active for job in page)
@@ -40,7 +40,7 @@ def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: do a job again that failed or was cancelled."""
+    """Researchers: retry a job that failed or was cancelled."""
     try:
         job_actions.retry(job=access.job(pk), by=user_of(request))
     except JobError as error:
@@ -48,7 +48,7 @@ def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("jobs")
 
 
-# Pages of background work.
+# Addresses of the pages.
 
 urlpatterns: list[URLPattern] = [
     path("jobs/", job_list, name="jobs"),

@@ -1,1 +1,1 @@
-"""Suites: the whole study of a paper each, on top of a core that does not know them."""
+"""Suites: each implements the full study of a paper on top of a core that does not depend on them."""

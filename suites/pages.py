@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import HttpRequest
 
-from annotation.errors import QuestionsRefused, ScriptRefused
+from annotation.errors import LongDialogueRefused
 
 
 def form_values(request: HttpRequest) -> list[tuple[str, str]]:
@@ -27,7 +27,7 @@ def search_query(values: dict[str, str]) -> str:
     return urlencode({name: value for name, value in values.items() if value}) + "&"
 
 
-def add_refusal(form: forms.Form, refused: QuestionsRefused | ScriptRefused, field: str = "") -> None:
+def add_refusal(form: forms.Form, refused: LongDialogueRefused, field: str = "") -> None:
     """Add a refusal as an error of the invalid field, or of the whole form where it has no such field."""
     field = field or refused.field
     form.add_error(field if field in form.fields else None, str(refused))

@@ -1,6 +1,7 @@
-"""Reports of the suites: the gate of the test part, and their tables in every form.
+"""Reports of the suites: the lock on the test part, and their tables in every format.
 
-A report is tables of figures, counts and words; the page, the answer of the API and every file show the same.
+A report consists of tables of figures, counts and text; the page, the API response and every file show the
+same.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus, Rater, TestLook
 from annotation.text.display import number
 from calibration.errors import CalibrationError
@@ -41,15 +43,15 @@ from calibration.statistics.core.engine import FLAGS
 
 
 class ReportRefused(CalibrationError):
-    """Why there is no report of a suite, in one line."""
+    """A report of a suite is unavailable; the message is the reason, in one line."""
 
 
-# The gate of the test part: that of all reports, with the judges whose answers a report reads.
+# The lock on the test part: the same as for all reports, with the judges whose answers a report reads.
 
 
 @dataclass(frozen=True)
 class ReportPart(kinds.ReportPart):
-    """The part of a corpus that a report shows, its clusters (None: all), and the judges that are read."""
+    """The part of a corpus that a report shows, its clusters (None: all), and the judges it reads."""
 
     clusters: frozenset[str] | None
     judges: Sequence[Rater]
@@ -58,7 +60,7 @@ class ReportPart(kinds.ReportPart):
 def report_part(query: CorpusQuery, by: User | None, raters: Callable[[], Sequence[Rater]]) -> ReportPart:
     """Return the part that a query shows, and fix its split.
 
-    Raises ReportRefused for a part that there is not, and for test where it was not opened for a judge.
+    Raises ReportRefused for an unknown part, and for test if it was not opened for one of the judges.
     """
     part = part_of(query, ReportRefused)
     clusters = fix_part(part, by)
@@ -67,24 +69,24 @@ def report_part(query: CorpusQuery, by: User | None, raters: Callable[[], Sequen
     return ReportPart(part.split, part.name, clusters, judges)
 
 
-# Tables of figures, counts and words.
+# Tables of figures, counts and text.
 
 
 class OwnCell:
-    """A cell of a suite's own: more than one statistic."""
+    """A suite-specific cell: more than one statistic."""
 
     @property
     def statistic(self) -> Result | None:
-        """The statistic that leads, None where there is none."""
+        """The main statistic, None if there is none."""
         return None
 
     @property
     def spread(self) -> str:
-        """What stands between the value and its interval."""
+        """Text between the value and its interval."""
         return ""
 
     def value_text(self, printed: bool) -> str:
-        """Return what a cell says first; `printed` as in a paper."""
+        """Return a cell's main text; `printed`: formatted as in a paper."""
         raise NotImplementedError
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,17 +94,17 @@ class OwnCell:
         raise NotImplementedError
 
     def as_csv(self) -> dict[str, Any]:
-        """Return the columns of a CSV line that are the cell's own."""
+        """Return the cell-specific columns of a CSV line."""
         return {}
 
 
 Cell: TypeAlias = "Result | OwnCell | str | int"
-"""A figure with its interval, a suite's own cell, words, or a count."""
+"""A figure with its interval, a suite-specific cell, text, or a count."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table: its name, its cells, and whether it is a baseline's, which stands in grey."""
+    """A row of a table: its name, its cells, and whether it is a baseline, shown in grey."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -111,10 +113,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its key in files, its title, the heads of its columns after the name, and notes below it.
+    """A table: its key in files, title, column heads (after the name column), and notes below it.
 
-    In one that is ``printed`` figures are per cent with the standard deviation over trials, as in a paper;
-    elsewhere they stand with interval and n. ``folds`` says that a page may fold it.
+    In a ``printed`` table figures are per cent with the standard deviation over trials, as in a paper;
+    otherwise they have interval and n. ``folds``: a page may fold the table.
     """
 
     key: str
@@ -130,12 +132,12 @@ PERCENT = 100.0
 
 
 def result_of(cell: Cell) -> Result | None:
-    """Return the statistic of a cell, None where it has none."""
+    """Return the statistic of a cell, None if it has none."""
     return cell if isinstance(cell, Result) else cell.statistic if isinstance(cell, OwnCell) else None
 
 
 def value_text(cell: Cell, printed: bool = False) -> str:
-    """Return what a cell says first: its value, its words, or a count with its thousands apart."""
+    """Return a cell's main text: its value, its text, or a count with thousands separators."""
     if isinstance(cell, OwnCell):
         return cell.value_text(printed)
     if isinstance(cell, Result):
@@ -144,14 +146,14 @@ def value_text(cell: Cell, printed: bool = False) -> str:
 
 
 def interval(result: Result, scale: float = 1.0) -> str:
-    """Return an interval in brackets, '' where there is none."""
+    """Return an interval in brackets, '' if there is none."""
     if result.low is None or result.high is None:
         return ""
     return f"[{number(scale * result.low)}, {number(scale * result.high)}]"
 
 
 def cell_text(cell: Cell, printed: bool = False) -> str:
-    """Return a cell as people read it on one line: a value with its interval and n, or words."""
+    """Return a cell as one line of text: a value with its interval and n, or its text."""
     value, result = value_text(cell, printed), result_of(cell)
     if printed or result is None or result.value is None:
         return value
@@ -160,7 +162,7 @@ def cell_text(cell: Cell, printed: bool = False) -> str:
 
 
 def results(tables: Sequence[Table]) -> Iterator[tuple[str, Result]]:
-    """Yield every statistic of tables with the name of its place."""
+    """Yield every statistic of tables with the name of its position."""
     for table in tables:
         for line in table.lines:
             for head, cell in zip(table.heads, line.cells, strict=True):
@@ -169,12 +171,12 @@ def results(tables: Sequence[Table]) -> Iterator[tuple[str, Result]]:
 
 
 def flags(tables: Sequence[Table]) -> list[tuple[str, str]]:
-    """Return the flags of all figures, each once, in order, with what it warns of."""
+    """Return the distinct flags of all figures, in order, each with its warning."""
     raised = dict.fromkeys(flag for _, result in results(tables) for flag in result.flags)
     return [(flag, FLAGS.get(flag, flag)) for flag in raised]
 
 
-# The tables in the forms that a report is downloaded in.
+# The tables in a report's download formats.
 
 FORMS = {
     "csv": ("CSV", "csv", "text/csv; charset=utf-8"),
@@ -186,12 +188,12 @@ FORMS = {
 
 
 def forms(**writers: Callable[[Any], str]) -> dict[str, Rendering[Any, str]]:
-    """Return the forms that there are writers for, by key."""
+    """Return the formats that have writers, by key."""
     return {key: Rendering(key, *FORMS[key], write) for key, write in writers.items()}
 
 
 def chart_forms(name: str, svg: Callable[[Any], str]) -> dict[str, Rendering[Any, Any]]:
-    """Return the forms in which a chart is downloaded: SVG, and PNG at twice the size of the page's."""
+    """Return a chart's download formats: SVG, and PNG at twice its size on the page."""
 
     def png(source: Any) -> bytes:
         image: bytes = vl_convert.svg_to_png(svg(source), scale=2)
@@ -204,7 +206,7 @@ def chart_forms(name: str, svg: Callable[[Any], str]) -> dict[str, Rendering[Any
 
 
 def draw(chart: Any) -> str:
-    """Return an Altair chart as SVG, in the type of all charts."""
+    """Return an Altair chart as SVG, in the typeface of all charts."""
     placed = chart.properties(background="transparent", padding=6)
     return charts.to_svg(dict(placed.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
 
@@ -212,7 +214,7 @@ def draw(chart: Any) -> str:
 def write_text(
     head: Sequence[str], tables: Sequence[Table], reasons: Sequence[str], limits: Sequence[str] = ()
 ) -> str:
-    """Return a report for the terminal."""
+    """Return a report as text for the terminal."""
     lines = [*head]
     for table in tables:
         rows = [["", *table.heads], *([line.name, *_texts(table, line)] for line in table.lines)]
@@ -231,7 +233,7 @@ def write_markdown(
     caveats: str,
     limits: Sequence[str] = (),
 ) -> str:
-    """Return a report as Markdown; `caveats` heads its limits and what is not defined."""
+    """Return a report as Markdown; `caveats` is the heading of its limits and undefined figures."""
     lines = [f"# {markdown(title)}", "", *(f"- {markdown(fact)}" for fact in facts)]
     for table in tables:
         rows = [[line.name, *_texts(table, line)] for line in table.lines]
@@ -251,7 +253,7 @@ def _texts(table: Table, line: Line) -> list[str]:
 def write_latex(
     comments: Sequence[str], tables: Sequence[Table], value: Callable[[Cell, bool], str] = value_text
 ) -> str:
-    """Return tables as LaTeX (booktabs), under each value its interval."""
+    """Return tables as LaTeX (booktabs), with the interval below each value."""
     lines = [latex_comment(text) for text in comments]
     lines.append(f"{NEEDS}; under each value its interval")
     for table in tables:
@@ -270,7 +272,7 @@ def _latex_lines(table: Table, line: Line, value: Callable[[Cell, bool], str]) -
 
 
 def write_csv(tables: Sequence[Table], head: Sequence[str]) -> str:
-    """Return one line a cell, unrounded; of what a cell has, the columns of the head."""
+    """Return CSV with one line per cell, unrounded, restricted to the columns of the head."""
     return records_csv(
         head,
         (
@@ -333,7 +335,7 @@ def looks_json(looks: Sequence[TestLook]) -> list[dict[str, Any]]:
 
 
 def table_view(table: Table, is_grey: Callable[[str], bool] = lambda head: False) -> dict[str, Any]:
-    """Return a table as templates read it; columns whose heads are grey are set back."""
+    """Return a table for templates; columns whose heads are grey are muted."""
     grey = list(map(is_grey, table.heads))
     return {
         "key": table.key,
@@ -353,7 +355,7 @@ def table_view(table: Table, is_grey: Callable[[str], bool] = lambda head: False
 
 
 def _cell_view(cell: Cell, is_grey: bool, printed: bool) -> dict[str, Any]:
-    """Return words, or a figure with what stands below it."""
+    """Return a cell for templates: text, or a figure with the text below it."""
     result = result_of(cell)
     if result is None:
         return {"kind": "text", "text": value_text(cell)}
@@ -370,13 +372,13 @@ def _cell_view(cell: Cell, is_grey: bool, printed: bool) -> dict[str, Any]:
 
 
 def query_values(request: HttpRequest, names: Sequence[str]) -> dict[str, str]:
-    """Return what an address asks for; lists may be given several times, or by commas."""
+    """Return the query parameters of a URL; lists may be repeated parameters or comma-separated."""
     values = {name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in names}
     return {name: text for name, text in values.items() if text}
 
 
 def file_answer(form: Rendering[Any, Any], name: str, source: Callable[[], Any]) -> HttpResponse:
-    """Send a report in a form, or why there is none."""
+    """Return a response with a report in a format, or with the reason for its absence."""
     try:
         body = form.write(source())
     except CalibrationError as refused:
@@ -387,11 +389,11 @@ def file_answer(form: Rendering[Any, Any], name: str, source: Callable[[], Any])
 
 
 def open_test_answer(request: HttpRequest, address: str, look: Callable[[str], TestLook]) -> HttpResponse:
-    """Log a look at test with its purpose, and go on to the report of the test part."""
+    """Log a look at test with its purpose, and redirect to the report of the test part."""
     query = request.GET.copy()
     query.pop("part", None)
     try:
-        look(request.POST.get("purpose", "").replace("\0", "")[:500])
+        look(request.POST.get("purpose", "").replace("\0", "")[:LONGEST_PURPOSE])
         query["part"] = "test"
     except CalibrationError as refused:
         messages.error(request, f"Test was not opened: {refused}.")
@@ -402,7 +404,7 @@ def open_test_answer(request: HttpRequest, address: str, look: Callable[[str], T
 
 
 def add_report_arguments(parser: CommandParser, forms: Mapping[str, Any], units: str) -> None:
-    """Add which part is shown and for what, how intervals are drawn, and where the report is written."""
+    """Add the arguments for part and purpose, resampling of intervals, and the report's output file."""
     parser.add_argument(
         "--part",
         default="",
@@ -425,7 +427,7 @@ def print_report(
     as_text: Callable[[Any], str],
     forms: Mapping[str, Rendering[Any, str]],
 ) -> None:
-    """Print the report that the options ask for; raise CommandError in one line on a mistake."""
+    """Print the report that the options select; raise CommandError with a one-line message on an error."""
     refuse_purpose(options)
     corpus = Corpus.objects.filter(name=options["corpus"]).first()
     if corpus is None:

@@ -1,4 +1,4 @@
-"""The API of what stands beside answers: notes on turns, messages, one's own submissions."""
+"""API of notes on turns, messages, and the submissions of the signed-in user."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from annotation.work.notes import COMMENT_LIMIT
 from config import api
 from config.permissions import IsSignedIn
 
-# What the API of notes, messages and own submissions takes and gives.
+# Request and response bodies.
 
 ID = 2**63 - 1
 LINES = 10**6
 
 
 class NewNote(serializers.Serializer[Any]):
-    """What is to be noted on a line of a task (counted from 1); what is left out or null stays as it is."""
+    """A note on a line of a task (lines count from 1); fields that are missing or null stay unchanged."""
 
     line = serializers.IntegerField(min_value=1, max_value=LINES)
     comment = serializers.CharField(allow_blank=True, allow_null=True, default=None, max_length=COMMENT_LIMIT)
@@ -43,7 +43,7 @@ NoteSerializer = api.serializer_of(notes.Note, "Note")
 
 
 class TurnNoteSerializer(serializers.Serializer[Any]):
-    """What an annotator noted on a turn, as researchers read it."""
+    """An annotator's note on a turn, in the form for researchers."""
 
     campaign = serializers.CharField()
     annotator = serializers.CharField()
@@ -59,7 +59,7 @@ class TurnNoteSerializer(serializers.Serializer[Any]):
 
 
 class MessageSerializer(serializers.Serializer[Any]):
-    """One message; `mine` says whether the reader wrote it."""
+    """A message of a thread; `mine` is true where the reader wrote it."""
 
     by = serializers.CharField()
     mine = serializers.BooleanField()
@@ -68,7 +68,7 @@ class MessageSerializer(serializers.Serializer[Any]):
 
 
 class ThreadSerializer(serializers.Serializer[Any]):
-    """A thread between an annotator and researchers: about a turn of a task, a task, or the campaign."""
+    """A thread between an annotator and researchers about a turn of a task, a task or the campaign."""
 
     thread = serializers.IntegerField()
     campaign = serializers.IntegerField()
@@ -82,7 +82,7 @@ class ThreadSerializer(serializers.Serializer[Any]):
 
 
 class Question(serializers.Serializer[Any]):
-    """What an annotator asks: about a line of a task of theirs, about the task, or about the campaign."""
+    """An annotator's question about a line of an own task, the task or the campaign."""
 
     campaign = serializers.IntegerField(min_value=1, max_value=ID)
     assignment = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=ID)
@@ -91,7 +91,7 @@ class Question(serializers.Serializer[Any]):
 
 
 class NewMessage(serializers.Serializer[Any]):
-    """What a researcher writes: to annotators by pseudonym, or about a task (a line of it) to its holder."""
+    """A researcher's message to annotators by pseudonym, or to the holder of a task about it or its line."""
 
     to = serializers.ListField(child=serializers.CharField(max_length=150), default=list, max_length=1_000)
     everybody = serializers.BooleanField(default=False)
@@ -101,13 +101,13 @@ class NewMessage(serializers.Serializer[Any]):
 
 
 class Answer(serializers.Serializer[Any]):
-    """What is said in a thread; null only notes that it was seen."""
+    """A reply in a thread; a null text only marks the thread as read."""
 
     text = serializers.CharField(max_length=TEXT_LIMIT, allow_null=True, default=None)
 
 
 class ThreadVerb(serializers.Serializer[Any]):
-    """What a researcher does with a thread: answer with a text, close it, or open it again."""
+    """A researcher's action on a thread: answer with a text, close or reopen."""
 
     verb = serializers.ChoiceField(choices=["answer", "close", "open"], default="answer")
     text = api.optional_text(max_length=TEXT_LIMIT)
@@ -121,7 +121,7 @@ VERBS = {"close": message_actions.close, "open": message_actions.open_again}
 
 @api.get(NoteSerializer, many=True, permission=IsSignedIn)
 def own_notes(request: Request, campaign: int, assignment: int) -> list[notes.Note]:
-    """Members: what they noted on the lines of a task of theirs. Bookmarks are private."""
+    """Members: read your notes on the lines of your own task. Bookmarks are private."""
     viewer = api.user(request)
     access.membership(viewer, campaign)
     own = Assignment.objects.filter(pk=assignment, campaign=campaign, user=viewer)
@@ -135,7 +135,7 @@ def own_notes(request: Request, campaign: int, assignment: int) -> list[notes.No
 
 @api.post(NewNote, NoteSerializer, permission=IsSignedIn)
 def note(request: Request, campaign: int, assignment: int) -> notes.Note:
-    """Members: note something on a line of a task of theirs."""
+    """Members: write a note on a line of your own task."""
     viewer = api.user(request)
     access.membership(viewer, campaign)
     values = api.data(request)
@@ -144,7 +144,7 @@ def note(request: Request, campaign: int, assignment: int) -> notes.Note:
 
 @api.listing(TurnNoteSerializer, permission=IsCampaignResearcher)
 def campaign_notes(request: Request, campaign: int) -> Response:
-    """Researchers: what annotators of a campaign noted on turns, latest first; no bookmarks."""
+    """Researchers: list the annotators' notes on turns in a campaign, latest first; no bookmarks."""
     campaign_row = access.campaign(campaign)
 
     def payload(page: list[TurnNote]) -> list[dict[str, Any]]:
@@ -157,14 +157,14 @@ def campaign_notes(request: Request, campaign: int) -> Response:
 
 @api.listing(OwnSubmission, query=SEARCH, permission=IsSignedIn, page=own_work.describe_submissions)
 def own_submissions(request: Request) -> QuerySet[Assignment] | list[Assignment]:
-    """Everyone signed in: what they submitted, latest first; searched as the page does it."""
+    """Everyone signed in: list your submissions, latest first; the search works as on the page."""
     search = {name: api.query_text(request, name).strip() for name in own_work.SEARCH_FIELDS}
     return own_work.own_submissions(api.user(request), own_work.submission_query(search))
 
 
 @api.listing(ThreadSerializer, permission=IsSignedIn)
 def own_threads(request: Request) -> Response:
-    """Everyone signed in: the threads between them and researchers, latest first."""
+    """Everyone signed in: list your threads with researchers, latest first."""
     viewer = api.user(request)
     rows = message_actions.of_annotator(viewer)
     return api.page_of(request, rows, lambda page: [_own_thread(row, viewer) for row in page])
@@ -172,7 +172,7 @@ def own_threads(request: Request) -> Response:
 
 @api.post(Question, ThreadSerializer, status=201, permission=IsSignedIn, name="work_messages_ask")
 def ask(request: Request) -> dict[str, Any]:
-    """Everyone signed in: ask something."""
+    """Everyone signed in: ask researchers a question."""
     viewer = api.user(request)
     thread = message_actions.ask(by=viewer, **api.data(request))
     return _own_thread(message_actions.of_annotator(viewer).get(pk=thread.pk), viewer)
@@ -180,7 +180,7 @@ def ask(request: Request) -> dict[str, Any]:
 
 @api.post(Answer, ThreadSerializer, permission=IsSignedIn)
 def own_thread(request: Request, thread: int) -> dict[str, Any]:
-    """Everyone signed in: see a thread of their own, and say something in it."""
+    """Everyone signed in: read one of your threads, and reply in it."""
     viewer = api.user(request)
     thread_row = access.own_thread(viewer, thread)
     text = api.data(request)["text"]
@@ -192,7 +192,7 @@ def own_thread(request: Request, thread: int) -> dict[str, Any]:
 
 @api.listing(ThreadSerializer, permission=IsCampaignResearcher)
 def campaign_threads(request: Request, campaign: int) -> Response:
-    """Researchers: the threads of a campaign, latest first."""
+    """Researchers: list the threads of a campaign, latest first."""
     rows, viewer = message_actions.of_campaign(access.campaign(campaign)), api.user(request)
     return api.page_of(request, rows, lambda page: _threads(page, viewer))
 
@@ -205,7 +205,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
     name="campaigns_messages_write",
 )
 def write(request: Request, campaign: int) -> list[dict[str, Any]]:
-    """Researchers: write to annotators of a campaign, each by themselves."""
+    """Researchers: send a message to annotators of a campaign, each in a separate thread."""
     campaign_row = access.campaign(campaign)
     data = api.data(request)
     about, turn = None, None
@@ -233,7 +233,7 @@ def write(request: Request, campaign: int) -> list[dict[str, Any]]:
 
 @api.post(ThreadVerb, ThreadSerializer, permission=IsCampaignResearcher)
 def campaign_thread(request: Request, campaign: int, thread: int) -> dict[str, Any]:
-    """Researchers: answer in a thread, close it, or open it again."""
+    """Researchers: answer in a thread, close it or reopen it."""
     thread_row, by = access.thread(campaign, thread), api.user(request)
     data = api.data(request)
     if data["verb"] == "answer":
@@ -245,7 +245,7 @@ def campaign_thread(request: Request, campaign: int, thread: int) -> dict[str, A
 
 
 def _recipients(campaign: Campaign, values: Mapping[str, Any]) -> list[User]:
-    """Return whom a message goes to: everybody, or the members with these pseudonyms. Raises NoteRefused."""
+    """Return a message's recipients: all members, or those with these pseudonyms. Raises NoteRefused."""
     members = {member.user_id: member.user for member in campaign.members.select_related("user")}
     if values["everybody"]:
         return list(members.values())
@@ -263,13 +263,13 @@ def _own_thread(thread: Thread, viewer: User) -> dict[str, Any]:
 
 
 def _threads(threads: Sequence[Thread] | QuerySet[Thread], viewer: User) -> list[dict[str, Any]]:
-    """Return threads of one campaign for a researcher's program."""
+    """Return threads of one campaign as JSON data for a researcher."""
     names = message_actions.pseudonyms(threads)
     return [_thread(row, viewer, names[row.annotator_id]) for row in threads]
 
 
 def _thread(thread: Thread, viewer: User, annotator: str) -> dict[str, Any]:
-    """Return a thread for a program; `line` is looked up where the thread is about a turn."""
+    """Return a thread as JSON data; `line` is looked up where the thread is about a turn."""
     line = None
     if thread.turn_id is not None and thread.assignment is not None:
         turns = screens.load(thread.assignment.task_id).turns

@@ -1,4 +1,4 @@
-"""The API of campaigns, for researchers."""
+"""API of campaigns, for researchers."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ from config.permissions import IsResearcher, is_researcher
 from jobs.api import accepted
 from jobs.models import Job
 
-# What the API of campaigns takes and gives.
+# Request and response bodies of campaigns.
 
 BASELINE = SETTINGS["baseline"]
 
 
 class SettingsSerializer(serializers.ModelSerializer[Any]):
-    """A row with settings: their texts and bounds stand in the document; their own room checks the bounds."""
+    """A row with settings: the API document shows their texts and bounds; their actions check the bounds."""
 
     settings: ClassVar[Mapping[str, Setting]]
 
     def get_extra_kwargs(self) -> dict[str, Any]:
-        """Describe each setting, and say what is wrong with a value that it cannot have."""
+        """Add each setting's description, and its error messages for invalid values."""
         described = {
             name: {
                 "help_text": f"{setting.description} May change {setting.when}.",
@@ -67,7 +67,7 @@ class SettingsSerializer(serializers.ModelSerializer[Any]):
         return super().get_extra_kwargs() | described
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Add the bounds."""
+        """Add the settings' bounds to the API document."""
         fields = super().get_fields()
         for name, setting in self.settings.items():
             if setting.bounds is not None:
@@ -78,7 +78,7 @@ class SettingsSerializer(serializers.ModelSerializer[Any]):
 
 
 class CampaignSerializer(SettingsSerializer):
-    """A campaign; write with corpus and systems by name, annotators by user name."""
+    """A campaign; requests name corpus and systems by name, annotators by user name."""
 
     settings = SETTINGS
     corpus = serializers.SlugRelatedField(slug_field="name", queryset=Corpus.objects.all())
@@ -118,13 +118,13 @@ class CampaignSerializer(SettingsSerializer):
         extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
 
     def validate_scheme(self, ref: str) -> str:
-        """Refuse a scheme that there is not."""
+        """Refuse an unknown scheme."""
         if find(ref) is None:
             raise serializers.ValidationError(f"There is no scheme “{ref}”.")
         return ref
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Find the systems of the corpus by their names."""
+        """Replace the names of systems by the corpus's systems."""
         corpus = attrs.get("corpus") or cast("Campaign", self.instance).corpus
         if name := attrs.get("baseline"):
             baseline = System.objects.filter(corpus=corpus, name=name).first()
@@ -141,7 +141,7 @@ class CampaignSerializer(SettingsSerializer):
         return attrs | {"systems": systems}
 
     def to_representation(self, instance: Campaign) -> dict[str, Any]:
-        """Name what is related."""
+        """Return the campaign with related objects by name."""
         guidelines = instance.guidelines.order_by("-version").first()
         consent = instance.consents.order_by("-version").first()
         return {
@@ -165,13 +165,13 @@ class CampaignSerializer(SettingsSerializer):
 
 
 class StateSerializer(serializers.Serializer[Any]):
-    """What to do with a campaign."""
+    """A change of a campaign's state."""
 
     verb = serializers.ChoiceField(choices=["open", "pause", "close", "archive", "bring-back"])
 
 
 class ReorderSerializer(serializers.ModelSerializer[Campaign]):
-    """The order that the tasks get which nobody has begun; what is left out stays as the campaign has it."""
+    """New order of the tasks that nobody has begun; fields that are missing keep the campaign's settings."""
 
     class Meta:
         model = Campaign
@@ -186,19 +186,19 @@ class ReorderSerializer(serializers.ModelSerializer[Campaign]):
 
 
 class ReorderedSerializer(serializers.Serializer[Any]):
-    """How many tasks changed their place."""
+    """Number of tasks that changed place."""
 
     moved = serializers.IntegerField()
 
 
 class CopySerializer(serializers.Serializer[Any]):
-    """The name of a copy."""
+    """Name of a copy."""
 
     name = serializers.CharField(max_length=120)
 
 
 class MembersSerializer(serializers.Serializer[Any]):
-    """Who joins and who leaves, by user name; all active people of a group join by its name."""
+    """Members to add and to remove, by user name; `groups` adds all active people of each group."""
 
     groups = serializers.SlugRelatedField(
         slug_field="name", queryset=PeopleGroup.objects.all(), many=True, required=False
@@ -212,14 +212,14 @@ class MembersSerializer(serializers.Serializer[Any]):
 
 
 class ConsentSerializer(GuidelinesSerializer):
-    """What annotators agree to before they work; `version` is given by Concord."""
+    """Consent text that annotators agree to before they work; Concord sets `version`."""
 
 
-# The API of a campaign's batches, for researchers: how far each is, and opening the next one.
+# API of a campaign's batches, for researchers: progress of each, and opening the next.
 
 
 class CampaignBatchSerializer(serializers.Serializer[Any]):
-    """A batch of tasks with their slots: how many of these are submitted, and submitted or held (`taken`)."""
+    """A batch of tasks: number of slots, of submitted slots, and of submitted or held slots (`taken`)."""
 
     number = serializers.IntegerField()
     tasks = serializers.IntegerField()
@@ -231,9 +231,9 @@ class CampaignBatchSerializer(serializers.Serializer[Any]):
 
 
 class CampaignBatchesSerializer(serializers.Serializer[Any]):
-    """The batches of a campaign: `listed` are the last ones open, and the one after them.
+    """The batches of a campaign: `listed` are the last open batches and the next one.
 
-    `batch_size` is null, and nothing listed, where its tasks are not in batches.
+    Where tasks are not in batches, `batch_size` is null and `listed` is empty.
     """
 
     batch_size = serializers.IntegerField(allow_null=True)
@@ -245,7 +245,7 @@ class CampaignBatchesSerializer(serializers.Serializer[Any]):
 
 @api.get(CampaignBatchesSerializer, permission=IsCampaignResearcher, name="campaigns_batches")
 def campaign_batches(request: Request, campaign: int) -> Any:
-    """Researchers: the batches of a campaign."""
+    """Researchers: read the batches of a campaign."""
     return _batches(access.campaign(campaign))
 
 
@@ -263,11 +263,11 @@ def _batches(campaign: Campaign) -> campaign_actions.Batches | dict[str, Any]:
     return campaign_actions.batches(campaign) or nothing | {"next_batch": campaign.next_batch}
 
 
-# The API of roles in one campaign.
+# API of roles in one campaign.
 
 
 class CampaignRoleSerializer(serializers.ModelSerializer[CampaignRole]):
-    """Who has a role in a campaign, by user name."""
+    """A person's role in a campaign, by user name."""
 
     username = serializers.SlugRelatedField(
         source="user", slug_field="username", queryset=User.objects.filter(is_active=True)
@@ -280,7 +280,7 @@ class CampaignRoleSerializer(serializers.ModelSerializer[CampaignRole]):
 
 
 class MayReadRoles(IsCampaignResearcher):
-    """Who looks after a campaign reads its roles; researchers give and take them."""
+    """API permission: whoever may manage a campaign reads its roles; researchers give and remove them."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         reading = request.method == "GET"
@@ -291,13 +291,13 @@ class MayReadRoles(IsCampaignResearcher):
 
 @api.listing(CampaignRoleSerializer, permission=MayReadRoles)
 def roles(request: Request, campaign: int) -> QuerySet[CampaignRole]:
-    """List who adjudicates or looks after a campaign."""
+    """List the adjudicators and researchers of a campaign."""
     return access.campaign(campaign).roles.select_related("user").order_by("id")
 
 
 @api.post(CampaignRoleSerializer, CampaignRoleSerializer, status=201, permission=MayReadRoles)
 def give_role(request: Request, campaign: int) -> CampaignRole:
-    """Researchers: give somebody a role in a campaign."""
+    """Researchers: give a person a role in a campaign."""
     campaign_row = access.campaign(campaign)
     data = api.data(request)
     return accounts.give_campaign_role(
@@ -307,15 +307,15 @@ def give_role(request: Request, campaign: int) -> CampaignRole:
 
 @api.delete()
 def role(request: Request, campaign: int, pk: int) -> None:
-    """Researchers: take a role in a campaign away."""
+    """Researchers: remove a role in a campaign."""
     accounts.take_campaign_role(by=api.user(request), campaign_role=access.campaign_role(campaign, pk))
 
 
-# The API of links into a campaign and of those who came by them. For who may manage the campaign.
+# API of join links and participants, for whoever may manage the campaign.
 
 
 class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
-    """A link by which people join a campaign; without a `code`, each gets one of their own."""
+    """A link by which people join a campaign; without a `code`, each person gets an own completion code."""
 
     most = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
     address = serializers.SerializerMethodField()
@@ -342,7 +342,7 @@ class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
         }
 
     def get_address(self, link: JoinLink) -> str:
-        """Return what people are given."""
+        """Address of the link."""
         address = reverse("join", args=[participants.key_of(link)])
         request = self.context.get("request")
         return str(request.build_absolute_uri(address)) if request else address
@@ -354,7 +354,7 @@ class JoinLinkSerializer(serializers.ModelSerializer[JoinLink]):
 
 
 class ParticipantSerializer(serializers.ModelSerializer[Participant]):
-    """Somebody who came by a link: `name` is their account's, `participant` what they are elsewhere."""
+    """A person who joined by a link: `name` is the user name, `participant` the recruiting platform's id."""
 
     name = serializers.CharField(source="user.username")
     participant = serializers.CharField(source="external_id")
@@ -370,18 +370,18 @@ class ParticipantSerializer(serializers.ModelSerializer[Participant]):
         )
 
     def get_joined_on(self, row: Participant) -> date:
-        """Return the day, in UTC, on which they came."""
+        """Day, in UTC, of joining."""
         return row.joined_at.date()
 
     def get_finished_on(self, row: Participant) -> date | None:
-        """Return the day, in UTC, on which they were done; null before."""
+        """Day, in UTC, of finishing; null before."""
         return row.finished_at.date() if row.finished_at else None
 
 
 class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowser]):
-    """A browser that waits for a confirmation, and the `code` that its participant can tell you.
+    """A browser that waits for confirmation, with the `code` that its participant sees and can tell you.
 
-    `confirmed_at` and `confirmed_by` say when and by whom it was confirmed; null while it waits.
+    `confirmed_at` and `confirmed_by` are the time and the author of the confirmation; null while it waits.
     """
 
     name = serializers.CharField(source="participant.user.username")
@@ -397,46 +397,46 @@ class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowse
 
 @api.listing(JoinLinkSerializer, permission=IsCampaignResearcher)
 def join_links(request: Request, campaign: int) -> QuerySet[JoinLink]:
-    """The links by which people join a campaign."""
+    """List the links by which people join a campaign."""
     return access.campaign(campaign).join_links.all()
 
 
 @api.post(JoinLinkSerializer, JoinLinkSerializer, status=201, permission=IsCampaignResearcher)
 def make_join_link(request: Request, campaign: int) -> JoinLink:
-    """Make a link by which people join a campaign."""
+    """Create a link by which people join a campaign."""
     campaign_row = access.campaign(campaign)
     return participants.make_link(by=api.user(request), campaign=campaign_row, **api.data(request))
 
 
 @api.delete(permission=IsCampaignResearcher)
 def join_link(request: Request, campaign: int, pk: int) -> None:
-    """Revoke a link: nobody joins by it any more; who joined stays."""
+    """Revoke a link: nobody can join by it any more; participants who joined stay."""
     participants.revoke(by=api.user(request), link=access.join_link(campaign, pk))
 
 
 @api.listing(ParticipantSerializer, permission=IsCampaignResearcher)
 def participant_list(request: Request, campaign: int) -> QuerySet[Participant]:
-    """Who came by links, with their ids and completion codes; days are of UTC."""
+    """List the participants who joined by links, with ids and completion codes; days are in UTC."""
     return participants.list_participants(access.campaign(campaign))
 
 
 @api.listing(ParticipantBrowserSerializer, permission=IsCampaignResearcher)
 def participant_browsers(request: Request, campaign: int) -> QuerySet[ParticipantBrowser]:
-    """The browsers in which participants ask to go on: those that wait, and those that were confirmed."""
+    """List the browsers in which participants ask to continue, waiting and confirmed."""
     return participants.browsers(access.campaign(campaign))
 
 
 @api.post(status=204, permission=IsCampaignResearcher)
 def confirm_browser(request: Request, campaign: int, pk: int) -> None:
-    """Let a participant go on in another browser."""
+    """Let a participant continue in another browser."""
     participants.confirm(by=api.user(request), browser=access.participant_browser(campaign, pk))
 
 
 @api.delete(permission=IsCampaignResearcher)
 def dismiss_browser(request: Request, campaign: int, pk: int) -> None:
-    """Dismiss a browser that waits, or take a confirmation back: its participant is signed out everywhere.
+    """Dismiss a waiting browser, or revoke a confirmation: the participant is signed out everywhere.
 
-    They go on by the link in the browsers that are confirmed still.
+    They continue by the link in browsers that are still confirmed.
     """
     participants.dismiss(by=api.user(request), browser=access.participant_browser(campaign, pk))
 
@@ -462,9 +462,9 @@ ARCHIVED = OpenApiParameter("archived", bool, description="true lists the archiv
 
 @api.listing(CampaignSerializer, query=[ARCHIVED, *CAMPAIGNS.parameters], permission=IsResearcherSomewhere)
 def campaign_list(request: Request) -> QuerySet[Campaign]:
-    """Researchers: all campaigns that are not archived.
+    """Researchers: list all campaigns that are not archived.
 
-    Those who look after campaigns without being researchers list these.
+    People who only manage single campaigns get those.
     """
     archived = request.query_params.get("archived", "false")
     if archived not in ("true", "false"):
@@ -476,7 +476,7 @@ def campaign_list(request: Request) -> QuerySet[Campaign]:
 
 @api.post(CampaignSerializer, CampaignSerializer, status=201, permission=IsResearcherSomewhere)
 def create(request: Request) -> Campaign:
-    """Researchers: set up a new campaign as a draft."""
+    """Researchers: create a campaign as a draft."""
     if not is_researcher(request.user):
         raise PermissionDenied
     return campaigns.create(by=api.user(request), **_arguments(api.data(request)))
@@ -484,14 +484,14 @@ def create(request: Request) -> Campaign:
 
 @api.get(permission=IsCampaignResearcher)
 def campaign(request: Request, campaign: int) -> dict[str, Any]:
-    """Researchers: one campaign with its counts, its members, and how many annotators it lacks.
+    """Researchers: read a campaign with its counts, its members, and the number of annotators it lacks.
 
-    `left_out` is what nobody is asked about (`tasks`, of which `mode`, and the `reason`), null for
-    nothing. `sample` says how many `dialogues` were drawn, and of which `strata`, or would be if it
-    opened now (`kept` false), and on how many `items` judge and people are `apart`; null where all
-    dialogues are asked about. `comparing` says how many `comparisons` it asks about, and with which
-    `baseline` if with one; null where it asks about none. `balanced` says how many tasks of each stratum
-    each annotator has done or holds, without names: work is told by pseudonym (`watch/`).
+    `left_out` are the tasks that nobody gets (number of `tasks`, `mode`, `reason`), null for none.
+    `sample` is the number of `dialogues` drawn, by `strata`, or the sample that would be drawn now
+    (`kept` false), and the number of `items` on which judge and people are `apart`; null where all
+    dialogues are rated. `comparing` is the number of `comparisons`, with their `baseline` if there is
+    one; null without comparisons. `balanced` is the number of tasks of each stratum that each annotator
+    has done or holds, without names: work by pseudonym is under `watch/`.
     """
     return _campaign_json(access.campaign(campaign))
 
@@ -500,8 +500,8 @@ def campaign(request: Request, campaign: int) -> dict[str, Any]:
 def change(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: change a campaign.
 
-    A draft in everything, one that was opened in its name, lease, deadline, limits, annotators, guidelines
-    and, upwards, its raters, for which its tasks get new places at once.
+    Drafts may change in everything. Opened campaigns may change their name, lease, deadline, limits,
+    annotators and guidelines; their raters may only increase, and tasks get the new places at once.
     """
     campaign_row = access.campaign(campaign)
     data = api.data(request, campaign_row)
@@ -512,7 +512,7 @@ def change(request: Request, campaign: int) -> dict[str, Any]:
 
 
 def _arguments(data: dict[str, Any]) -> dict[str, Any]:
-    """Return what was written as `campaigns.create` and `editing.change` take it."""
+    """Return a request's data as arguments of `campaigns.create` and `editing.change`."""
     if "scheme_version" in data:
         data["scheme"] = data.pop("scheme_version")["scheme"]["key"]
     return data
@@ -538,14 +538,14 @@ def _campaign_json(campaign_row: Campaign) -> dict[str, Any]:
 
 @api.post(CopySerializer, CampaignSerializer, status=201)
 def copy(request: Request, campaign: int) -> Campaign:
-    """Researchers: set up a draft like this campaign, with its people and guidelines, none of their work."""
+    """Researchers: copy a campaign to a draft with the same people and guidelines, without any work."""
     data = api.data(request)
     return editing.copy(by=api.user(request), campaign=access.campaign(campaign), **data)
 
 
 @api.post(StateSerializer, CampaignSerializer, permission=IsCampaignResearcher)
 def change_state(request: Request, campaign: int) -> Campaign | Response:
-    """Researchers: open, pause, close, archive or bring back a campaign.
+    """Researchers: open, pause, close, archive or restore a campaign.
 
     202 with the id of a job where opening takes a while.
     """
@@ -556,14 +556,14 @@ def change_state(request: Request, campaign: int) -> Campaign | Response:
 
 @api.post(ReorderSerializer, ReorderedSerializer, permission=IsCampaignResearcher)
 def reorder(request: Request, campaign: int) -> dict[str, int]:
-    """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
+    """Researchers: reorder the tasks that nobody has begun, by the same or another rule."""
     data = api.data(request)
     return {"moved": editing.reorder(by=api.user(request), campaign=access.campaign(campaign), **data)}
 
 
 @api.post(MembersSerializer, CampaignSerializer, permission=IsCampaignResearcher)
 def change_members(request: Request, campaign: int) -> Campaign:
-    """Researchers: let people take part, or take them out."""
+    """Researchers: add members to a campaign, or remove them."""
     data, by = api.data(request), api.user(request)
     campaign_row = access.campaign(campaign)
     of_groups = User.objects.filter(people_groups__in=data.get("groups", []), is_active=True).distinct()
@@ -583,6 +583,6 @@ def set_guidelines(request: Request, campaign: int) -> Guidelines:
 
 @api.put(ConsentSerializer, ConsentSerializer, permission=IsCampaignResearcher)
 def set_consent(request: Request, campaign: int) -> Consent:
-    """Researchers: change what annotators agree to before they work; empty, they are asked for nothing."""
+    """Researchers: change the consent text that annotators agree to before they work; empty for none."""
     data = api.data(request)
     return campaigns.set_consent(by=api.user(request), campaign=access.campaign(campaign), **data)

@@ -1,4 +1,4 @@
-"""The API of corpora: import, read, split, delete. Researchers; deletion is for administrators."""
+"""API of corpora: import, read, split, delete. For researchers; deletion is for administrators."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LIMIT = OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": M
 MOST_TURNS = 1_000_000
 OVERHEAD = 2**20
 AT_ONCE = 4 * 2**20
-"""A file of at most so many bytes is imported while the program waits, in a second or two."""
+"""Maximum bytes of a file that is imported within the request, in a second or two."""
 CORPORA = Filters({"text": holds("name"), "since": since("created_at")}, order=("id", "name", "created_at"))
 
 
@@ -51,7 +51,7 @@ def _query(*names: str) -> list[OpenApiParameter]:
 
 @api.listing(schemas.CorpusSerializer, query=CORPORA.parameters)
 def corpora(request: Request) -> Response:
-    """All corpora, with their counts."""
+    """List all corpora with their counts."""
 
     def payload(page: list[Corpus]) -> Any:
         return schemas.CorpusSerializer(page, many=True, context={"counts": queries.counts(page)}).data
@@ -70,11 +70,11 @@ def corpora(request: Request) -> Response:
     },
 )
 def import_corpus(request: Request) -> Response:
-    """Import a file: 201 where something is new, 200 where all of it was there already.
+    """Import a file: 201 where it adds something, 200 where everything exists already.
 
-    A file over 4 MiB, or an Excel workbook, is left to a worker: 202 with the id of a job, whose `result`
-    will be the same answer. A file that is refused is told by `file`, `line`, `field` and `reason`; where
-    it has several problems, `problems` lists them, up to 20.
+    A worker imports files over 4 MiB and Excel workbooks: 202 with the id of a job, whose `result` will be
+    the same response. The error for a refused file has `file`, `line`, `field` and `reason`; where the file
+    has several problems, `problems` lists up to 20.
     """
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + OVERHEAD:
@@ -92,7 +92,7 @@ def _imported(result: ImportResult, format_name: str) -> Response:
 def _understood(
     *, file: UploadedFile[Any], more: list[UploadedFile[Any]], format: str, columns: str, **rest: Any
 ) -> dict[str, Any]:
-    """Return what is asked for with columns and settings read, and the format found where none is named."""
+    """Parse the columns and settings of a request, and detect the format where none is named."""
     mapped = columns_of(columns)
     files = [file, *more]
     telling = uploads.first(files)
@@ -129,7 +129,7 @@ def _leave_to_worker(
 def _import(
     request: Request, *, files: uploads.Files, name: str, into: str, format: str, **rest: Any
 ) -> ImportResult:
-    """Import a small file at once; it is on disk for as long as that takes."""
+    """Import a small file within the request, by a temporary copy on disk."""
     with tempfile.TemporaryDirectory(prefix="concord-import-") as folder:
         stored = Path(folder) / "sent"
         uploads.write(files, stored)
@@ -155,7 +155,7 @@ def corpus(request: Request, name: str) -> Any:
     schemas.DeletionRequest, responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT}, status=200
 )
 def delete_corpus(request: Request, name: str) -> Response | dict[str, Any]:
-    """Delete a corpus with everything about it. Administrators.
+    """Delete a corpus with everything about it. Administrators only.
 
     `confirmation` is the corpus's name, in the query or in a JSON body. 202 with the id of a job where it
     takes a while.
@@ -178,7 +178,7 @@ class SystemSerializer(serializers.ModelSerializer[System]):
 
 
 class FamiliesRequest(serializers.Serializer[Any]):
-    """Families by the names of systems; an empty one takes it back, systems left out keep theirs."""
+    """Families by system name; an empty family removes it, and systems that are missing keep theirs."""
 
     families = serializers.DictField(child=serializers.CharField(max_length=LONGEST, allow_blank=True))
 
@@ -191,14 +191,14 @@ def systems(request: Request, name: str) -> QuerySet[System]:
 
 @api.patch(FamiliesRequest, SystemSerializer, many=True)
 def change_families(request: Request, name: str) -> QuerySet[System]:
-    """Say of which family systems are; return all systems."""
+    """Set the families of systems; return all systems."""
     row = access.corpus_named(name)
     set_families(by=api.user(request), corpus=row, **api.data(request))
     return queries.systems(row)
 
 
 class WithoutTurnsRequest(serializers.Serializer[Any]):
-    """The new corpus's name, how many dialogues, and how many turns these have (0: no limit)."""
+    """Name of the new corpus, number of dialogues, and their minimum and maximum turns (0: no limit)."""
 
     name = serializers.CharField(max_length=100)
     first = serializers.IntegerField(min_value=1, max_value=MOST_COPIED, default=USUAL)
@@ -215,7 +215,7 @@ class WithoutTurnsRequest(serializers.Serializer[Any]):
     },
 )
 def copy_dialogues(request: Request, name: str) -> Response:
-    """Copy dialogues into a new corpus: people, metadata, agenda, topic; 200 where it is there."""
+    """Copy dialogues without turns to a new corpus: people, metadata, agenda, topic; 200 if it exists."""
     row = access.corpus_named(name)
     values = api.data(request)
     result = copy_without_turns(
@@ -234,7 +234,7 @@ PART = OpenApiParameter("part", OpenApiTypes.STR, enum=[TRAINING, EVALUATION])
 
 @api.listing(schemas.DialogueSerializer, query=[*_query("system"), PART])
 def dialogues(request: Request, name: str) -> QuerySet[Dialogue]:
-    """List dialogues: those that a `system` took part in, those of a `part`, where they are named."""
+    """List dialogues, all or those with a `system` or of a `part`."""
     system, part = api.query_text(request, "system"), api.query_text(request, "part")
     if part not in ("", TRAINING, EVALUATION):
         raise ValidationError({"part": f"A part is {TRAINING} or {EVALUATION}, not {part!r}."})
@@ -245,8 +245,8 @@ def dialogues(request: Request, name: str) -> QuerySet[Dialogue]:
 def turns(request: Request, name: str) -> Any:
     """List turns by `text` (anywhere, in any case), `speaker` and `system`.
 
-    A search of a large corpus ends after a moment with what was found so far, which may be nothing:
-    `next` is the address that goes on with it, null once the whole corpus was searched.
+    A search of a large corpus stops after a moment and returns the turns found so far, possibly none:
+    `next` is the address that continues the search, null once the whole corpus was searched.
     """
     filters = {key: api.query_text(request, key) for key in ("text", "speaker", "system", "after")}
     matches = queries.search(access.corpus_named(name), **filters, most=Pages().get_limit(request))
@@ -273,8 +273,8 @@ def items(request: Request, name: str) -> QuerySet[Item]:
 
 @api.get(schemas.DialogueDetailSerializer)
 def dialogue(request: Request, pk: int) -> Dialogue:
-    """One dialogue with its continuations and turns, numbered together; without turns where it has its own
-    pages."""
+    """Read a dialogue with its continuations and turns, numbered together; without turns where these have
+    their own pages."""
     row = access.dialogue(pk)
     continuations = Continuation.objects.select_related("system").annotate(n_turns=Count("turns"))
     prefetch_related_objects([row], Prefetch("continuations", continuations.order_by("pk")))
@@ -286,12 +286,12 @@ def dialogue(request: Request, pk: int) -> Dialogue:
 
 @api.get(schemas.SplitSerializer, many=True)
 def corpus_splits(request: Request, name: str) -> QuerySet[Split]:
-    """The splits of a corpus into dev and test, first drawn first."""
+    """List the splits of a corpus into dev and test, oldest first."""
     return access.corpus_named(name).splits.order_by("id")
 
 
 @api.post(schemas.DrawRequest, schemas.SplitSerializer, status=201)
 def draw_split(request: Request, name: str) -> Split:
-    """Draw a split, or draw it anew while it is not used. One that opens test needs its `purpose`."""
+    """Draw a split, or redraw it while unused. A split that opens test needs a `purpose`."""
     data = api.data(request)
     return splits.draw(corpus=access.corpus_named(name), by=api.user(request), **data)

@@ -1,4 +1,4 @@
-"""What the API of corpora sends and takes."""
+"""Request and response bodies of the corpora API."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from config.refusals import SCHEMA
 
 
 class TrainingPart(serializers.ChoiceField):
-    """The part `training`, or none: whatever goes over a corpus leaves training out where it is not named."""
+    """The part `training`, or none: unless named, the training part is excluded from work on a corpus."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(splits.TRAINING_CHOICES, default="", allow_blank=True, **options)
 
 
 class CorpusSerializer(serializers.ModelSerializer[Corpus]):
-    """A corpus with the counts of what its imports brought."""
+    """A corpus with the counts of its imported content."""
 
     counts = serializers.SerializerMethodField()
 
@@ -36,13 +36,13 @@ class CorpusSerializer(serializers.ModelSerializer[Corpus]):
         fields = ("id", "name", "source", "licence", "created_at", "counts")
 
     def get_counts(self, corpus: Corpus) -> dict[str, int]:
-        """Dialogues, turns, continuations and items."""
+        """Number of dialogues, turns, continuations and items."""
         counts: dict[int, dict[str, int]] = self.context["counts"]
         return counts[corpus.pk]
 
 
 class ImportSerializer(serializers.ModelSerializer[Import]):
-    """A file that was imported."""
+    """An imported file."""
 
     class Meta:
         model = Import
@@ -61,16 +61,16 @@ class CorpusDetailSerializer(CorpusSerializer):
         fields = (*CorpusSerializer.Meta.fields, "imports", "systems", "parts", "labels")  # type: ignore[assignment]
 
     def get_parts(self, corpus: Corpus) -> dict[str, int]:
-        """Dialogues in each part: training, which is left out where it is not named, and evaluation."""
+        """Number of dialogues in each part: training, which is excluded unless named, and evaluation."""
         return splits.sizes(corpus)
 
     def get_labels(self, corpus: Corpus) -> int:
-        """Live labels about the corpus."""
+        """Number of live labels about the corpus."""
         return label_counts.count_labels(corpus)
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):
-    """A turn of a continuation: its 0-based `position` there, and its number as annotators count it."""
+    """A turn of a continuation: its 0-based `position` there, and the number that annotators see."""
 
     turn_number = serializers.IntegerField(source="number", read_only=True)
 
@@ -80,7 +80,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
 
 
 class FoundTurnSerializer(TurnSerializer):
-    """A turn that a search found, with where it is."""
+    """A turn in search results, with its dialogue, continuation and system."""
 
     dialogue = serializers.CharField(source="continuation.dialogue.key")
     dialogue_id = serializers.IntegerField(source="continuation.dialogue_id")
@@ -92,16 +92,16 @@ class FoundTurnSerializer(TurnSerializer):
 
 
 class TurnSearchSerializer(serializers.Serializer[Any]):
-    """What a search came to so far, and the address that goes on with it."""
+    """Results of a search so far, and the address that continues it."""
 
     next = serializers.URLField(allow_null=True)
     results = FoundTurnSerializer(many=True)
 
 
 class ContinuationSerializer(serializers.ModelSerializer[Continuation]):
-    """A continuation with its turns; `self` holds the dialogue's own.
+    """A continuation with its turns; `self` has the dialogue's own turns.
 
-    Of a script `turns` is empty, since there may be thousands: `turns_at` is the address that has them in
+    For a script `turns` is empty, since there may be thousands: `turns_at` is the address that lists them in
     pages.
     """
 
@@ -117,12 +117,12 @@ class ContinuationSerializer(serializers.ModelSerializer[Continuation]):
 
     @extend_schema_field(TurnSerializer(many=True))
     def get_turns(self, part: Continuation) -> Any:
-        """All turns in order; none of a script."""
+        """All turns in order; empty for a script."""
         return [] if hooks.own_pages(part.dialogue) else TurnSerializer(part.turns.all(), many=True).data
 
     @extend_schema_field({"type": "string", "format": "uri", "nullable": True})
     def get_turns_at(self, part: Continuation) -> str | None:
-        """The address of a script's turns in pages, null where they stand here."""
+        """Address that lists a script's turns in pages, null where `turns` has them."""
         pages = hooks.own_pages(part.dialogue)
         if pages is None:
             return None
@@ -151,7 +151,7 @@ class DialogueDetailSerializer(DialogueSerializer):
 
 
 class MemberSerializer(serializers.ModelSerializer[ItemMember]):
-    """One of what an item compares, in the item's own order."""
+    """A compared member of an item, in the item's own order."""
 
     continuation = serializers.CharField(source="continuation.key")
     system = serializers.CharField(source="continuation.system.name")
@@ -163,7 +163,7 @@ class MemberSerializer(serializers.ModelSerializer[ItemMember]):
 
 
 class ItemSerializer(serializers.ModelSerializer[Item]):
-    """An item with its key, which names it for every program, and the number annotators give its turn."""
+    """An item with its key, which identifies it in files and in the API, and its turn's displayed number."""
 
     key = serializers.SerializerMethodField()
     turn_number = serializers.IntegerField(
@@ -179,22 +179,22 @@ class ItemSerializer(serializers.ModelSerializer[Item]):
         fields = ("id", "key", "turn_number", "kind", "system", "cluster", "part", "members")
 
     def get_key(self, item: Item) -> str:
-        """`dialogue/continuation/turn`, without the turn for a whole continuation; `/+/` between members, and
+        """`dialogue/continuation/turn`, without a turn for a whole continuation, with `/+/` between members;
         `dialogue//fact/key` for a record."""
         return item.key
 
     def get_cluster(self, item: Item) -> str:
-        """What is resampled: its dialogue's cluster, or its own (of a script, the session or season)."""
+        """Unit of resampling: the dialogue's cluster, or its own (of a script, the session or season)."""
         return splits.of_item(item)
 
     @extend_schema_field({"type": "string", "nullable": True})
     def get_system(self, item: Item) -> str | None:
-        """Its system; null where it compares several, whose systems `members` tell, or is a record."""
+        """System of the item; null for a record, and for a comparison, whose `members` have the systems."""
         return item.system_name or None
 
 
 def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
-    """Return the field for what a user may say of a file."""
+    """Return the field for a file setting."""
     if setting.kind == "choice":
         return serializers.ChoiceField(
             choices=list(setting.choices),
@@ -211,7 +211,7 @@ def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
 
 
 class ImportRequest(serializers.Serializer[Any]):
-    """A file to be imported: as the new corpus `name`, or `into` an existing one."""
+    """A file to import as the new corpus `name`, or `into` an existing corpus."""
 
     file = serializers.FileField()
     format = serializers.ChoiceField(
@@ -244,16 +244,16 @@ class ImportRequest(serializers.Serializer[Any]):
             self.fields[setting.key] = _setting(setting)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Exactly one corpus is named."""
+        """Require exactly one of `name` and `into`."""
         if bool(attrs["name"]) == bool(attrs["into"]):
             raise serializers.ValidationError("Name a new corpus with name, or an existing one with into.")
         return attrs
 
 
 class ImportAnswer(serializers.Serializer[Any]):
-    """What an import did; `created` is false where all of it was there already.
+    """Counts of an import; `created` is false where all content existed already.
 
-    `format` is what the file was read as.
+    `format` is the format as which the file was read.
     """
 
     format = serializers.CharField()
@@ -296,17 +296,17 @@ REFUSED_FILE: dict[str, Any] = SCHEMA | {
     | PROBLEM["properties"]
     | {"problems": {"type": "array", "items": PROBLEM}},
 }
-"""How an import is refused: for its file, or for what was sent with it."""
+"""Response to a refused import, for errors in its file or in the other fields."""
 
 
 class DeletionRequest(serializers.Serializer[Any]):
-    """A deletion, confirmed by the corpus's name."""
+    """A deletion, confirmed with the corpus's name."""
 
     confirmation = serializers.CharField()
 
 
 class SplitSerializer(serializers.ModelSerializer[Split]):
-    """A split of a corpus, with how many clusters are in each part."""
+    """A split of a corpus, with the number of clusters in each part."""
 
     dev = serializers.SerializerMethodField()
     test = serializers.SerializerMethodField()
@@ -316,16 +316,16 @@ class SplitSerializer(serializers.ModelSerializer[Split]):
         fields = ("id", "name", "seed", "test_share", "fixed_at", "dev", "test")
 
     def get_dev(self, split: Split) -> int:
-        """Clusters in dev."""
+        """Number of clusters in dev."""
         return split.clusters.filter(part="dev").count()
 
     def get_test(self, split: Split) -> int:
-        """Clusters in test."""
+        """Number of clusters in test."""
         return split.clusters.filter(part="test").count()
 
 
 class DrawRequest(serializers.Serializer[Any]):
-    """How to draw a split."""
+    """Settings for drawing a split."""
 
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
     test_share = serializers.FloatField(default=0.5, min_value=0.0, max_value=1.0)

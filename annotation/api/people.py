@@ -1,4 +1,4 @@
-"""People over HTTP: accounts, invitations, reset links, the audit log. Administrators only."""
+"""API of people: accounts, invitations, reset links, audit log (administrators only); groups and rules."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from config import api
 from config.models import Event
 from config.permissions import IsAdministrator, IsSignedIn
 
-# What the API of people and accounts sends and takes.
+# Request and response bodies of people and accounts.
 
 
 class AccountSerializer(serializers.Serializer[Any]):
-    """An account with what it has done."""
+    """An account with the amount of its work."""
 
     id = serializers.IntegerField(source="person.pk")
     username = serializers.CharField(source="person.username")
@@ -47,7 +47,7 @@ class AccountSerializer(serializers.Serializer[Any]):
 
 
 class NewAccount(serializers.Serializer[Any]):
-    """An account to be made."""
+    """A new account."""
 
     username = serializers.CharField(max_length=150)
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
@@ -55,7 +55,7 @@ class NewAccount(serializers.Serializer[Any]):
 
 
 class AccountChange(serializers.Serializer[Any]):
-    """What is to be another: the role, whether the account is active, or locked after wrong passwords."""
+    """Changes of an account: role, active state, e-mail address, lock after wrong passwords."""
 
     role = serializers.ChoiceField(choices=list(ROLES), required=False)
     active = serializers.BooleanField(required=False)
@@ -71,14 +71,14 @@ class AccountChange(serializers.Serializer[Any]):
 
 
 class PersonDeletion(serializers.Serializer[Any]):
-    """A deletion, confirmed by the user name, and a second time where reports or gold are in the way."""
+    """A deletion, confirmed with the user name; `despite_use` where reports or gold use the answers."""
 
     confirmation = serializers.CharField()
     despite_use = serializers.BooleanField(default=False)
 
 
 class NewInvitation(serializers.Serializer[Any]):
-    """An invitation to be made."""
+    """A new invitation."""
 
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
     name = api.optional_text(max_length=150)
@@ -86,7 +86,7 @@ class NewInvitation(serializers.Serializer[Any]):
 
 
 class NewInvitationsByMail(serializers.Serializer[Any]):
-    """Invitations to be made, one for each e-mail address; they are sent where mail is set up."""
+    """New invitations, one for each e-mail address; they are sent where mail is set up."""
 
     emails = serializers.ListField(
         child=serializers.CharField(max_length=300), min_length=1, max_length=links.MOST
@@ -96,7 +96,7 @@ class NewInvitationsByMail(serializers.Serializer[Any]):
 
 
 class InvitationSerializer(serializers.ModelSerializer[OneTimeLink]):
-    """An open invitation. Its address was shown when it was made."""
+    """An open invitation. Its address was shown once, at creation."""
 
     class Meta:
         model = OneTimeLink
@@ -107,7 +107,7 @@ class InvitationSerializer(serializers.ModelSerializer[OneTimeLink]):
 
 
 class InvitationByMailSerializer(InvitationSerializer):
-    """An invitation to an e-mail address; `address` is its link, told this once where no mail is set up."""
+    """An invitation to an e-mail address; `address` is its link, shown only once, if mail is not set up."""
 
     address = serializers.CharField(allow_null=True)
 
@@ -116,7 +116,7 @@ class InvitationByMailSerializer(InvitationSerializer):
 
 
 class LinkSerializer(serializers.Serializer[Any]):
-    """A one-time link as it was made; `address` is told this once."""
+    """A new one-time link; `address` is shown only once."""
 
     id = serializers.IntegerField()
     address = serializers.CharField()
@@ -124,24 +124,24 @@ class LinkSerializer(serializers.Serializer[Any]):
 
 
 class NewPassword(serializers.Serializer[Any]):
-    """The password of now, and the new one."""
+    """The current password and the new one."""
 
     old = serializers.CharField(max_length=1_000, trim_whitespace=False)
     new = serializers.CharField(max_length=1_000, trim_whitespace=False)
 
 
 class Text(serializers.CharField):
-    """A text; a number is refused, not made one."""
+    """A text field that refuses numbers instead of converting them."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the text."""
+        """Return the text; refuse any other type."""
         if not isinstance(data, str):
             self.fail("invalid")
         return str(super().to_internal_value(data))
 
 
 class NewToken(serializers.Serializer[Any]):
-    """A token to be made."""
+    """A new token."""
 
     name = Text(max_length=80)
     scope = serializers.ChoiceField(choices=ApiToken.Scope.values, default="read")
@@ -157,7 +157,7 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
 
 
 class MadeTokenSerializer(TokenSerializer):
-    """A token as it was made; `key` is told this once."""
+    """A new token; `key` is shown only once."""
 
     key = serializers.CharField()
 
@@ -166,7 +166,7 @@ class MadeTokenSerializer(TokenSerializer):
 
 
 class EventSerializer(serializers.ModelSerializer[Event]):
-    """A logged act."""
+    """An entry of the audit log."""
 
     by = serializers.CharField(source="by.username", default=None, allow_null=True)
 
@@ -176,7 +176,7 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 
 
 class KeysSerializer(serializers.Serializer[Any]):
-    """The key of each command of the annotation page; two commands never share one."""
+    """The key of each command of the annotation page; no two commands share a key."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return a field for each command."""
@@ -187,7 +187,7 @@ class KeysSerializer(serializers.Serializer[Any]):
 
 
 class ComfortSerializer(serializers.Serializer[Any]):
-    """One's own settings of the annotation page."""
+    """A person's settings of the annotation page."""
 
     auto_advance = serializers.BooleanField(required=False)
     text_size = serializers.ChoiceField(choices=Comfort.Size.choices, required=False)
@@ -216,13 +216,13 @@ def _account(person: User) -> Any:
     permission=IsAdministrator,
 )
 def people(request: Request) -> QuerySet[User]:
-    """List accounts, those whose name holds `text`."""
+    """List accounts, all or those whose name contains `text`."""
     return accounts.accounts(api.query_text(request, "text"))
 
 
 @api.post(NewAccount, AccountSerializer, status=201, permission=IsAdministrator)
 def create_account(request: Request) -> Any:
-    """Make an account."""
+    """Create an account."""
     return _account(accounts.create(by=api.user(request), **api.data(request)))
 
 
@@ -234,7 +234,7 @@ def person(request: Request, pk: int) -> Any:
 
 @api.patch(AccountChange, AccountSerializer, permission=IsAdministrator)
 def change_account(request: Request, pk: int) -> Any:
-    """Change an account's role or state."""
+    """Change an account's role, state or e-mail address."""
     account = access.account(pk)
     _change(account, api.user(request), **api.data(request))
     return _account(account)
@@ -272,7 +272,7 @@ def _change(
 
 @api.post(gives=LinkSerializer, status=201, permission=IsAdministrator, secret=True)
 def reset_link(request: Request, pk: int) -> Any:
-    """Make a one-time link for a new password; its address is in this answer alone."""
+    """Create a one-time link for a new password; only this response has its address."""
     return _link_json(request, links.reset(by=api.user(request), person=access.account(pk)))
 
 
@@ -293,7 +293,7 @@ def invitations(request: Request) -> QuerySet[OneTimeLink]:
 
 @api.post(NewInvitation, LinkSerializer, status=201, permission=IsAdministrator, secret=True)
 def invite(request: Request) -> Any:
-    """Make an invitation; its address is in this answer alone."""
+    """Create an invitation; only this response has its address."""
     return _link_json(request, links.invite(by=api.user(request), **api.data(request)))
 
 
@@ -305,53 +305,53 @@ def invitation(request: Request, pk: int) -> None:
 
 @api.listing(EventSerializer, query=TEXTS, permission=IsAdministrator)
 def events(request: Request) -> QuerySet[Event]:
-    """List logged acts, newest first: of one `verb`, by or about a `person`, with a `text` in the subject."""
+    """List log entries, newest first; filter by `verb`, by author or subject (`person`), or by `text`."""
     return accounts.events(**{name: api.query_text(request, name) for name in ("verb", "person", "text")})
 
 
-# One's own account over HTTP: its password and its tokens. Everyone signed in.
+# The user's own account: password, tokens and settings. Everyone signed in.
 
 
 @api.post(NewPassword, status=204, permission=IsSignedIn)
 def password(request: Request) -> None:
-    """Change one's own password; all other sessions end."""
+    """Change your password; all other sessions end."""
     accounts.change_password(person=api.user(request), **api.data(request))
-    if request.auth is None:  # a session, which goes on with the new password
+    if request.auth is None:  # a session, which continues with the new password
         update_session_auth_hash(request._request, api.user(request))
 
 
 @api.get(TokenSerializer, many=True, permission=IsSignedIn)
 def own_tokens(request: Request) -> QuerySet[ApiToken]:
-    """List one's own tokens without their keys."""
+    """List your tokens without their keys."""
     return api.user(request).api_tokens.all()
 
 
 @api.post(NewToken, MadeTokenSerializer, status=201, permission=IsSignedIn, secret=True)
 def make_token(request: Request) -> dict[str, Any]:
-    """Make a token of one's own; its key is in this answer alone."""
+    """Create a token for yourself; only this response has its key."""
     made_token = accounts.make(person=api.user(request), **api.data(request))
     return TokenSerializer(made_token.token).data | {"key": made_token.key}
 
 
 @api.delete(permission=IsSignedIn)
 def own_token(request: Request, pk: int) -> None:
-    """Revoke one of one's own tokens."""
+    """Revoke one of your tokens."""
     accounts.revoke(by=api.user(request), token=access.own_token(api.user(request), pk))
 
 
 @api.get(ComfortSerializer, permission=IsSignedIn)
 def own_comfort(request: Request) -> dict[str, Any]:
-    """One's own settings of the annotation page, and the key of each command."""
+    """Read your settings of the annotation page, and the key of each command."""
     return preferences.as_json(preferences.comfort_of(api.user(request)))
 
 
 @api.patch(ComfortSerializer, ComfortSerializer, partial=True, permission=IsSignedIn)
 def change_comfort(request: Request) -> dict[str, Any]:
-    """Change one's own settings of the annotation page."""
+    """Change your settings of the annotation page."""
     return preferences.as_json(preferences.change(by=api.user(request), **api.data(request)))
 
 
-# Invitations by e-mail over HTTP. Administrators only.
+# Invitations by e-mail. Administrators only.
 
 
 @api.post(
@@ -363,10 +363,10 @@ def change_comfort(request: Request) -> dict[str, Any]:
     secret=True,
 )
 def invite_by_mail(request: Request) -> list[OneTimeLink]:
-    """Invite e-mail addresses, all or none of them; a worker sends the links where mail is set up.
+    """Invite e-mail addresses, all or none; a worker sends the links where mail is set up.
 
-    Where it is not, `address` of each is its link, told in this answer alone. Nothing here says whether an
-    address has an account.
+    Where mail is not set up, `address` is the link of each, in this response only. The response does not
+    reveal whether an address has an account.
     """
     fields, by = api.data(request), api.user(request)
     emails = links.addresses_in("\n".join(fields.pop("emails")))
@@ -384,18 +384,18 @@ def invite_by_mail(request: Request) -> list[OneTimeLink]:
 
 @api.post(gives=InvitationSerializer, status=202, permission=IsAdministrator)
 def send_invitation(request: Request, pk: int) -> OneTimeLink:
-    """Send an invitation to its e-mail address once more, with a new link."""
+    """Send an invitation to its e-mail address again, with a new link."""
     link = access.invitation(pk)
     links.send_invitations(by=api.user(request), invitations=[link], base=request.build_absolute_uri("/"))
     link.refresh_from_db()
     return link
 
 
-# The API of groups of people, of what people read and write as, and of a campaign's rules.
+# API of groups of people, of people's languages and author names, and of a campaign's rules.
 
 
 class GroupSerializer(serializers.ModelSerializer[PeopleGroup]):
-    """A group with its people by user name."""
+    """A group with its people, by user name."""
 
     name = serializers.CharField(max_length=80)
     people = serializers.SlugRelatedField(
@@ -408,7 +408,7 @@ class GroupSerializer(serializers.ModelSerializer[PeopleGroup]):
 
 
 class AnnotatorSerializer(serializers.Serializer[Any]):
-    """A person: the `groups` they are in, the `languages` they read, the names they write as."""
+    """A person with groups, the languages that they read, and the names under which they write."""
 
     id = serializers.IntegerField(read_only=True, source="pk")
     username = serializers.CharField(read_only=True)
@@ -417,7 +417,7 @@ class AnnotatorSerializer(serializers.Serializer[Any]):
     writes_as = serializers.ListField(child=Text(max_length=200), required=False, max_length=50)
 
     def to_representation(self, instance: User) -> dict[str, Any]:
-        """Return a person with plain lists."""
+        """Return the person with groups, languages and author names as lists of strings."""
         return {
             "id": instance.pk,
             "username": instance.get_username(),
@@ -442,14 +442,14 @@ class StratumSerializer(serializers.Serializer[Any]):
 
 
 class RequiredSerializer(serializers.Serializer[Any]):
-    """How many raters of a group each task needs."""
+    """Number of raters of a group that each task needs."""
 
     group = GroupName()
     raters = serializers.IntegerField(min_value=1, max_value=100)
 
 
 class RulesSerializer(serializers.Serializer[Any]):
-    """Who may, and who must, rate what. `unclaimable` says which tasks nobody who takes part can take."""
+    """Rules on who may and must rate which tasks. `unclaimable` are the tasks that no member can take."""
 
     by_language = serializers.BooleanField(default=False)
     not_own = api.optional_text(max_length=120)
@@ -461,25 +461,25 @@ class RulesSerializer(serializers.Serializer[Any]):
 
 @api.listing(GroupSerializer)
 def groups(request: Request) -> QuerySet[PeopleGroup]:
-    """Researchers: the groups of people."""
+    """Researchers: list the groups of people."""
     return PeopleGroup.objects.prefetch_related("people").order_by("id")
 
 
 @api.post(GroupSerializer, GroupSerializer, status=201)
 def create_group(request: Request) -> PeopleGroup:
-    """Researchers: make a group of people."""
+    """Researchers: create a group of people."""
     return people_groups.create(by=api.user(request), **api.data(request))
 
 
 @api.get(GroupSerializer)
 def group(request: Request, pk: int) -> PeopleGroup:
-    """Researchers: one group."""
+    """Researchers: read a group."""
     return access.people_group(pk)
 
 
 @api.patch(GroupSerializer, GroupSerializer, partial=True)
 def change_group(request: Request, pk: int) -> PeopleGroup:
-    """Researchers: rename a group, or say who is in it."""
+    """Researchers: rename a group, or set its people."""
     people_group = access.people_group(pk)
     return people_groups.change(by=api.user(request), group=people_group, **api.data(request))
 
@@ -492,19 +492,19 @@ def delete_group(request: Request, pk: int) -> None:
 
 @api.listing(AnnotatorSerializer)
 def annotators(request: Request) -> QuerySet[User]:
-    """Researchers: the active accounts with their groups, languages and the names they write as."""
+    """Researchers: list active accounts with their groups, languages and author names."""
     return people_groups.people()
 
 
 @api.get(AnnotatorSerializer)
 def annotator(request: Request, pk: int) -> User:
-    """Researchers: one person."""
+    """Researchers: read a person's groups, languages and author names."""
     return access.account(pk)
 
 
 @api.patch(AnnotatorSerializer, AnnotatorSerializer, partial=True)
 def describe_annotator(request: Request, pk: int) -> User:
-    """Researchers: say which languages a person reads and under which names they write."""
+    """Researchers: set the languages that a person reads, and the names under which they write."""
     account = access.account(pk)
     people_groups.describe(by=api.user(request), person=account, **api.data(request))
     return account
@@ -512,13 +512,13 @@ def describe_annotator(request: Request, pk: int) -> User:
 
 @api.get(RulesSerializer, permission=IsCampaignResearcher)
 def rules(request: Request, campaign: int) -> dict[str, Any]:
-    """Who rates what in a campaign."""
+    """Read the rules on who rates which tasks in a campaign."""
     return _rules_json(access.campaign(campaign))
 
 
 @api.put(RulesSerializer, RulesSerializer, permission=IsCampaignResearcher)
 def set_rules(request: Request, campaign: int) -> dict[str, Any]:
-    """Say who may and must rate what in a campaign: it holds from the next task handed out."""
+    """Set the rules on who may and must rate which tasks; they apply from the next claimed task."""
     campaign_row = access.campaign(campaign)
     campaign_rules.set_rules(by=api.user(request), campaign=campaign_row, rules=_rules(api.data(request)))
     return _rules_json(access.campaign(campaign))

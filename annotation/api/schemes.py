@@ -1,4 +1,4 @@
-"""Schemes over HTTP. Researchers only, as by default: annotators see what their campaigns ask."""
+"""API of schemes. Researchers only, as by default: annotators see the questions of their campaigns."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from annotation.schemes.rules import LONGEST, LONGEST_KEY, Problem
 from annotation.text.yaml_tree import MOST_BYTES
 from config import api
 
-# What the API of schemes takes and gives.
+# Request and response bodies.
 
 LARGEST = 2**63 - 1
 FIELDS = "The fields of a scheme's file as JSON: key, title, item_kind, unit, introduction, questions."
 
 
 class SchemeSerializer(serializers.Serializer[Any]):
-    """A scheme: one's own, or a built-in one."""
+    """A scheme, custom or built in."""
 
     key = serializers.CharField()
     title = serializers.CharField()
@@ -46,7 +46,7 @@ class SchemeSerializer(serializers.Serializer[Any]):
 
 
 class SchemeVersionSerializer(serializers.Serializer[Any]):
-    """A version of a scheme. What an `id` names never changes."""
+    """A version of a scheme. The content of an `id` never changes."""
 
     id = serializers.IntegerField()
     ref = serializers.CharField(help_text="key@version")
@@ -59,14 +59,14 @@ class SchemeVersionSerializer(serializers.Serializer[Any]):
 
 
 class WrittenSerializer(serializers.Serializer[Any]):
-    """A scheme as JSON (`definition`) or as the text of a YAML or JSON file (`text`): one of the two."""
+    """A scheme either as JSON (`definition`) or as the text of a YAML or JSON file (`text`)."""
 
     definition = serializers.DictField(required=False, help_text=FIELDS)
     text = serializers.CharField(required=False, trim_whitespace=False, max_length=MOST_BYTES)
 
 
 class SavedSerializer(WrittenSerializer):
-    """A scheme to be saved as its newest version."""
+    """A scheme to save as its newest version."""
 
     seen = serializers.IntegerField(
         min_value=1,
@@ -76,7 +76,7 @@ class SavedSerializer(WrittenSerializer):
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """A field that is at fault: the path to it with dots, the sentence, and the place in words."""
+    """A problem of a field: the dotted path to it, the message, and its place in words."""
 
     path = serializers.CharField(allow_blank=True)
     sentence = serializers.CharField()
@@ -84,14 +84,14 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class CheckedSerializer(serializers.Serializer[Any]):
-    """Whether a scheme can be asked, and if not, why."""
+    """Whether a scheme is valid, with its problems if not."""
 
     ok = serializers.BooleanField()
     problems = ProblemSerializer(many=True)
 
 
 class FromCorpusSerializer(serializers.Serializer[Any]):
-    """A scheme to be made of the questions that a corpus's files brought."""
+    """A new scheme with the questions of a corpus's imported files."""
 
     corpus = serializers.CharField()
     kind = serializers.ChoiceField(choices=list(KINDS))
@@ -100,13 +100,13 @@ class FromCorpusSerializer(serializers.Serializer[Any]):
 
 
 class SchemeArchivedSerializer(serializers.Serializer[Any]):
-    """Whether a scheme is off the lists of what can be asked."""
+    """Whether a scheme is archived, so not offered for new uses."""
 
     archived = serializers.BooleanField()
 
 
 class SchemeChangeSerializer(serializers.Serializer[Any]):
-    """A question was added, removed or moved, or a field changed (without `question`, the scheme's)."""
+    """A question added, removed or moved, or a changed field (of the scheme where `question` is empty)."""
 
     kind = serializers.ChoiceField(choices=["added", "removed", "moved", "changed"])
     question = serializers.CharField(allow_blank=True)
@@ -117,7 +117,7 @@ class SchemeChangeSerializer(serializers.Serializer[Any]):
 
 
 class SchemeDifferenceSerializer(serializers.Serializer[Any]):
-    """What two versions differ by."""
+    """Differences between two versions."""
 
     first = serializers.CharField()
     second = serializers.CharField()
@@ -128,7 +128,7 @@ REFS = [OpenApiParameter(name, str, required=True, description="key or key@versi
 
 
 def read_scheme(data: api.Data) -> SchemeDefinition:
-    """Return the scheme that was sent; raise SchemeRefused with its problems."""
+    """Return the scheme in a request; raise SchemeRefused with its problems."""
     if ("text" in data) == ("definition" in data):
         raise SchemeRefused([Problem((), "Send either definition or text.")])
     return read(data["text"]) if "text" in data else definition_from(data["definition"])
@@ -136,20 +136,20 @@ def read_scheme(data: api.Data) -> SchemeDefinition:
 
 @api.listing(SchemeSerializer)
 def schemes(request: Request) -> list[SchemeSummary]:
-    """Researchers: one's own schemes and the built-in ones."""
+    """Researchers: list the custom and built-in schemes."""
     return scheme_store.schemes()
 
 
 @api.post(WrittenSerializer, SchemeVersionSerializer, status=201)
 def create(request: Request) -> dict[str, Any]:
-    """Researchers: store a new scheme. 422 lists its problems."""
+    """Researchers: create a scheme. 422 lists its problems."""
     definition = read_scheme(api.data(request))
     return scheme_store.as_json(scheme_actions.create(by=api.user(request), definition=definition))
 
 
 @api.post(WrittenSerializer, CheckedSerializer)
 def check(request: Request) -> dict[str, Any]:
-    """Researchers: whether a scheme can be asked; nothing is stored."""
+    """Researchers: check whether a scheme is valid; nothing is stored."""
     try:
         read_scheme(api.data(request))
     except SchemeRefused as error:
@@ -159,7 +159,7 @@ def check(request: Request) -> dict[str, Any]:
 
 @api.get(SchemeDifferenceSerializer, query=REFS)
 def compare(request: Request) -> dict[str, Any]:
-    """Researchers: what two versions differ by, of one scheme or of two."""
+    """Researchers: compare two versions, of the same scheme or of different schemes."""
     compared_versions: list[SchemeVersion] = []
     for name in ("a", "b"):
         version = scheme_store.find(request.query_params.get(name, ""))
@@ -174,7 +174,7 @@ def compare(request: Request) -> dict[str, Any]:
 
 @api.post(FromCorpusSerializer, SchemeVersionSerializer, status=201)
 def create_from_corpus(request: Request) -> dict[str, Any]:
-    """Researchers: make a scheme of the questions that a corpus's files brought."""
+    """Researchers: create a scheme from the questions of a corpus's imported files."""
     data = api.data(request)
     corpus = Corpus.objects.filter(name=data.pop("corpus")).first()
     if corpus is None:
@@ -185,13 +185,13 @@ def create_from_corpus(request: Request) -> dict[str, Any]:
 
 @api.get(SchemeVersionSerializer)
 def scheme(request: Request, key: str) -> dict[str, Any]:
-    """Researchers: the newest version of a scheme."""
+    """Researchers: read the newest version of a scheme."""
     return scheme_store.as_json(access.scheme_version(key))
 
 
 @api.patch(SchemeArchivedSerializer, SchemeVersionSerializer)
 def archive(request: Request, key: str) -> dict[str, Any]:
-    """Researchers: archive or restore a scheme of one's own."""
+    """Researchers: archive or restore a custom scheme."""
     newest = access.scheme_version(key)
     newest.scheme = scheme_actions.archive(by=api.user(request), scheme=newest.scheme, **api.data(request))
     return scheme_store.as_json(newest)
@@ -199,7 +199,7 @@ def archive(request: Request, key: str) -> dict[str, Any]:
 
 @api.listing(SchemeVersionSerializer, page=lambda page: [scheme_store.as_json(row) for row in page])
 def versions(request: Request, key: str) -> QuerySet[SchemeVersion]:
-    """Researchers: a scheme's stored versions, the newest first."""
+    """Researchers: list a scheme's stored versions, newest first."""
     rows = SchemeVersion.objects.filter(scheme=access.scheme_version(key).scheme)
     return rows.select_related("scheme").order_by("-version")
 
@@ -208,8 +208,8 @@ def versions(request: Request, key: str) -> QuerySet[SchemeVersion]:
 def save(request: Request, key: str) -> dict[str, Any]:
     """Researchers: save a scheme's newest version.
 
-    A version that nothing uses is replaced, a used one is kept and gets a successor. 422 lists the problems,
-    or says that somebody saved after `seen`.
+    An unused version is replaced; a used version is kept and gets a successor. 422 lists the problems, or
+    reports that another version was saved after `seen`.
     """
     newest = access.scheme_version(key)
     data = api.data(request)
@@ -223,5 +223,5 @@ def save(request: Request, key: str) -> dict[str, Any]:
 
 @api.get(SchemeVersionSerializer)
 def version(request: Request, key: str, number: int) -> dict[str, Any]:
-    """Researchers: one version of a scheme."""
+    """Researchers: read a version of a scheme."""
     return scheme_store.as_json(access.scheme_version(key, number))

@@ -1,4 +1,4 @@
-"""The API of submissions and of tasks in hand, for researchers, and of what annotators would get."""
+"""API of submissions, tasks in hand and task previews, for researchers."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from annotation.work.submissions import REASON_LIMIT
 from config import api
 from config.lists import Filters, one_of, since
 
-# What annotators would get, for researchers: nothing is handed out, and nothing is kept.
+# Previews of tasks for researchers: nothing is assigned, and nothing is stored.
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """A task (`number`, from 1, of the first `of`) as its annotator gets it: what is asked, what is shown."""
+    """Preview of a task (`number`, from 1, of the first `of`): its questions and its screen."""
 
     number = serializers.IntegerField()
     of = serializers.IntegerField()
@@ -52,7 +52,7 @@ TASK = OpenApiParameter(
 
 @api.post(WrittenSerializer, PreviewSerializer)
 def scheme_preview(request: Request) -> dict[str, Any]:
-    """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored."""
+    """Researchers: preview a scheme's questions beside a sample, as for an annotator; nothing is stored."""
     definition = read_scheme(api.data(request))
     plan = questionnaire_from(definition)
     screen = screens.scheme_preview(definition, None)
@@ -61,7 +61,7 @@ def scheme_preview(request: Request) -> dict[str, Any]:
 
 @api.get(PreviewSerializer, query=[TASK])
 def campaign_preview(request: Request, campaign: int) -> dict[str, Any]:
-    """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it opens."""
+    """Researchers: preview one of a campaign's first tasks as for an annotator, before or after it opens."""
     campaign_row = access.campaign(campaign)
     number = _number(request.query_params.get("task", "1"))
     places = screens.preview_places(campaign_row)
@@ -87,11 +87,11 @@ def _number(text: str) -> int:
     return int(text)
 
 
-# Submissions: list them, hand one back, void one.
+# Submissions: list, return to the annotator, void.
 
 
 class AssignmentSerializer(serializers.Serializer[Any]):
-    """A task that an annotator has or had; `occasion` tells training, tests, checks and repeats from work."""
+    """An annotator's task, past or present; `occasion` is work, training, a test, a check or a repeat."""
 
     assignment = serializers.IntegerField(source="pk")
     annotator = serializers.SerializerMethodField()
@@ -103,26 +103,26 @@ class AssignmentSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
 
     def get_annotator(self, row: Assignment) -> str:
-        """Pseudonym of its annotator."""
+        """Pseudonym of the annotator."""
         return str(self.context["names"][row.user_id])
 
     def get_about(self, row: Assignment) -> str:
-        """Key of what it is about: of an item, or of a continuation with all its turns."""
+        """Key of the rated item, or of the continuation where all its turns are rated."""
         return actions.key_of(row.task)
 
     @classmethod
     def payload(cls, rows: list[Assignment], campaign: Campaign) -> Any:
-        """Return assignments of a campaign as plain data."""
+        """Return assignments of a campaign as JSON data."""
         turn_numbers.number(row.task.item.turn if row.task.item else None for row in rows)
         names = of_people({row.user_id for row in rows}, campaign.corpus_id)
         return cls(rows, many=True, context={"names": names}).data
 
 
 class SubmissionSerializer(AssignmentSerializer):
-    """A submission; `seen` names its answers as they are now, `occasion` tells checks and repeats from work.
+    """A submission; `seen` identifies its current answers, `occasion` separates checks and repeats from work.
 
-    `seconds` is the time from being handed out to being submitted, `attended` that of
-    attention, where a page told it.
+    `seconds` is the time from assignment to submission, `attended` the time of attention, where a page
+    reported it.
     """
 
     submitted_at = serializers.DateTimeField()
@@ -136,7 +136,7 @@ class SubmissionSerializer(AssignmentSerializer):
 
 
 class WithdrawalSerializer(serializers.Serializer[Any]):
-    """What to do with a submission, why, and which answers were looked at (`seen`)."""
+    """Return or void a submission: the reason, and the answers that the researcher has seen (`seen`)."""
 
     verb = serializers.ChoiceField(choices=["return", "void"])
     reason = serializers.CharField(max_length=REASON_LIMIT)
@@ -144,7 +144,7 @@ class WithdrawalSerializer(serializers.Serializer[Any]):
 
 
 class WithdrawnSerializer(serializers.Serializer[Any]):
-    """How many labels no longer count."""
+    """Number of labels that no longer count."""
 
     labels = serializers.IntegerField()
 
@@ -159,7 +159,7 @@ SUBMISSIONS = Filters(
 
 
 def _of_annotator(request: Request, campaign: Campaign, rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Narrow assignments to those of the annotator whose pseudonym a request names."""
+    """Filter assignments by the annotator whose pseudonym the request names."""
     name = request.query_params.get("annotator")
     return rows if name is None else rows.filter(user=person_called(name, campaign))
 
@@ -168,7 +168,7 @@ def _of_annotator(request: Request, campaign: Campaign, rows: QuerySet[Assignmen
     SubmissionSerializer, query=[BY_ANNOTATOR, *SUBMISSIONS.parameters], permission=IsCampaignResearcher
 )
 def submissions(request: Request, campaign: int) -> Response:
-    """Researchers: what was submitted in a campaign, latest first."""
+    """Researchers: list the submissions of a campaign, latest first."""
     campaign_row = access.campaign(campaign)
     rows = SUBMISSIONS.of(request, actions.submissions(campaign_row))
     rows = _of_annotator(request, campaign_row, rows)
@@ -177,21 +177,21 @@ def submissions(request: Request, campaign: int) -> Response:
 
 @api.post(WithdrawalSerializer, WithdrawnSerializer, permission=IsCampaignResearcher)
 def submission(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
-    """Researchers: hand a submission back to its annotator, or void it."""
+    """Researchers: return a submission to its annotator, or void it."""
     data = api.data(request)
     assignment_row = access.submission(campaign, assignment)
     verb = actions.VERBS[data.pop("verb")]
     return {"labels": verb(by=api.user(request), assignment=assignment_row, **data)}
 
 
-# Tasks in hand: list them, take one back, give one to somebody.
+# Tasks in hand: list, take back, assign.
 
 
 class HeldSerializer(AssignmentSerializer):
-    """A task in somebody's hands, `until` its lease ends; `draft_saved_at` is null where there is no draft.
+    """A task that an annotator holds `until` the lease ends; `draft_saved_at` is null without a draft.
 
-    `state` is `leased` or `returned` (handed back to be done again). `given` says why a researcher gave it
-    to them, '' where nobody did; `occasion` tells training, tests and checks from work.
+    `state` is `leased` or `returned` (sent back for revision). `given` is the researcher's reason for
+    assigning the task, '' where nobody did; `occasion` separates training, tests and checks from work.
     """
 
     since = serializers.DateTimeField(source="leased_at")
@@ -201,7 +201,7 @@ class HeldSerializer(AssignmentSerializer):
 
 
 class GiveSerializer(serializers.Serializer[Any]):
-    """Which task to give (an item's key, or a task's number), to whom, and why: the annotator reads it."""
+    """The task to assign (an item's key or a task's number), the annotator, and the reason shown to them."""
 
     task = serializers.CharField(max_length=2_000)
     to = serializers.CharField(max_length=20, help_text="an annotator's pseudonym")
@@ -209,7 +209,7 @@ class GiveSerializer(serializers.Serializer[Any]):
 
 
 class TakeSerializer(serializers.Serializer[Any]):
-    """Why a task is taken back, which its annotator reads; with `to`, it goes to that annotator."""
+    """Reason for taking a task back, shown to its annotator; with `to`, the task goes to that annotator."""
 
     reason = serializers.CharField(max_length=REASON_LIMIT)
     to = serializers.CharField(max_length=20, allow_null=True, default=None)
@@ -224,7 +224,7 @@ def _annotator(name: str, campaign: Campaign) -> User:
 
 @api.listing(HeldSerializer, query=[BY_ANNOTATOR], permission=IsCampaignResearcher)
 def held_tasks(request: Request, campaign: int) -> Response:
-    """Researchers: what annotators hold now, longest held first."""
+    """Researchers: list the tasks that annotators hold now, longest held first."""
     campaign_row = access.campaign(campaign)
     rows = _of_annotator(request, campaign_row, actions.in_hand(campaign_row))
     return api.page_of(request, rows, lambda page: HeldSerializer.payload(page, campaign_row))
@@ -234,7 +234,7 @@ def held_tasks(request: Request, campaign: int) -> Response:
     GiveSerializer, HeldSerializer, status=201, permission=IsCampaignResearcher, name="campaigns_held_give"
 )
 def give(request: Request, campaign: int) -> Any:
-    """Researchers: give a task to an annotator."""
+    """Researchers: assign a task to an annotator."""
     campaign_row = access.campaign(campaign)
     data = api.data(request)
     task = actions.task_named(campaign_row, data.pop("task"))
@@ -245,7 +245,7 @@ def give(request: Request, campaign: int) -> Any:
 
 @api.post(TakeSerializer, HeldSerializer, permission=IsCampaignResearcher, name="campaigns_held_take_back")
 def take_back(request: Request, campaign: int, assignment: int) -> Any:
-    """Researchers: take a task back from who holds it, for others to find or for somebody named (`to`)."""
+    """Researchers: take a task back from its holder, for any annotator or for a named one (`to`)."""
     data, by = api.data(request), api.user(request)
     assignment_row = access.submission(campaign, assignment)
     if data["to"] is None:

@@ -20,7 +20,7 @@ CORPORA = [
 ]
 
 
-# API routes of people and of one's own account.
+# API routes of people and of the user's own account.
 
 PEOPLE = [
     path("groups/", route(people.groups, people.create_group), name="api-groups"),

@@ -1,4 +1,4 @@
-"""The API of webhooks: of a campaign for researchers, of all of Concord for administrators."""
+"""API of webhooks: a campaign's for researchers, Concord-wide ones for administrators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jobs.webhooks import secret_of
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
-    """A webhook: `campaign` is null for one of all of Concord; `off_reason` says why it was switched off."""
+    """A webhook; `campaign` is null for a Concord-wide one, `off_reason` is why it was switched off."""
 
     events = serializers.ListField(child=serializers.ChoiceField(choices=list(KINDS)), min_length=1)
     allow_private = serializers.BooleanField(
@@ -35,7 +35,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
 
 class MadeWebhookSerializer(WebhookSerializer):
-    """A webhook with the secret that signs, which is told this once."""
+    """A webhook with its signing secret, which is shown only once."""
 
     secret = serializers.SerializerMethodField()
 
@@ -43,18 +43,18 @@ class MadeWebhookSerializer(WebhookSerializer):
         fields = [*WebhookSerializer.Meta.fields, "secret"]
 
     def get_secret(self, webhook: Webhook) -> str:
-        """Return the secret."""
+        """Signing secret of the webhook."""
         return secret_of(webhook)
 
 
 class WebhookVerbSerializer(serializers.Serializer[Any]):
-    """What to do with a webhook."""
+    """An action on a webhook."""
 
     verb = serializers.ChoiceField(choices=["on", "off", "ping"])
 
 
 class DeliverySerializer(serializers.ModelSerializer[Delivery]):
-    """An event on its way: what the last of its `attempts` came to. `message` is the header `webhook-id`."""
+    """Delivery of an event, with the result of the last of its `attempts`; `message` is the `webhook-id`."""
 
     kind = serializers.CharField(source="event.kind")
     event = serializers.SerializerMethodField()
@@ -68,11 +68,11 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
         fields += ["tried_at", "code", "said", "error", "ms"]
 
     def get_event(self, row: Delivery) -> str:
-        """Return the id of the event, as its body says it."""
+        """Id of the event, as in the request body."""
         return f"evt_{row.event.public.hex}"
 
     def get_message(self, row: Delivery) -> str:
-        """Return the id of the message, the same at every attempt."""
+        """Id of the message (header `webhook-id`), the same at every attempt."""
         return f"msg_{row.public.hex}"
 
 
@@ -87,32 +87,32 @@ DELIVERIES = Filters(
 
 @api.listing(WebhookSerializer)
 def campaign_webhooks(request: Request, campaign: int) -> QuerySet[Webhook]:
-    """Researchers: the webhooks of a campaign."""
+    """Researchers: list the webhooks of a campaign."""
     return Webhook.objects.filter(campaign=access.campaign(campaign))
 
 
 @api.post(WebhookSerializer, MadeWebhookSerializer, status=201, secret=True)
 def add_to_campaign(request: Request, campaign: int) -> Webhook:
-    """Researchers: add a webhook to a campaign; its secret is in this answer alone."""
+    """Researchers: add a webhook to a campaign; only this response has its secret."""
     number = access.campaign(campaign).pk
     return delivering.add(by=api.user(request), campaign=number, **api.data(request))
 
 
 @api.listing(WebhookSerializer, permission=IsAdministrator)
 def webhooks(request: Request) -> QuerySet[Webhook]:
-    """Administrators: the webhooks of all of Concord."""
+    """Administrators: list the Concord-wide webhooks."""
     return Webhook.objects.filter(campaign=None)
 
 
 @api.post(WebhookSerializer, MadeWebhookSerializer, status=201, permission=IsAdministrator, secret=True)
 def add(request: Request) -> Webhook:
-    """Administrators: add a webhook of all of Concord; its secret is in this answer alone."""
+    """Administrators: add a Concord-wide webhook; only this response has its secret."""
     return delivering.add(by=api.user(request), campaign=None, **api.data(request))
 
 
 @api.get(WebhookSerializer)
 def webhook(request: Request, pk: int) -> Webhook:
-    """Researchers: a campaign's webhook. Administrators: any."""
+    """Researchers: read a campaign's webhook. Administrators: any."""
     return jobs_access.webhook(api.user(request), pk)
 
 
@@ -139,18 +139,18 @@ def webhook_act(request: Request, pk: int) -> Webhook:
 
 @api.post(gives=MadeWebhookSerializer, secret=True)
 def rotate_webhook(request: Request, pk: int) -> Webhook:
-    """Researchers: give a webhook another secret, told this once; for a day the former one signs, too."""
+    """Researchers: rotate a webhook's secret, shown only once; the old secret also signs for a day."""
     return delivering.rotate(by=api.user(request), webhook=jobs_access.webhook(api.user(request), pk))
 
 
 @api.listing(DeliverySerializer, filters=DELIVERIES)
 def deliveries(request: Request, pk: int) -> QuerySet[Delivery]:
-    """Researchers: what a webhook was told, or is to be told, latest first."""
+    """Researchers: list a webhook's deliveries, past and pending, latest first."""
     return jobs_access.webhook(api.user(request), pk).deliveries.select_related("event")
 
 
 @api.post(gives=DeliverySerializer)
 def redeliver(request: Request, pk: int) -> Delivery:
-    """Researchers: send a delivery once more, now and under the same id."""
+    """Researchers: send a delivery again now, under the same id."""
     delivery_row = jobs_access.delivery(api.user(request), pk)
     return delivering.send_again(by=api.user(request), delivery=delivery_row)

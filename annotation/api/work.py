@@ -1,4 +1,4 @@
-"""The API of annotating: what the annotation page does, for programs. Members of the campaign only."""
+"""API of annotation, equivalent to the annotation page. Members of the campaign only."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from annotation.work.task_page import beside, completion
 from config import api
 from config.permissions import IsSignedIn
 
-# What the API of annotation takes and gives.
+# Request and response bodies.
 
 
 @extend_schema_serializer(component_name="ShownLine")
 class LineSerializer(serializers.Serializer[Any]):
-    """One turn as shown: `how` and `private` say what happened beside its text; `item` is set where the turn
-    itself is rated. `line` is its place on the screen, counted from 1: evidence names turns by it."""
+    """A turn as shown: `how` and `private` describe its act and audience; `item` is set where the turn itself
+    is rated. `line` is its place on the screen, counted from 1; evidence refers to turns by `line`."""
 
     line = serializers.IntegerField()
     no = serializers.IntegerField()
@@ -42,7 +42,7 @@ class LineSerializer(serializers.Serializer[Any]):
 
 
 class PartSerializer(serializers.Serializer[Any]):
-    """A stretch of the transcript; `folded` ones are long, and pages show them when asked."""
+    """A section of the transcript; long sections are `folded`: pages show them on request."""
 
     heading = serializers.CharField()
     lines = LineSerializer(many=True)
@@ -50,7 +50,7 @@ class PartSerializer(serializers.Serializer[Any]):
 
 
 class SideSerializer(serializers.Serializer[Any]):
-    """One of what is compared, by the name that the screen gives it."""
+    """A compared side, with its name on the screen."""
 
     name = serializers.CharField()
     parts = PartSerializer(many=True)
@@ -67,7 +67,7 @@ class PersonSerializer(serializers.Serializer[Any]):
 
 
 class ChoiceSerializer(serializers.Serializer[Any]):
-    """A choice of a question, and whether it is the answer."""
+    """A choice of a question, and whether it is the correct answer."""
 
     letter = serializers.CharField()
     text = serializers.CharField()
@@ -75,8 +75,8 @@ class ChoiceSerializer(serializers.Serializer[Any]):
 
 
 class CardSerializer(serializers.Serializer[Any]):
-    """What a fact or a question says, or what an answer should have been: `rows` are [name, text], `wordings`
-    [who asks, text]."""
+    """Content of a fact or a question, or the expected answer: `rows` are [name, text], `wordings` [speaker,
+    text]."""
 
     title = serializers.CharField()
     rows = serializers.ListField()
@@ -85,12 +85,12 @@ class CardSerializer(serializers.Serializer[Any]):
 
 
 class ScreenSerializer(serializers.Serializer[Any]):
-    """What an annotator may see of a task.
+    """Content of a task that its annotator may see.
 
-    `items` are in their order; where questions about the whole dialogue (their `item_kind`) stand beside
-    those about turns, the last is the `whole`. `sides` are what is compared, in the order drawn for this
-    annotator. Answers speak of them in this order: `first` is the first of them, and rankings number them
-    from 0. Where each of them is rated for itself, `items` are theirs.
+    `items` are in order; where a scheme asks about turns and about the whole dialogue (see `item_kind` of
+    questions), the last item is the `whole`. `sides` are the compared sides, in the order drawn for this
+    annotator. Answers refer to this order: `first` is the first side, and rankings number sides from 0.
+    Where each side is rated by itself, `items` are those of the sides.
     """
 
     items = serializers.ListField(child=serializers.IntegerField())
@@ -112,7 +112,7 @@ class ScreenSerializer(serializers.Serializer[Any]):
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
 class Answers(serializers.JSONField):
-    """Item id to question to value; what it may hold is checked against the scheme."""
+    """Item id to question to value; the values are checked against the scheme."""
 
 
 ENTRY = {
@@ -125,12 +125,12 @@ BY_QUESTION = {"type": "object", "additionalProperties": {"type": "array", "item
 
 @extend_schema_field({"type": "object", "additionalProperties": BY_QUESTION})
 class EvidenceField(serializers.JSONField):
-    """Item id to question to what the answer points at: lines of the screen, counted from 1, and with `start`
-    and `end` (Unicode code points, `end` excluded) a stretch of a line's text."""
+    """Item id to question to evidence: lines of the screen, counted from 1, or a span of a line's text from
+    `start` to `end` (Unicode code points, `end` excluded)."""
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Until when, and how much, an annotator may submit; `notice` says which of it is `reached`, if any."""
+    """Deadline and maximum number of tasks of an annotator; `notice` is on the limit `reached`, if any."""
 
     deadline = serializers.DateTimeField(allow_null=True)
     most_tasks = serializers.IntegerField(allow_null=True)
@@ -141,7 +141,7 @@ class LimitsSerializer(serializers.Serializer[Any]):
 
 
 class MyCampaignSerializer(serializers.Serializer[Any]):
-    """A campaign that an annotator takes part in, with how many tasks they have done."""
+    """A campaign of the annotator, with the number of tasks done."""
 
     campaign = serializers.IntegerField()
     name = serializers.CharField()
@@ -164,11 +164,11 @@ class SubmitSerializer(serializers.Serializer[Any]):
 
 
 class DraftSerializer(SubmitSerializer):
-    """A draft: its version grows with every change; answers are item id to question to value, and evidence
-    says what they point at.
+    """A draft: its version grows with every change; answers are item id to question to value, evidence the
+    lines or spans that support them.
 
-    `client` names the program or tab that writes it, `based_on` the version of the task's draft it has seen,
-    `attention` the milliseconds for which it had this task in front of somebody at work.
+    `client` identifies the program or tab that writes the draft, `based_on` is the draft version that it has
+    seen, `attention` the milliseconds for which it showed the task to an active annotator.
     """
 
     version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
@@ -177,26 +177,26 @@ class DraftSerializer(SubmitSerializer):
 
 
 class SkipSerializer(serializers.Serializer[Any]):
-    """Why a task is given up."""
+    """Reason for skipping a task."""
 
     reason = serializers.CharField()
 
 
 class ReopenSerializer(serializers.Serializer[Any]):
-    """The task submitted last, or the one before `before`."""
+    """The task to reopen: the last submitted one, or the one before `before`."""
 
     before = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=2**63 - 1)
 
 
 class GuidelinesSerializer(serializers.Serializer[Any]):
-    """Guidelines; `version` is given by Concord."""
+    """Guidelines; Concord sets `version`."""
 
     text = serializers.CharField(allow_blank=True)
     version = serializers.IntegerField(read_only=True)
 
 
 class AcceptSerializer(serializers.Serializer[Any]):
-    """Which version of what is agreed to (consent), was read (guidelines, a notice) or begins (the test)."""
+    """The version of a consent text agreed to, of guidelines or a notice read, or of a test to begin."""
 
     what = serializers.ChoiceField(choices=["consent", "guidelines", *ACCEPTED])
     version = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
@@ -204,7 +204,7 @@ class AcceptSerializer(serializers.Serializer[Any]):
 
 @api.get(MyCampaignSerializer, many=True, permission=IsSignedIn)
 def my_campaigns(request: Request) -> list[dict[str, Any]]:
-    """Everyone signed in: the campaigns they take part in."""
+    """Everyone signed in: list the campaigns of which you are a member."""
     mine = CampaignMember.objects.filter(user=api.user(request)).exclude(campaign__state="draft")
     mine = mine.filter(campaign__archived_at=None)
     return [
@@ -221,11 +221,11 @@ def my_campaigns(request: Request) -> list[dict[str, Any]]:
 
 @api.post(permission=IsSignedIn)
 def next_task(request: Request, campaign: int) -> dict[str, Any]:
-    """Members: the task before them; claims one where they hold none.
+    """Members: get your current task, or claim the next one.
 
-    Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, guidelines that
-    changed since they were last read, or a notice of the training, the test or the checks. Who came by a link
-    and is done finds under `completion` the `code` to take away and the `address` to return to ('' for none).
+    Where `waiting` is set, `task` is null until its content is accepted: a consent text, guidelines that
+    changed since they were last read, or a notice of the training, the test or the checks. Participants who
+    joined by a link get, when done, the `code` and the `address` to return to ('' for none) in `completion`.
     """
     seat, hold = labelling.start(by=api.user(request), campaign=campaign)
     return _state(request, seat, hold, "next")
@@ -233,9 +233,9 @@ def next_task(request: Request, campaign: int) -> dict[str, Any]:
 
 @api.post(AcceptSerializer, permission=IsSignedIn)
 def accept(request: Request, campaign: int) -> dict[str, Any]:
-    """Members: agree to a version of the consent text, say that changed guidelines or a notice are read.
+    """Members: agree to a version of the consent text, or confirm changed guidelines or a notice as read.
 
-    A notice is accepted with what it is and its `version`; accepting `training` or `test` begins it.
+    A notice is accepted by its kind (`what`) and `version`; accepting `training` or `test` begins it.
     """
     access.membership(api.user(request), campaign)
     task_page.accept(by=api.user(request), campaign=campaign, **api.data(request))
@@ -245,14 +245,14 @@ def accept(request: Request, campaign: int) -> dict[str, Any]:
 
 @api.post(ReopenSerializer, permission=IsSignedIn)
 def reopen(request: Request, campaign: int) -> dict[str, Any]:
-    """Members: an earlier task of theirs, to be revised."""
+    """Members: reopen an earlier task of yours for revision."""
     seat, hold = labelling.reopen(by=api.user(request), campaign=campaign, **api.data(request))
     return _state(request, seat, hold, "reopened")
 
 
 @api.post(DraftSerializer, permission=IsSignedIn)
 def save_draft(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
-    """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen."""
+    """Members: save a draft; it replaces neither a newer draft nor another client's unseen draft."""
     draft = api.data(request)
     about = {name: draft.pop(name) for name in ("revising", "client", "based_on", "attention")}
     version = labelling.save_draft(
@@ -263,7 +263,7 @@ def save_draft(request: Request, campaign: int, assignment: int) -> dict[str, An
 
 @api.post(SubmitSerializer, permission=IsSignedIn)
 def submit(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
-    """Members: submit a task; the answer carries the next one. The same sent again changes nothing."""
+    """Members: submit a task; the response has the next one. An identical repeat changes nothing."""
     values = api.data(request)
     outcome = labelling.submit(by=api.user(request), campaign=campaign, assignment=assignment, **values)
     return _state(request, outcome.seat, outcome.next, outcome.status)
@@ -271,7 +271,7 @@ def submit(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
 
 @api.post(SkipSerializer, permission=IsSignedIn)
 def skip(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
-    """Members: give a task up for a reason; the answer carries the next one."""
+    """Members: skip a task for a reason; the response has the next one."""
     values = api.data(request)
     outcome = labelling.skip(by=api.user(request), campaign=campaign, assignment=assignment, **values)
     return _state(request, outcome.seat, outcome.next, outcome.status)
@@ -279,7 +279,7 @@ def skip(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
 
 @api.get(GuidelinesSerializer, permission=IsSignedIn)
 def guidelines(request: Request, campaign: int) -> Guidelines:
-    """Members: the guidelines in force."""
+    """Members: read the current guidelines."""
     access.membership(api.user(request), campaign)
     return get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
 
@@ -288,7 +288,7 @@ QUESTION_FIELDS = (
     *("key", "wording", "level", "values", "anchors", "group", "required", "show_if", "minimum", "maximum"),
     *("whole", "evidence", "evidence_for", "evidence_required", "item_kind"),
 )
-"""What programs are told of a question."""
+"""Fields of a question in responses."""
 
 
 def _state(request: Request, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
@@ -317,5 +317,5 @@ def _state(request: Request, seat: Seat, hold: Hold | None, status: str) -> dict
 
 
 def question_json(question: ScreenQuestion) -> dict[str, Any]:
-    """Return a question as programs are told of it."""
+    """Return a question as JSON data."""
     return {name: getattr(question, name) for name in QUESTION_FIELDS}

@@ -1,1 +1,1 @@
-"""Campaigns: opened and closed, their tasks, how far they are."""
+"""Campaigns: settings, state, tasks and progress."""

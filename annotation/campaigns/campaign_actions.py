@@ -1,4 +1,4 @@
-"""What researchers do with a campaign: set it up, open, pause and close it, and say who takes part."""
+"""Actions on a campaign: create, open, pause, close; set members, guidelines and consent; open batches."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def create(
     shows: Iterable[str] = views.DEFAULT,
     **options: Any,
 ) -> Campaign:
-    """Set up a draft campaign over part of a corpus, with a scheme and its own guidelines.
+    """Create a draft campaign over part of a corpus, with a scheme and its own guidelines.
 
-    `scheme` is `key` (of a scheme of one's own: its newest version) or `key@version`. No systems means all of
-    them. Without `guidelines` it starts with the scheme's. `consent` is the text that annotators agree to
-    first, if any. `shows` is what raters see beside the turns (`annotation.text.views`), `options` are
-    settings (`SETTINGS`). Raises CampaignRefused.
+    `scheme` is `key` (for a custom scheme: its newest version) or `key@version`. No systems means all
+    systems. Without `guidelines` the campaign starts with the scheme's. `consent` is the text that annotators
+    agree to first, if any. `shows` are the data shown beside the turns (`annotation.text.views`), `options`
+    are settings (`SETTINGS`). Raises CampaignRefused.
     """
     if unknown := options.keys() - settings.SETTINGS.keys():
         raise TypeError(f"a campaign has no {min(unknown)}")
@@ -97,10 +97,10 @@ def create(
 
 @transaction.atomic
 def open(*, by: User, campaign: Campaign, progress: Callable[[int, int], None] | None = None) -> int:
-    """Open a campaign for work, making the tasks that it lacks; return how many were made.
+    """Open a draft, paused or closed campaign; create its missing tasks and return their number.
 
-    From draft, paused or closed. `progress` is told (done, total) as it goes and may raise to stop.
-    Raises CampaignRefused where there is nothing to rate.
+    `progress` is called with (done, total) and may raise to stop. Raises CampaignRefused where there is
+    nothing to rate.
     """
     campaign = locked(campaign)
     if campaign.state == State.OPEN:
@@ -120,7 +120,7 @@ def open(*, by: User, campaign: Campaign, progress: Callable[[int, int], None] |
 
 @transaction.atomic
 def pause(*, by: User, campaign: Campaign) -> None:
-    """Stop work for a while: no tasks and no answers, but drafts are kept. Raises CampaignRefused."""
+    """Pause the work: no new tasks and no answers, but drafts are kept. Raises CampaignRefused."""
     campaign = locked(campaign)
     if campaign.state != State.OPEN:
         raise CampaignRefused(f"Only an open campaign can be paused; this one is {campaign.state}.")
@@ -129,7 +129,7 @@ def pause(*, by: User, campaign: Campaign) -> None:
 
 @transaction.atomic
 def close(*, by: User, campaign: Campaign) -> None:
-    """End the work. Labels stay; it can be opened again. Raises CampaignRefused for a draft."""
+    """End the work. Labels stay; the campaign can be reopened. Raises CampaignRefused for a draft."""
     campaign = locked(campaign)
     if campaign.state not in (State.OPEN, State.PAUSED):
         raise CampaignRefused(f"Only an open or paused campaign can be closed; this one is {campaign.state}.")
@@ -138,7 +138,7 @@ def close(*, by: User, campaign: Campaign) -> None:
 
 @transaction.atomic
 def add_member(*, by: User, campaign: Campaign, user: User) -> CampaignMember:
-    """Let a person take part; nothing changes where they do already. Who was removed finds their progress."""
+    """Add a member; nothing changes for an existing one. A former member keeps their progress."""
     if Participant.objects.filter(user=user).exclude(campaign=campaign).exists():
         raise CampaignRefused(f"{user.get_username()} came by a link into another campaign and stays in it.")
     member, created = CampaignMember.objects.get_or_create(campaign=campaign, user=user)
@@ -156,7 +156,7 @@ def add_member(*, by: User, campaign: Campaign, user: User) -> CampaignMember:
 
 @transaction.atomic
 def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
-    """Take a person out: what they hold is free for others, what they submitted stays."""
+    """Remove a member: tasks that they hold are freed for others, their submissions stay."""
     gone, _ = CampaignMember.objects.filter(campaign=campaign, user=user).delete()
     if not gone:
         raise CampaignRefused(f"{user.get_username()} does not take part in this campaign.")
@@ -168,9 +168,9 @@ def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
 
 @transaction.atomic
 def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
-    """Set the guidelines. A version that nobody has worked with is rewritten, a used one gets a successor.
+    """Set the guidelines. An unused version is rewritten, a used one gets a successor.
 
-    Raises CampaignRefused where they name a system of the corpus.
+    Raises CampaignRefused where the text names a system of the corpus.
     """
     locked(campaign)
     check_blind(campaign.corpus, "guidelines", "The guidelines name", text)
@@ -188,9 +188,9 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
 
 
 def lock_scheme_version(ref: str) -> SchemeVersion:
-    """Lock and return the scheme version that a campaign asks, so that nobody replaces it meanwhile.
+    """Lock and return a campaign's scheme version, so that nobody replaces it in the meantime.
 
-    Raises CampaignRefused for one that is not there, is archived, or holds what people cannot be asked.
+    Raises CampaignRefused for a version that does not exist, is archived, or is invalid for people.
     """
     stored = scheme_store.find(ref)
     if stored is None:
@@ -221,7 +221,7 @@ def lock_scheme_version(ref: str) -> SchemeVersion:
 
 
 def guidelines_of(version: SchemeVersion, corpus: Corpus) -> str:
-    """Return the guidelines that a version brings; those that people wrote must not name a system."""
+    """Return the guidelines of a version; those of custom schemes must not name a system."""
     text = scheme_store.definition_of(version).guidelines
     if version.scheme.key not in SCHEMES:
         check_blind(corpus, "scheme", "The guidelines of the scheme name", text)
@@ -229,17 +229,17 @@ def guidelines_of(version: SchemeVersion, corpus: Corpus) -> str:
 
 
 def _was_read(guidelines: Guidelines) -> bool:
-    """Whether somebody has worked under guidelines, or read them: then they stay as they are."""
+    """Whether somebody has worked under the guidelines, or read them: then they cannot change."""
     worked = Assignment.objects.filter(guidelines=guidelines)
     return guidelines.frozen_at is not None or guidelines.read.exists() or worked.exists()
 
 
 @transaction.atomic
 def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
-    """Set the text that annotators agree to before they work; empty, they are asked for nothing.
+    """Set the consent text that annotators agree to before they work; empty for none.
 
-    A version that nobody agreed to is rewritten; one that somebody did gets a successor, to which everyone is
-    asked to agree. Raises CampaignRefused where it names a system of the corpus.
+    A version that nobody agreed to is rewritten; any other gets a successor, to which everyone must agree
+    again. Raises CampaignRefused where the text names a system of the corpus.
     """
     locked(campaign)
     text = text.strip()
@@ -258,7 +258,7 @@ def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
 
 
 def check_askable(campaign: Campaign) -> None:
-    """Refuse a campaign over what nobody is asked about, with the sentence that judges give as the reason."""
+    """Refuse a campaign without tasks because its scheme excludes all items, with the reason for judges."""
     refused = campaign_tasks.left_out(campaign)
     if refused is not None and not campaign_tasks.count(campaign):
         raise CampaignRefused(
@@ -267,7 +267,7 @@ def check_askable(campaign: Campaign) -> None:
 
 
 def locked(campaign: Campaign) -> Campaign:
-    """Return a campaign as it is now, locked against other changes of it until the transaction ends."""
+    """Reload a campaign, locked against other changes until the transaction ends."""
     rows = Campaign.objects.select_for_update(of=("self",), no_key=True)
     return rows.select_related("scheme_version__scheme", "corpus").get(pk=campaign.pk)
 
@@ -279,20 +279,20 @@ def _change(by: User, campaign: Campaign, state: str, **detail: Any) -> None:
 
 
 def log(by: User, campaign: Campaign, verb: str, **detail: Any) -> None:
-    """Leave an entry in the audit log."""
+    """Write an entry to the audit log."""
     payload = {"campaign": campaign.pk, **detail}
     Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=payload)
 
 
-# Batches: the tasks of a campaign, in their order, so many at a time.
+# Batches: groups of `batch_size` tasks of a campaign, in task order.
 #
-# The batch of a task follows from its place: the first `batch_size` places are batch 1, and so on.
-# Annotators get tasks of the first `batches_open` batches, so a claim compares places and nothing else; a
-# trigger holds it for every slot that is taken. The next batch is opened by a researcher, or once the last
-# one open is complete: who then finds nothing to do opens it.
+# The batch of a task follows from its position: the first `batch_size` positions are batch 1, and so on.
+# Annotators get tasks of the first `batches_open` batches, so a claim only compares positions; a trigger
+# checks this for every slot taken. The next batch is opened by a researcher, or once the last open batch is
+# complete: by the request of the annotator who then finds no task.
 
 MOST_BATCHES = 12
-"""Batches that are listed: the last ones open, and the one after them."""
+"""Maximum number of listed batches: the last open batches and the next one."""
 
 OPEN_NEXT = """
 WITH full_up AS (
@@ -330,7 +330,7 @@ SELECT t.position / %(size)s + 1, count(DISTINCT t.id), count(s.id),
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch: its number (from 1), its tasks and slots, how many of these are submitted, or taken."""
+    """A batch: its number (from 1), and its numbers of tasks, slots, submitted slots and taken slots."""
 
     number: int
     tasks: int
@@ -341,13 +341,13 @@ class Batch:
 
     @property
     def complete(self) -> bool:
-        """Whether all its ratings are in."""
+        """Whether all its slots are submitted."""
         return self.submitted == self.slots
 
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """The batches of a campaign: how many, how many are open, and the last ones of these with the next."""
+    """The batches of a campaign: total number, number open, and a list of the last open ones and the next."""
 
     batch_size: int
     next_batch: str
@@ -396,11 +396,11 @@ def open_next(*, by: User, campaign: Campaign) -> int:
 
 
 def open_where_complete(campaign: int) -> int:
-    """Open the next batch where the last one open is complete and the campaign wants that.
+    """Open the next batch where the last open one is complete and the campaign's setting allows this.
 
-    For whoever finds nothing to do, inside their transaction; of several at once the others wait for the
-    first. A campaign that a researcher changes at this moment is left alone, since waiting for it could make
-    the two wait for each other. Returns the place at which batches begin that are not open.
+    Called for an annotator without a task, inside their transaction; concurrent calls wait for the first. A
+    campaign that a researcher is changing at the same moment is skipped, since waiting for it could deadlock.
+    Returns the first position that is not in an open batch.
     """
     with commands.cursor() as cursor:
         cursor.execute(ONE_AT_A_TIME, {"campaign": campaign})
@@ -414,17 +414,17 @@ def open_where_complete(campaign: int) -> int:
         return int(cursor.fetchone()[0])
 
 
-# Opening a large campaign: a job, so that nobody waits in a request while its tasks are made.
+# Opening a large campaign is a job, so that no request waits while its tasks are created.
 
 KIND = "opening"
 AT_ONCE = 20_000
-"""A campaign over a corpus of at most this many items is opened while the page waits, in a few seconds."""
+"""Maximum number of items of a corpus for opening a campaign within the request, in a few seconds."""
 
 
 def open_campaign(*, by: User, campaign: Campaign) -> int | Job:
-    """Open a small campaign and return how many tasks were made; start a job for a larger one.
+    """Open a small campaign and return the number of new tasks; start a job for a larger one.
 
-    Raises CampaignRefused where it is open already.
+    Raises CampaignRefused where the campaign is open already.
     """
     if queries.counts([campaign.corpus])[campaign.corpus_id]["items"] <= AT_ONCE:
         return open(by=by, campaign=campaign)
@@ -437,14 +437,14 @@ def open_campaign(*, by: User, campaign: Campaign) -> int | Job:
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Open the campaign that a job names; its result is {made: tasks}."""
+    """Open the campaign of a job; the result is {made: number of new tasks}."""
     campaign = Campaign.objects.filter(pk=job.params["campaign"]).first()
     if campaign is None:
         raise JobRefused("the campaign was deleted")
     if job.created_by is None:
         raise JobRefused("the account that asked for it is gone: ask again")
     if campaign.state == Campaign.State.OPEN:
-        return {"made": 0}  # its worker was lost after the last step
+        return {"made": 0}  # an earlier attempt lost its worker after the last step
     try:
         return {"made": open(by=job.created_by, campaign=campaign, progress=progress)}
     except CampaignRefused as error:

@@ -1,4 +1,4 @@
-"""Which continuations of a corpus a campaign asks about, as a piece of SQL and its values."""
+"""Selection of a corpus's continuations for a campaign, as SQL conditions and their parameters."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SELECTION = """(d.part = 'training') = %(training)s AND
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
            AND (c.key <> 'self' OR NOT EXISTS (
              SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self'))))"""
-"""Of a continuation `c` of a dialogue `d`: whether the campaign's systems and own turns include it.
+"""Condition on a continuation `c` of a dialogue `d`: the campaign's systems and own turns include it.
 
-Training dialogues are asked about where that is its part, and then alone. The points of a scenario are for
-people who decide in the agent's place, and for nobody else. Facts and questions
-are items of the dialogue's own turns, whatever systems were chosen.
+Training dialogues are selected only where the campaign's part is training, and then nothing else is. The
+points of a scenario are only for people who decide in the agent's place. Facts and questions are items of
+the dialogue's own turns, whatever systems were chosen.
 """
 
 MODE_ALLOWED = "c.mode <> ALL(%(refused)s)"
@@ -33,7 +33,7 @@ LEFT_OUT = "c.mode = ANY(%(refused)s)"
 
 
 def values(campaign: Campaign) -> dict[str, Any]:
-    """Return the parameters of SELECTION, MODE_ALLOWED and LEFT_OUT, with corpus, seed and what is rated."""
+    """Return the parameters of SELECTION, MODE_ALLOWED and LEFT_OUT, with corpus, seed and kind of items."""
     return {
         "campaign": campaign.pk,
         "corpus": campaign.corpus_id,
@@ -52,7 +52,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
 
 
 def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
-    """Return the continuations that SELECTION includes, as a queryset."""
+    """Return the continuations of SELECTION as a queryset."""
     others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key="self")
     systems = list(campaign.systems.values_list("pk", flat=True))
     by_system = Q(system__in=systems) if systems else Q()
@@ -70,6 +70,6 @@ def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
 
 
 def refused(version: SchemeVersion) -> dict[str, str]:
-    """Return the modes of continuations that nobody rates by a scheme, and why."""
+    """Return the modes of continuations that a scheme excludes, each with the reason."""
     scheme = SCHEMES.get(version.scheme.key, version)
     return {STATIC: NO_CONVERSATION} if scheme.one_conversation else {}

@@ -1,7 +1,7 @@
-"""Which comparisons a campaign asks about, where its scheme asks about pairs or rankings.
+"""Selection of comparisons for a campaign whose scheme is about pairs or rankings.
 
-They are chosen while the campaign is a draft, anew at each change, and made where the corpus lacks them. The
-seed and the ids in the files alone decide what is drawn. A dialogue's own turns are compared with nothing.
+Comparisons are selected while the campaign is a draft, again after each change, and created where the corpus
+lacks them. Draws depend only on the seed and the ids in the files. A dialogue's own turns are never compared.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from annotation.models import ComparedItem, Item, SchemeVersion
 from annotation.models.campaigns import Campaign
 from annotation.scheme_store import questionnaire_of
 
-# The responses of several systems to one point of a dialogue, for campaigns that show them side by side.
+# Responses of several systems to the same point of a dialogue, for campaigns that show them side by side.
 #
-# A task then has all of them, and asks the same of each; a point with one response is a task as ever. They
-# are kept as the campaign's compared items: what the corpus has as a pair or a ranking of the same
-# responses.
+# A task then has all these responses, with the same questions on each; a point with one response is an
+# ordinary task. The sets are stored as the campaign's compared items: the corpus's pairs or rankings of the
+# same responses.
 
 MOST_RESPONSES = 10
-"""Responses on one screen."""
+"""Maximum number of responses on one screen."""
 
 RESPONSES = f"""
 SELECT d.id, d.key, u.at, c.mode, c.id, u.id
@@ -46,9 +46,9 @@ SELECT d.id, d.key, u.at, c.mode, c.id, u.id
 
 
 def chosen_responses(campaign: Campaign) -> list[Members]:
-    """Return the sets of responses that stand beside each other, each (continuation id, turn id).
+    """Return the sets of responses to show side by side, each response as (continuation id, turn id).
 
-    Raises CampaignRefused where the campaign cannot show them so.
+    Raises CampaignRefused where the campaign cannot show responses side by side.
     """
     _check(campaign)
     groups: dict[tuple[int, str, int], list[tuple[int, int | None]]] = defaultdict(list)
@@ -76,7 +76,7 @@ def chosen_responses(campaign: Campaign) -> list[Members]:
 
 
 def _check(campaign: Campaign) -> None:
-    """Refuse what a screen with several responses cannot ask, or cannot be handed out by."""
+    """Refuse schemes and settings that do not fit a screen with several responses."""
     plan = questionnaire_of(campaign.scheme_version_id)
     if plan.item_kinds != ("turn",) or plan.unit != SchemeVersion.Unit.ITEM:
         refuse(
@@ -116,7 +116,7 @@ QUERIES = {
     "turns": (f"({STATIC} OR {FIRST})", "u.id IS NOT NULL"),
     "whole": ("false", "true"),
 }
-"""By what is compared: which turns are members, and which rows are."""
+"""By the setting `compared`: conditions on the turns and the rows that are members."""
 
 EXISTING_COMPARISONS = """
 SELECT i.id, array_agg(c.system_id),
@@ -131,7 +131,7 @@ SELECT i.id, array_agg(c.system_id),
 
 
 class Candidate(NamedTuple):
-    """What may be a member: its system, its continuation and its turn by id, and how it is drawn."""
+    """A possible member: the ids of its system, continuation and turn, and its rank for draws."""
 
     system: int
     continuation: int
@@ -140,15 +140,15 @@ class Candidate(NamedTuple):
 
 
 def compares(campaign: Campaign) -> bool:
-    """Whether a campaign asks about comparisons."""
+    """Whether a campaign's scheme is about comparisons."""
     return campaign.scheme_version.item_kind in COMPARING
 
 
 def choose(campaign: Campaign) -> int:
-    """Choose, for a draft, the comparisons that it asks about, and make those that are lacking; return how
-    many. Where responses to one point stand beside each other (`responses`), these are the comparisons.
+    """Select a draft's comparisons, create missing ones, and return their number.
 
-    Raises CampaignRefused where there is nothing to compare, or too much to ask about all of it.
+    Where responses stand side by side, their sets (`chosen_responses`) are the comparisons. Raises
+    CampaignRefused where there is nothing to compare, or too many comparisons without a number to draw.
     """
     campaign.compared_items.all().delete()
     if campaign.side_by_side:
@@ -166,7 +166,7 @@ def choose(campaign: Campaign) -> int:
 
 
 def _make_items(campaign: Campaign, sets: Sequence[comparisons.Members]) -> list[int]:
-    """Return the items that compare each set of members, made where they are lacking."""
+    """Return the items that compare each set of members; create missing ones."""
     comparisons.make(corpus=campaign.corpus, sets=sets)
     compared_keys = {comparisons.compared(members) for members in sets}
     return list(Item.objects.filter(compared__in=compared_keys).values_list("pk", flat=True))
@@ -202,7 +202,7 @@ def _existing_items(campaign: Campaign) -> list[int]:
 
 
 def _select_sets(campaign: Campaign) -> list[comparisons.Members]:
-    """Return the sets of members that the campaign compares, drawn where it compares some of them."""
+    """Return the sets of members that the campaign compares, all of them or a drawn number."""
     size = 2 if campaign.scheme_version.item_kind == "pair" else campaign.ranked
     groups = [group for group in _groups(campaign) if len(group) >= size]
     most = campaign.most_comparisons
@@ -223,7 +223,7 @@ def _select_sets(campaign: Campaign) -> list[comparisons.Members]:
 
 
 def _fits(campaign: Campaign, members: Sequence[Candidate]) -> bool:
-    """Whether members are of different systems, the baseline among them where there is one."""
+    """Whether all members are of different systems, with the baseline among them if there is one."""
     systems = {member.system for member in members}
     if campaign.compares == Campaign.Compares.BASELINE and campaign.baseline_id not in systems:
         return False
@@ -233,7 +233,7 @@ def _fits(campaign: Campaign, members: Sequence[Candidate]) -> bool:
 def _random(
     campaign: Campaign, groups: list[list[Candidate]], size: int, most: int
 ) -> Iterator[Sequence[Candidate]]:
-    """Yield different sets of members, each dialogue's (or point's) as likely as it has many."""
+    """Yield different random sets of members; a dialogue (or point) is weighted by its number of sets."""
     draw = random.Random(campaign.seed)
     weights = [math.comb(len(group), size) for group in groups]
     seen: set[frozenset[Candidate]] = set()
@@ -247,7 +247,7 @@ def _random(
 
 
 def _groups(campaign: Campaign) -> list[list[Candidate]]:
-    """Return what can be compared: by dialogue and, of responses, by the point that they answer."""
+    """Return groups of comparable candidates: of the same dialogue and, for responses, the same point."""
     turns, condition = QUERIES[campaign.compared]
     systems = list(campaign.systems.values_list("pk", flat=True))
     groups: dict[tuple[int, int | None, bool], list[Candidate]] = defaultdict(list)
@@ -265,7 +265,7 @@ def _draw_key(campaign: Campaign, rank: str) -> str:
 
 
 def describe(campaign: Campaign) -> dict[str, Any] | None:
-    """Describe a campaign's comparisons for pages and programs; None where it has none."""
+    """Describe a campaign's comparisons for pages and the API; None where it has none."""
     if not compares(campaign):
         return None
     return {"comparisons": campaign.compared_items.count(), "baseline": str(campaign.baseline or "")}

@@ -1,8 +1,8 @@
 """Changing, copying and archiving a campaign.
 
-A draft may change in every part. Of a campaign that was opened, what would make answers incomparable stays:
-what is asked, about which dialogues, in which order. Raters can be added at any time: the tasks get more
-slots while people work, and no slot is ever taken away.
+A draft may change in every part. After opening, settings that would make answers incomparable are fixed:
+questions, dialogues and order. Raters can be added at any time: tasks get more slots while people work, and
+no slot is ever removed.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from annotation.models import Consent, Guidelines, SchemeVersion, StratumShare
 from annotation.models.campaigns import Campaign, CampaignMember
 from annotation.work.check_actions import copy_to
 
-# Putting the rest of an open campaign into a new order: the tasks that nobody has begun.
+# Reordering an open campaign: the tasks that nobody has begun.
 #
-# A task that somebody has had keeps its place; the others change places among themselves. All members' rows
-# are locked first, as each request of a member's own locks theirs: whoever asks for the next task meanwhile
-# waits and gets it in the new order. Slots carry a copy of their task's place, and the database holds the
-# two equal.
+# A task that somebody has had keeps its position; the others swap positions among themselves. All members'
+# rows are locked first, as each member's request locks their own row: a concurrent request for the next task
+# waits and gets it in the new order. Slots have a copy of their task's position, and the database keeps both
+# equal.
 
 Order = Campaign.Order
 FAR = 2**30
-"""Added to a place on the way to another one: beyond all places, within what the column holds."""
+"""Offset of temporary positions during a move: above all positions, within the column's range."""
 
 UNBEGUN = """t.campaign_id = %(campaign)s AND t.position >= 0
    AND NOT EXISTS (SELECT 1 FROM annotation_assignment x WHERE x.task_id = t.id)"""
@@ -81,11 +81,11 @@ def reorder(
     order_by: str | None = None,
     apart_judge: str | None = None,
 ) -> int:
-    """Draw the order of the tasks that nobody has begun anew; return how many changed their place.
+    """Reorder the tasks that nobody has begun; return how many changed position.
 
-    Without a `task_order` it is the campaign's own, drawn from what is known now. With another one, the
-    campaign has that from now on, with its field or judge. Everybody goes on at the first task that is free
-    for them. Raises CampaignRefused for a draft, or an order that makes no sense.
+    Without a `task_order`, the campaign's order is recomputed from current data. A new `task_order`, with its
+    field or judge, replaces the campaign's. Everybody continues at their first free task. Raises
+    CampaignRefused for a draft, or an invalid order.
     """
     campaign = locked(campaign)
     if campaign.archived_at is not None:
@@ -113,7 +113,7 @@ def reorder(
 
 
 def _move(campaign: Campaign) -> int:
-    """Put the tasks that nobody has begun in order, while nobody claims one."""
+    """Reorder the tasks that nobody has begun, while claims wait."""
     members = CampaignMember.objects.filter(campaign=campaign)
     list(members.select_for_update().order_by("id").values_list("id"))
     with connection.cursor() as cursor:
@@ -150,23 +150,22 @@ CHOOSES = {
     *("scheme", "corpus", "systems", "seed", "include_self", "part", "side_by_side"),
     *("compares", "compared", "baseline", "ranked", "most_comparisons"),
 }
-"""Changes of a draft after which its comparisons are chosen anew."""
+"""Changes of a draft after which its comparisons are selected again."""
 NOT_COPIED = {"id", "name", "state", "archived_at", "created_at", "created_by", "batches_open"}
 
 
 CONTENT = {"name", "corpus", "scheme", "systems", "shows"}
-"""What a draft is made of beside its settings."""
+"""Changeable fields of a draft beside its settings."""
 
 
 @transaction.atomic
 def change(*, by: User, campaign: Campaign, **changes: Any) -> Campaign:
-    """Change a campaign and return it; what is as it was already changes nothing.
+    """Change a campaign and return it; equal values change nothing.
 
-    `changes` are settings (`SETTINGS`), what `CONTENT` names, `annotators`, `guidelines` and `consent`, as
-    `campaign_actions.create` takes them. A draft may change in everything, one that was opened in its name
-    and the settings that say so: with more raters its tasks get the slots that they lack at once, or none do.
-    `annotators` are who takes part from now on; who is deactivated stays. Raises CampaignRefused, whose
-    `field` says which change is at fault.
+    `changes` are settings (`SETTINGS`), the fields of `CONTENT`, `annotators`, `guidelines` and `consent`, as
+    for `campaign_actions.create`. A draft may change in everything, an opened campaign in its name and the
+    settings that allow it: with more raters, all tasks get their new slots at once, or none do. `annotators`
+    are the new members; deactivated ones stay. Raises CampaignRefused, whose `field` is the invalid change.
     """
     campaign = locked(campaign)
     if campaign.archived_at is not None:
@@ -212,10 +211,10 @@ def _set_people(by: User, campaign: Campaign, people: Iterable[User]) -> None:
 
 @transaction.atomic
 def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
-    """Set up a draft like another campaign, with its people and its guidelines and none of their work.
+    """Copy a campaign to a new draft, with its people and guidelines, without their work.
 
-    Its training, test and checks come with it, and nobody's results. A sample is drawn anew when the copy
-    opens: by the same seed, from the corpus as it is then.
+    Training, test and checks are copied without results. A sample is drawn again when the copy opens: by the
+    same seed, from the corpus at that time.
     """
     campaign = locked(campaign)
     fields = {field.attname: getattr(campaign, field.attname) for field in Campaign._meta.concrete_fields}
@@ -241,7 +240,7 @@ def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
 
 @transaction.atomic
 def archive(*, by: User, campaign: Campaign) -> None:
-    """Take a campaign out of all lists and of its annotators' sight; an open or paused one is closed by that.
+    """Hide a campaign from all lists and from its annotators; an open or paused one is closed.
 
     Labels, reports and gold stay. Raises CampaignRefused where it is archived already.
     """
@@ -257,7 +256,7 @@ def archive(*, by: User, campaign: Campaign) -> None:
 
 @transaction.atomic
 def bring_back(*, by: User, campaign: Campaign) -> None:
-    """Take a campaign out of the archive: a draft as before, or closed and to be opened again."""
+    """Restore an archived campaign, as a draft if it was one, else as closed."""
     campaign = locked(campaign)
     if campaign.archived_at is None:
         raise CampaignRefused("The campaign is not archived.")
@@ -267,7 +266,7 @@ def bring_back(*, by: User, campaign: Campaign) -> None:
 
 
 def _different(campaign: Campaign, changes: dict[str, Any]) -> dict[str, Any]:
-    """Return the changes that change something, with scheme and what is shown as they are stored."""
+    """Return the changes that differ from the campaign, in stored form."""
     if "shows" in changes:
         changes["shows"] = settings.allowed(changes["shows"])
     if "name" in changes:
@@ -307,14 +306,14 @@ def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
 
 
 def _follow_scheme(campaign: Campaign, version: SchemeVersion) -> None:
-    """Ask by another scheme; guidelines that came with the earlier one give way to those of the new one."""
+    """Set another scheme; guidelines taken from the former scheme are replaced by those of the new one."""
     text = guidelines_of(version, campaign.corpus)
     campaign.guidelines.filter(text=campaign.scheme_version.guidelines).update(text=text)
     campaign.scheme_version = version
 
 
 def _log_detail(changes: dict[str, Any]) -> dict[str, Any]:
-    """Return changes as the audit log keeps them."""
+    """Return changes in the form of the audit log."""
     detail = dict(changes)
     if "corpus" in detail:
         detail["corpus"] = detail["corpus"].name
@@ -328,7 +327,7 @@ def _log_detail(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_raters(campaign: Campaign, before: tasks.Before) -> int:
-    """Give the tasks the raters that the campaign asks for now; return how many slots are new."""
+    """Raise the tasks' raters to the campaign's new settings; return the number of new slots."""
     tasks.raise_tasks(campaign, before)
     tasks.draw(campaign)
     slot_count = tasks.make_slots(campaign)

@@ -1,4 +1,4 @@
-"""How far a campaign is, as researchers see it."""
+"""Progress of a campaign, for researchers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from config.permissions import RESEARCHERS
 
 State = Assignment.State
 COUNTED = 10_000
-"""Tasks that are counted one by one."""
+"""Maximum number of tasks that are counted one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Tasks, their slots, and what became of them."""
+    """Numbers of tasks, slots, and assignments by state."""
 
     tasks: int
     slots: int
@@ -35,7 +35,7 @@ class Counts:
 
 
 def counts(campaign: Campaign) -> Counts:
-    """Return the counts of a campaign's main work: training, tests, checks and repeats are not in them."""
+    """Return the counts of a campaign's main work, without training, tests, checks and repeats."""
     by_state = campaign.assignments.filter(slot__isnull=False).aggregate(
         submitted=Count("id", filter=Q(state=State.SUBMITTED)),
         held=Count("id", filter=Q(state=State.LEASED)),
@@ -51,8 +51,8 @@ def counts(campaign: Campaign) -> Counts:
 def _count_tasks(campaign: Campaign) -> tuple[int, int]:
     """Return the numbers of a campaign's tasks and slots.
 
-    Many are told from the last one's place, since places are counted through; their slots, where a part of
-    them has more raters, from what each says.
+    Large numbers of tasks are taken from the last position, since positions are consecutive; their slots,
+    where a part of the tasks has more raters, from the sum of each task's raters.
     """
     last = campaign.tasks.order_by("-position").first()
     if last is None or last.position < COUNTED:
@@ -64,11 +64,11 @@ def _count_tasks(campaign: Campaign) -> tuple[int, int]:
 
 
 def members(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return each member's user_id and username, and what they agreed to last.
+    """Return each member's user_id, username, and latest consent.
 
-    That is `agreed_to` (the version of the consent text) and `agreed_on` (the day, in UTC), or None. How much
-    they have done stands under their pseudonyms elsewhere: beside the user name it would tell whose pseudonym
-    is whose, and so would the minute in which they agreed, just before their first task.
+    The consent is `agreed_to` (the version of the text) and `agreed_on` (the day, in UTC), or None. Counts of
+    work are shown elsewhere under pseudonyms: beside the user name they would reveal whose pseudonym is
+    whose, and so would the minute of the consent, just before the first task.
     """
     consents = ConsentGiven.objects.filter(consent__campaign=campaign, user=OuterRef("user"))
     latest = consents.order_by("-consent__version")
@@ -85,23 +85,23 @@ def members(campaign: Campaign) -> list[dict[str, Any]]:
 
 
 def managers_in(people: Collection[int], campaign: Campaign) -> dict[int, str]:
-    """Return the user names of those among some people who manage a campaign, by account."""
+    """Return the user names, by account id, of the given people who may manage a campaign."""
     manages = Q(campaign_roles__campaign=campaign, campaign_roles__role=CampaignRole.Role.RESEARCHER)
     manages |= Q(is_superuser=True) | Q(groups__name=RESEARCHERS)
     return dict(User.objects.filter(manages, pk__in=people).values_list("pk", "username"))
 
 
 def consent(campaign: Campaign) -> Consent | None:
-    """Return the consent text in force, None where annotators are asked for none."""
+    """Return the current consent text, None where the campaign has none."""
     newest = campaign.consents.order_by("-version").first()
     return newest if newest is not None and newest.text else None
 
 
 def lacking(campaigns: Collection[Campaign]) -> dict[int, int]:
-    """Return, per campaign that can never finish as it is, how many annotators it lacks.
+    """Return the number of missing annotators, by campaign that cannot finish with its people.
 
-    Nobody rates an item twice, so it takes as many people as raters per item: those who take part and are
-    not deactivated, and those who submitted something before they left. Two queries for all of them.
+    Nobody rates an item twice, so a campaign needs as many people as raters per item. Active members count,
+    and people who submitted a task before they left. Two queries for all campaigns.
     """
     members = CampaignMember.objects.filter(campaign__in=campaigns, user__is_active=True)
     submitted = Assignment.objects.filter(campaign__in=campaigns, state=State.SUBMITTED, slot__isnull=False)
@@ -118,7 +118,7 @@ def lacking(campaigns: Collection[Campaign]) -> dict[int, int]:
 
 
 def most_raters(campaign: Campaign) -> int:
-    """Return how many different people it takes to finish the tasks that ask for most."""
+    """Return the maximum number of raters of a task."""
     return campaign.overlap_raters or campaign.raters_per_item
 
 

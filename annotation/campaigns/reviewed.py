@@ -1,8 +1,8 @@
-"""Which facts and questions of scripts a campaign asks about: by what review came to, all or a sample.
+"""Selection of facts and questions of scripts for a campaign: by review status, all or a sample.
 
-The schemes that come with Concord ask about what they are made for: quiz questions for their evidence, and
-questions that have wordings of their own for those. The sample is drawn by the seed and the keys in the files
-alone; it is kept when the campaign first opens, and never drawn again.
+The built-in review schemes are limited to the records that they review: quiz questions for their evidence,
+and questions with several wordings for these. The sample depends only on the seed and the keys in the files;
+it is stored when the campaign first opens, and never drawn again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RECORD_SELECTION = """(i.record_id IS NULL OR EXISTS (SELECT 1 FROM annotation_r
         WHERE r.id = i.record_id AND r.superseded_by_id IS NULL AND %(status)s IN ('all', r.status)
           AND CASE %(about)s WHEN 'quiz_review' THEN r.content->>'source' = 'quiz' AND r.set_id IS NULL
                              WHEN 'style_review' THEN r.content->'styles' <> '{}'::jsonb ELSE true END))"""
-"""Of an item `i`: whether it is no record, or one that the campaign asks about."""
+"""Condition on an item `i`: it is not a record, or the campaign selects the record."""
 
 SAMPLE_QUERY = """
 SELECT i.id FROM annotation_dialogue d
@@ -34,17 +34,17 @@ SELECT i.id FROM annotation_dialogue d
 
 
 def values(campaign: Campaign) -> dict[str, Any]:
-    """Return the values that RECORD_SELECTION needs."""
+    """Return the parameters of RECORD_SELECTION."""
     return {"status": campaign.record_status, "about": campaign.scheme_version.scheme.key}
 
 
 def asks(campaign: Campaign) -> bool:
-    """Whether a campaign asks about records."""
+    """Whether a campaign's scheme is about records."""
     return campaign.scheme_version.item_kind in OF_RECORDS
 
 
 def items(campaign: Campaign) -> list[int] | None:
-    """Return the ids of the sampled items, kept or as they would be drawn now; None where all are asked."""
+    """Return the ids of the sampled items, stored or as drawn now; None where there is no sample."""
     if campaign.sample_records is None or not asks(campaign):
         return None
     stored = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
@@ -58,7 +58,7 @@ def items(campaign: Campaign) -> list[int] | None:
 
 
 def keep(campaign: Campaign) -> None:
-    """Keep the sample; raise CampaignRefused where there is less than it should have."""
+    """Store the sample; raise CampaignRefused where there are too few records."""
     sample = items(campaign)
     if sample is None:
         return
@@ -75,7 +75,7 @@ def keep(campaign: Campaign) -> None:
 
 
 def refusal(campaign: Campaign) -> tuple[str, str] | None:
-    """Return the setting about records that makes no sense, and why; None where all do."""
+    """Return an invalid setting about records and the reason; None where all are valid."""
     if campaign.sample_records is None:
         return None
     if not asks(campaign):

@@ -1,8 +1,8 @@
-"""Who may, and who must, rate what in a campaign: by language, by group and stratum, and nobody their own.
+"""Rules on who may and must rate which tasks: by language, by group and stratum, and no own dialogues.
 
-What a slot asks for is written beside it as a gate (`gates`) when the rules are set, when a campaign opens
-and when it gets more slots, so that claiming one compares numbers. A trigger checks every slot that is taken,
-and hands a reserved one that falls free to somebody of its group who sits on an open one of the same task.
+The requirements of a slot are stored with it as a gate (`Gate`) when the rules are set, when a campaign
+opens and when it gets more slots, so that a claim only compares numbers. A trigger checks every slot taken,
+and moves a freed reserved slot to a member of its group who holds an open slot of the same task.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from annotation.models.campaigns import Campaign
 from annotation.text.display import language_name
 from annotation.text.views import METADATA
 
-# Tasks that nobody who takes part can take, because of the campaign's rules, and why, in words.
+# Tasks that no member can take because of the campaign's rules, with the reason in words.
 
 STUCK = """
 WITH present AS MATERIALIZED (
@@ -45,14 +45,14 @@ SELECT g.language, coalesce(o.name, ''), coalesce(r.name, ''), count(DISTINCT s.
  GROUP BY g.id, 1, 2, 3 ORDER BY 1, 2, 3
 """
 MOST_LOOKED_AT = 10_000
-"""Free slots that are looked at, so that the campaign's page stays quick."""
+"""Maximum number of free slots that are checked, so that the campaign's page stays fast."""
 
 
 def unclaimable_tasks(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return the tasks with a free slot that no present member may take, by what they ask for.
+    """Return counts of tasks with a free slot that no active member may take, by the slot's requirements.
 
-    Each with `language`, `group`, `reserved` ('' where not asked for), `tasks`, and a `sentence`. A member
-    who rated the task, skipped it or wrote in its dialogue may not take it either.
+    Each row has `language`, `group`, `reserved` ('' where not required), the number of `tasks`, and a
+    `sentence`. A member who rated the task, skipped it or wrote in its dialogue may not take it either.
     """
     if not campaign.ruled or campaign.state == Campaign.State.DRAFT:
         return []
@@ -88,9 +88,9 @@ def _sentence(language: str, group: str, reserved: str, tasks: int, somebody: bo
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a campaign: `strata` maps a stratum to its group, `required` a group to its raters a task.
+    """Rules of a campaign: `strata` maps a stratum to its group, `required` a group to its raters per task.
 
-    `by_language`, `not_own` and `groups_by` are as `Campaign` says.
+    `by_language`, `not_own` and `groups_by` are as in `Campaign`.
     """
 
     by_language: bool = False
@@ -101,7 +101,7 @@ class Rules:
 
     @property
     def any(self) -> bool:
-        """Whether anything is asked of raters."""
+        """Whether there is any rule."""
         return bool(self.by_language or self.not_own or self.strata or self.required)
 
 
@@ -114,10 +114,10 @@ def rules_of(campaign: Campaign) -> Rules:
 
 @transaction.atomic
 def set_rules(*, by: User, campaign: Campaign, rules: Rules) -> None:
-    """Set who may, and who must, rate what; they hold from the next task that is handed out.
+    """Set a campaign's rules; they apply from the next claimed task.
 
-    What is held or submitted stays. How many raters of a group each task needs is fixed once the campaign was
-    opened, for its slots may be taken. Raises CampaignRefused, whose `field` says what is at fault.
+    Held and submitted tasks stay. The number of raters of a group per task is fixed once the campaign was
+    opened, since slots may be taken. Raises CampaignRefused, whose `field` is the invalid rule.
     """
     campaign = locked(campaign)
     _check(campaign, rules)
@@ -140,7 +140,7 @@ def set_rules(*, by: User, campaign: Campaign, rules: Rules) -> None:
 
 
 def copy(*, source: Campaign, to: Campaign) -> None:
-    """Give a new draft the rules of another campaign over the same corpus."""
+    """Copy a campaign's rules to a new draft over the same corpus."""
     for row in source.strata.all():
         StratumGroup.objects.create(campaign=to, stratum=row.stratum, group_id=row.group_id)
     for needed in source.required.all():
@@ -148,7 +148,7 @@ def copy(*, source: Campaign, to: Campaign) -> None:
 
 
 def sentences(rules: Rules) -> list[str]:
-    """Return rules in words, one line each."""
+    """Return the rules in words, one line each."""
     own = rules.not_own.removeprefix(METADATA)
     by = sampling.STRATUM_TITLES.get(rules.groups_by, rules.groups_by.removeprefix(METADATA))
     return [
@@ -160,7 +160,7 @@ def sentences(rules: Rules) -> list[str]:
 
 
 def as_json(rules: Rules) -> dict[str, Any]:
-    """Return rules as plain data, groups by name."""
+    """Return rules as JSON data, with groups by name."""
     return {
         "by_language": rules.by_language,
         "not_own": rules.not_own,

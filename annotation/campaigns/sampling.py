@@ -1,8 +1,8 @@
-"""Which dialogues a campaign that asks about some of its corpus draws: by seed, and stratum by stratum.
+"""Sampling of a campaign's dialogues by seed and stratum, task order, and balance of strata.
 
 Each stratum gives its share of the sample, by largest remainder; in a stratum the dialogues with the lowest
-MD5 of seed and key are drawn. So the seed and the ids in the files alone decide. The sample is kept when the
-campaign first opens, and never drawn again.
+MD5 of seed and key are drawn. So the sample depends only on the seed and the ids in the files. It is stored
+when the campaign first opens, and never drawn again.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
 from annotation.text.views import METADATA
 
-# In which order a campaign's tasks are: what they are sorted by, and how far raters are apart on an item.
+# Order of a campaign's tasks: sort keys, and the disagreement of raters on an item (`apart`).
 #
-# How far they are apart lies between 0 and 1, the mean over the questions that the campaign asks (by key
-# and level; texts are left out). On a scale it is the distance between the judge's mean and the people's
-# mean, as a share of the scale that each answered on; of categories, the share of people who say otherwise
-# than the judge. Where nobody has answered an item, or no judge is named, it is that of the judges among
-# themselves: from the lowest to the highest, or the share that does not say what most say.
+# `apart` lies in [0, 1] and is the mean over the campaign's questions (by key and level; without texts). On a
+# scale it is the distance between the judge's mean and the people's mean, as a share of the scale on which
+# each answered; for categories, the share of people who differ from the judge. Where nobody has answered an
+# item, or no judge is named, it is the disagreement among the judges: their range, or the share of judges who
+# differ from the mode.
 
 Order = Campaign.Order
 
@@ -43,9 +43,9 @@ SORTED = {
     Order.PRIORITY: f"{NUMBER} DESC NULLS LAST, {SHUFFLED}",
     Order.INFORMATIVE: f"coalesce(a.apart, w.apart, s.apart) DESC NULLS LAST, {SHUFFLED}",
 }
-"""What tasks are sorted by; `d`, `c` and `i` are their dialogue, continuation and item.
+"""Sort keys of tasks by order; `d`, `c` and `i` are their dialogue, continuation and item.
 
-The turns of a continuation stay together; where responses stand side by side, those of a dialogue do.
+Turns of a continuation stay together; where responses are shown side by side, those of a dialogue do.
 """
 
 APART = """
@@ -94,7 +94,7 @@ apart AS (
     END)::float8 AS apart
     FROM met GROUP BY 1)
 """
-"""How far raters are apart, by item: the common table `apart`. A locked test part is not read."""
+"""Common table expression `apart`: the disagreement of raters by item, without a locked test part."""
 
 WITH_APART = """
   LEFT JOIN apart a ON a.item_id = i.id
@@ -110,15 +110,16 @@ HAS_NUMBER = f"""SELECT 1 FROM annotation_dialogue d WHERE d.corpus_id = %(corpu
 
 
 def apart(*, people_only: bool = False) -> str:
-    """Return the common table `apart` (item_id, apart), without WITH; its values are those of `values`.
+    """Return the common table expression `apart` (item_id, apart), without WITH.
 
-    With `people_only`, items that people have not answered are not in it.
+    Its parameters are those of `choice.values` and `order_values`. With `people_only`, it has only items
+    that people have answered.
     """
     return APART.replace("%(people_only)s", "true" if people_only else "false")
 
 
 def sorted_by(campaign: Campaign) -> str:
-    """Return what a campaign's tasks are sorted by."""
+    """Return the sort keys of a campaign's tasks, as SQL."""
     order = SORTED.get(Order(campaign.task_order), SHUFFLED)
     own, together = ("''", "0::bigint") if campaign.side_by_side else ("'/' || c.key", "c.id")
     return order.replace("<own>", own).replace("<together>", together)
@@ -130,7 +131,7 @@ def reads_answers(campaign: Campaign) -> bool:
 
 
 def order_values(campaign: Campaign) -> dict[str, Any]:
-    """Return the values that orders and `apart` need, beside those of `choice`."""
+    """Return the parameters of orders and `apart`, beside those of `choice.values`."""
     closed = splits.unopened(campaign.corpus).values_list("cluster", flat=True)
     return {
         "order_field": campaign.order_by.removeprefix(METADATA),
@@ -141,12 +142,12 @@ def order_values(campaign: Campaign) -> dict[str, Any]:
 
 
 def order_fields(corpus: Corpus) -> list[tuple[str, str]]:
-    """Return the entries of a corpus's metadata, by which tasks can be put in order, as (name, title)."""
+    """Return a corpus's metadata fields that can define the order by priority, as (name, title)."""
     return [(name, title) for name, title in showable(corpus) if name.startswith(METADATA)]
 
 
 def order_judges(corpus: Corpus) -> list[str]:
-    """Return the names of the judges that have answered about a corpus, in order."""
+    """Return the names of the judges with labels of a corpus, sorted."""
     counted = LabelCount.objects.filter(corpus=corpus).order_by().values("rater").annotate(many=Sum("n"))
     answered = counted.filter(many__gt=0).values("rater")
     judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=answered).order_by("name")
@@ -154,7 +155,7 @@ def order_judges(corpus: Corpus) -> list[str]:
 
 
 def order_refusal(campaign: Campaign) -> tuple[str, str] | None:
-    """Return the setting of a campaign's order that makes no sense, and why; None where all do."""
+    """Return an invalid setting of a campaign's order and the reason; None where all are valid."""
     if campaign.task_order != Order.PRIORITY and campaign.order_by:
         return "order_by", "Only the order by priority is by a field: choose “priority”, or no field."
     if campaign.task_order == Order.PRIORITY and (why := _not_numbered(campaign)):
@@ -176,11 +177,11 @@ def _not_numbered(campaign: Campaign) -> str:
     return "" if row else f"No dialogue of {corpus.name} has a number as {by.removeprefix(METADATA)}."
 
 
-# A sample of the items on which a judge and people differ: by at least a share of the scale.
+# Sample of the items on which a judge and people differ by at least a share of the scale.
 #
-# How far they are apart is what puts tasks in order of disagreement (`ordering.apart`). Like a sample of
-# dialogues it is kept when the campaign first opens, and never drawn again. Of a continuation that is rated
-# as a whole, one item that is in the sample is enough.
+# The difference is the same as in the order by disagreement (`apart`). Like a sample of dialogues, this
+# sample is stored when the campaign first opens, and never drawn again. A continuation that is rated as a
+# whole is included where one of its items is in the sample.
 
 DIFFERING = """
 WITH <apart> SELECT p.item_id FROM apart p
@@ -195,9 +196,9 @@ WITH <apart> SELECT p.item_id FROM apart p
 
 
 def differing_items(campaign: Campaign) -> list[int] | None:
-    """Return the ids of the items that were kept, or would be now; None where a campaign asks about all.
+    """Return the ids of the differing items, stored or as of now; None where there is no such sample.
 
-    What would be kept is looked up once for an instance as its settings are.
+    A draft's ids are cached on the instance while its settings stay the same.
     """
     if campaign.sample_apart is None:
         return None
@@ -212,7 +213,7 @@ def differing_items(campaign: Campaign) -> list[int] | None:
 
 
 def differing_dialogues(campaign: Campaign) -> list[int] | None:
-    """Return the ids of the dialogues in which something differs; None where a campaign asks about all."""
+    """Return the ids of the dialogues with differing items; None where there is no such sample."""
     item_ids = differing_items(campaign)
     if item_ids is None:
         return None
@@ -221,7 +222,7 @@ def differing_dialogues(campaign: Campaign) -> list[int] | None:
 
 
 def keep_differing(campaign: Campaign) -> None:
-    """Keep the items on which judge and people differ now; raise CampaignRefused where there are none."""
+    """Store the items on which judge and people differ now; raise CampaignRefused where there are none."""
     item_ids = differing_items(campaign)
     if item_ids is None:
         return
@@ -235,7 +236,7 @@ def keep_differing(campaign: Campaign) -> None:
 
 
 def nothing(campaign: Campaign) -> str:
-    """Return the sentence of a campaign that nothing is left for."""
+    """Return the refusal of a campaign without differing items."""
     return (
         f"On nothing that can be rated here are {campaign.apart_judge} and people {campaign.sample_apart:g} "
         "of the scale apart. Ask about smaller differences, or first have both rate a part of it."
@@ -276,22 +277,22 @@ OF_CONTINUATION = {
     SYSTEM: "(SELECT y.name FROM annotation_system y WHERE y.id = c.system_id)",
     PART: OF_PART,
 }
-"""The stratum of a continuation, which has one system."""
+"""SQL of a continuation's stratum, by source; a continuation has one system."""
 
 
 class Sample(NamedTuple):
-    """A sample: the stratum of each dialogue drawn, by id, and whether it was kept, as at opening."""
+    """A sample: the stratum of each drawn dialogue, by id, and whether the sample is stored."""
 
     strata: dict[int, str]
     is_stored: bool
 
     def by_stratum(self) -> list[tuple[str, int]]:
-        """Return how many were drawn of each stratum, by name."""
+        """Return the number of drawn dialogues of each stratum, sorted by name."""
         return sorted(Counter(self.strata.values()).items())
 
 
 def choices(corpus: Corpus) -> list[tuple[str, str]]:
-    """Return by what a sample of a corpus can be drawn, as (name, title)."""
+    """Return the possible strata for a sample of a corpus, as (name, title)."""
     fields = [(name, title) for name, title in showable(corpus) if name.startswith(METADATA)]
     part = [(PART, STRATUM_TITLES[PART].capitalize())] if splits.lock_of(corpus) else []
     return [
@@ -303,7 +304,7 @@ def choices(corpus: Corpus) -> list[tuple[str, str]]:
 
 
 def refusal(corpus: Corpus, stratum: str) -> str:
-    """Return why a sample of a corpus cannot be drawn by this, '' where it can."""
+    """Return why a corpus cannot be sampled by a kind of strata, '' where it can."""
     if stratum == PART and splits.lock_of(corpus) is None:
         return (
             f"{corpus.name} has no split into dev and test to draw by. Draw one on the corpus's page first."
@@ -319,15 +320,15 @@ def stratum_sql(source: str) -> str:
 
 
 def stratum_values(campaign: Campaign, source: str) -> dict[str, Any]:
-    """Return the values that the SQL of a stratum needs."""
+    """Return the parameters of `stratum_sql`."""
     split = splits.lock_of(campaign.corpus) if source == PART else None
     return {"split": split.pk if split else None, "field": source.removeprefix(METADATA)}
 
 
 def draw_sample(campaign: Campaign) -> Sample | None:
-    """Return the sample that was kept, else what would be drawn now; None where all are asked about.
+    """Return the stored sample, else the sample as drawn now; None where all dialogues are included.
 
-    Raises CampaignRefused where there are fewer dialogues than should be drawn.
+    Raises CampaignRefused where there are fewer dialogues than the number to draw.
     """
     if campaign.sample_dialogues is None:
         return None
@@ -348,7 +349,7 @@ def draw_sample(campaign: Campaign) -> Sample | None:
 
 
 def keep(campaign: Campaign, opened_by: User) -> None:
-    """Draw the sample and keep it; what was kept stays. A split that it is drawn by is fixed."""
+    """Draw and store the sample; a stored sample stays. A split that defines the strata is fixed."""
     keep_differing(campaign)
     reviewed.keep(campaign)
     sample = draw_sample(campaign)
@@ -366,25 +367,25 @@ def keep(campaign: Campaign, opened_by: User) -> None:
 
 
 def items(campaign: Campaign) -> list[int] | None:
-    """Return the ids of the items that are asked about, kept or as they would be now; None for all."""
+    """Return the ids of the sampled items, stored or as of now; None for all items."""
     return differing_items(campaign) if campaign.sample_records is None else reviewed.items(campaign)
 
 
 def dialogues(campaign: Campaign) -> list[int] | None:
-    """Return the ids of the sample, kept or as it would be drawn now; None for all of the corpus."""
+    """Return the ids of the sampled dialogues, stored or as drawn now; None for the whole corpus."""
     try:
         sample = draw_sample(campaign)
     except CampaignRefused:
-        return []  # opening says so
+        return []  # opening the campaign shows the refusal
     return differing_dialogues(campaign) if sample is None else sorted(sample.strata)
 
 
 def describe(campaign: Campaign) -> dict[str, Any] | None:
-    """Describe a campaign's sample for pages and programs; None where all dialogues are asked about.
+    """Describe a campaign's sample for pages and the API; None where all dialogues are included.
 
-    `dialogues` and, by stratum, `strata` are how many were drawn, or would be if it opened now (`kept`);
-    `refusal` says why none can be. `items` is on how many of them judge and people are `apart`, None where
-    that does not matter.
+    `dialogues` and `strata` are the numbers of drawn dialogues, in total and by stratum, stored (`kept`) or
+    as drawn now; `refusal` is why no sample can be drawn. `items` is the number of items on which judge and
+    people are at least `apart`, None without that condition.
     """
     apart = differing_items(campaign)
     if campaign.sample_dialogues is None and apart is None:
@@ -419,9 +420,9 @@ def _describe_records(campaign: Campaign) -> dict[str, Any] | None:
 
 
 def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:
-    """Return how many of `n` each stratum gives, in proportion to its size, by largest remainder.
+    """Divide `n` among strata in proportion to their sizes, by largest remainder.
 
-    Equal remainders go by name. `n` is at most the sum of the sizes; no stratum gives more than it has.
+    Ties of remainders go by name. `n` is at most the sum of the sizes; no stratum gets more than its size.
     """
     total = sum(sizes.values())
     shares = {name: n * size // total for name, size in sizes.items()}
@@ -447,10 +448,10 @@ def _eligible(campaign: Campaign) -> list[tuple[int, str | None]]:
         return list(cursor.fetchall())
 
 
-# Strata balanced over annotators: each slot knows its stratum, so that a claim compares numbers.
+# Strata balanced over annotators: each slot stores its stratum, so that a claim only compares numbers.
 
 MOST_STRATA = 100
-"""Strata that somebody's work can be balanced over; each is looked at when a task is claimed."""
+"""Maximum number of strata for balancing; a claim looks at each of them."""
 
 STRATA = """
 SELECT DISTINCT coalesce({stratum}, '') AS name
@@ -475,7 +476,7 @@ UPDATE annotation_slot s SET stratum_id = b.id
 
 
 def apply(campaign: Campaign) -> None:
-    """Write beside each slot that lacks it what stratum it is of; raise CampaignRefused for too many."""
+    """Set the stratum of each slot without one; raise CampaignRefused for too many strata."""
     if not campaign.balance_by:
         return
     stratum = stratum_sql(campaign.balance_by)
@@ -493,7 +494,7 @@ def apply(campaign: Campaign) -> None:
 
 
 def balance_refusal(campaign: Campaign) -> tuple[str, str] | None:
-    """Return the setting that stands against balancing, and why; None where nothing does."""
+    """Return the setting that prevents balancing and the reason; None where nothing does."""
     by = campaign.balance_by
     if not by:
         return None
@@ -511,7 +512,7 @@ def balance_refusal(campaign: Campaign) -> tuple[str, str] | None:
 
 
 def shares(campaign: Campaign) -> list[dict[str, int]]:
-    """Return how many tasks of each stratum each annotator has or had, who had most first; no names."""
+    """Return each annotator's number of tasks by stratum, most tasks first, without names."""
     rows = StratumShare.objects.filter(Q(stratum__campaign=campaign), done__gt=0)
     done_by_person: dict[int, dict[str, int]] = {}
     for user, stratum, done in rows.order_by("stratum__name").values_list("user", "stratum__name", "done"):

@@ -1,4 +1,4 @@
-"""The settings of a campaign, each declared once: form, API, checks and docs follow `SETTINGS`."""
+"""Settings of a campaign, each declared once: form, API, checks and docs follow `SETTINGS`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_COMPARISONS = 100_000
 
 
 class When(StrEnum):
-    """When a setting may change."""
+    """Condition under which a setting may change."""
 
     DRAFT = "while the campaign is a draft"
     ALWAYS = "at any time"
@@ -32,13 +32,12 @@ class When(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of a campaign; its type, choices and default are those of the column of its name.
+    """A setting of a campaign; its type, choices and default are those of the column with its name.
 
-    `bounds` are the least and the most of a number, `above` leaves out the least. `subject` begins the
-    sentence that refuses a value (unless set, the label does). `options` lists the values, as (value, title),
-    of a setting whose values depend on the corpus. The page leaves a setting out where it does not apply
-    (`applies`) to the corpus, and insists on a value where it is `required`; elsewhere an empty one is the
-    default.
+    `bounds` are the minimum and maximum of a number; `above` excludes the minimum. `subject` is the start of
+    the error message for a value (by default the label). `options` returns the values, as (value, title), of
+    a setting whose values depend on the corpus. The page hides a setting that does not apply (`applies`) to
+    the corpus, and needs a value where `required`; elsewhere an empty value is the default.
     """
 
     model: ClassVar[type[models.Model]] = Campaign
@@ -56,29 +55,29 @@ class Setting:
 
     @property
     def column(self) -> models.Field[Any, Any]:
-        """The column that holds it."""
+        """Column of the setting."""
         column = self.model._meta.get_field(self.name)
         assert isinstance(column, models.Field)
         return column
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share, and no whole number."""
+        """Whether the setting is a share instead of a whole number."""
         return isinstance(self.column, models.FloatField)
 
     @property
     def choices(self) -> list[str]:
-        """The values of a setting that has fixed ones."""
+        """Values of a setting with fixed choices."""
         return [value for value, _ in self.column.flatchoices]
 
     @property
     def description(self) -> str:
-        """Describe it in sentences, for the document of the API."""
+        """Description in sentences, for the API document."""
         return f"{self.label}. {self.help}".strip()
 
     @property
     def refusal(self) -> str:
-        """The sentence that refuses a value out of bounds or that is no choice; '' where there is none."""
+        """Error message for a value out of bounds or outside the choices; '' without bounds and choices."""
         if self.choices:
             values = [value for value in self.choices if value]
             one_of = f"one of {', '.join(values)}" if len(values) > 1 else values[0]
@@ -93,12 +92,12 @@ class Setting:
 
     @property
     def error_messages(self) -> dict[str, str]:
-        """What a field of a form or a serializer says of such a value."""
+        """Error messages of a form field or serializer field, by error code."""
         codes = ("min_value", "max_value", "invalid_choice")
         return dict.fromkeys(codes, self.refusal) if self.refusal else {}
 
     def allows(self, value: Any) -> bool:
-        """Whether a value is within the bounds, or one of the choices; None, for no value, always is."""
+        """Whether a value is within the bounds, or one of the choices; always true for None (no value)."""
         if value is None:
             return True
         if self.choices:
@@ -110,7 +109,7 @@ class Setting:
 
 
 class Group(NamedTuple):
-    """Settings that stand together on the page, under one title."""
+    """Settings that the page shows together, under one title."""
 
     title: str
     settings: tuple[Setting, ...]
@@ -384,21 +383,21 @@ CHANGEABLE = {"name", *(name for name, setting in SETTINGS.items() if setting.wh
 
 
 def refuse(field: str, why: str) -> NoReturn:
-    """Raise CampaignRefused about one field."""
+    """Raise CampaignRefused for a field."""
     error = CampaignRefused(why)
     error.field = field
     raise error
 
 
 def check_values(row: models.Model, settings: Mapping[str, Setting] = SETTINGS) -> None:
-    """Refuse a setting whose value is out of its bounds, or none of its choices."""
+    """Refuse a setting whose value is out of bounds or outside its choices."""
     for name, setting in settings.items():
         if not setting.allows(getattr(row, name)):
             refuse(name, setting.refusal)
 
 
 def check(campaign: Campaign) -> None:
-    """Refuse a campaign whose settings make no sense, alone or together. It need not be saved yet."""
+    """Refuse a campaign with invalid settings, alone or in combination. The campaign may be unsaved."""
     check_values(campaign)
     if campaign.part and not campaign.corpus.has_training:
         refuse("part", f"No dialogue of {campaign.corpus.name} is in training.")
@@ -442,7 +441,10 @@ def _check_overlap(campaign: Campaign) -> None:
 
 
 def refuse_fixed(campaign: Campaign, changes: dict[str, Any]) -> None:
-    """Refuse what can no longer change, or only upwards, since tasks were made. `campaign` is as it was."""
+    """Refuse changes of fixed settings, and decreases of settings that may only grow, once tasks exist.
+
+    `campaign` has the values before the changes.
+    """
     for field, value in changes.items():
         if field not in CHANGEABLE:
             name = field.replace("_", " ")
@@ -461,23 +463,23 @@ def refuse_fixed(campaign: Campaign, changes: dict[str, Any]) -> None:
 
 
 def refuse_keyed(campaign: Campaign, changes: dict[str, Any]) -> None:
-    """Refuse to ask something else, or about another corpus, where tasks have an answer key."""
+    """Refuse another scheme or another corpus where tasks have an answer key."""
     field = next((field for field in ("scheme", "corpus") if field in changes), None)
     if field is not None and campaign.key_tasks.exists():
         refuse(field, f"Tasks have a key for what is asked now. Retire these before the {field} changes.")
 
 
 def _other_measure(changes: dict[str, Any], field: str) -> bool:
-    """Whether the part is said as a number instead of a share, or the other way round.
+    """Whether the part with more raters changes from a share to a number of tasks, or the reverse.
 
-    It never shrinks by that: who was drawn stays drawn.
+    The part never shrinks by this: tasks that were drawn stay drawn.
     """
     other = {"overlap_share": "overlap_tasks", "overlap_tasks": "overlap_share"}.get(field)
     return other is not None and changes.get(field, 0) is None and changes.get(other) is not None
 
 
 def checked_name(name: str, corpus: Corpus, but: int | None = None) -> str:
-    """Return a name that a campaign may have, stripped; `but` is the campaign that has it already."""
+    """Return a valid, stripped campaign name; `but` is the id of the campaign that may have it already."""
     name = name.strip()
     if not name:
         refuse("name", "Give the campaign a name.")
@@ -490,14 +492,14 @@ def checked_name(name: str, corpus: Corpus, but: int | None = None) -> str:
 
 
 def check_blind(corpus: Corpus, field: str, phrase: str, text: str) -> None:
-    """Refuse what annotators would read that names a system so distinctively that nothing else is meant."""
+    """Refuse a text for annotators that names a system distinctively enough to mean nothing else."""
     for system in corpus.systems.all() if text else ():
         if Blind(system.name).spoken(text) != text:
             refuse(field, f"{phrase} the system “{system.name}”, which annotators must not learn.")
 
 
 def allowed(shows: Any) -> list[str]:
-    """Return what is shown beside the turns, checked."""
+    """Check and return the names of the data shown beside the turns."""
     try:
         return list(views.checked(shows))
     except ValueError as error:

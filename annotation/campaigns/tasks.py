@@ -1,4 +1,4 @@
-"""The tasks of a campaign and their slots, made in bulk when it opens."""
+"""Tasks of a campaign and their slots, created in bulk when it opens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotation.people import names
 from annotation.text.views import METADATA
 from config.planner import WORTH_TELLING, tell_planner
 
-# What each slot of a campaign with rules asks of its rater: written once, compared at each claim.
+# Requirements of each slot in a campaign with rules: written once, compared at each claim.
 
 PARTICIPANTS = "participants"
 MOST_STRATA = 500
@@ -69,8 +69,8 @@ SELECT DISTINCT coalesce({stratum}, '') AS stratum FROM annotation_dialogue d
 
 
 def apply(campaign: Campaign) -> None:
-    """Write beside each slot what it asks of its rater. Raises CampaignRefused where more raters are required
-    than a task has."""
+    """Store the requirements of each slot for its rater. Raises CampaignRefused where the rules require more
+    raters than a task has."""
     _write_authors(campaign)
     if campaign.ruled:
         check_required(campaign, sum(campaign.required.values_list("raters", flat=True)))
@@ -83,7 +83,7 @@ def apply(campaign: Campaign) -> None:
 
 
 def strata_of(campaign: Campaign, groups_by: str) -> list[str]:
-    """Return the strata that a corpus has by what tasks are grouped by, in order, at most MOST_STRATA."""
+    """Return the strata of a corpus by the source `groups_by`, sorted, at most MOST_STRATA."""
     if not groups_by or sampling.refusal(campaign.corpus, groups_by):
         return []
     values = _values_of_gates(campaign, groups_by) | {"corpus": campaign.corpus_id, "most": MOST_STRATA}
@@ -93,7 +93,7 @@ def strata_of(campaign: Campaign, groups_by: str) -> list[str]:
 
 
 def check_required(campaign: Campaign, required: int) -> None:
-    """Refuse rules that require more raters of groups than a task has raters."""
+    """Refuse rules that require more raters from groups than a task has."""
     if required > campaign.raters_per_item:
         settings.refuse(
             "required",
@@ -103,7 +103,7 @@ def check_required(campaign: Campaign, required: int) -> None:
 
 
 def _write_authors(campaign: Campaign) -> None:
-    """Keep the names of each task's authors, folded as user names are, while nobody rates their own."""
+    """Store the names of each task's authors, folded like user names, if nobody may rate own dialogues."""
     TaskAuthor.objects.filter(task__campaign=campaign).delete()
     if not campaign.not_own:
         return
@@ -120,7 +120,7 @@ def _write_authors(campaign: Campaign) -> None:
 
 
 def authors_of(dialogue: Dialogue, source: str) -> Iterable[str]:
-    """Return who wrote a dialogue: ids, names and aliases of its participants, or what its metadata says."""
+    """Return a dialogue's authors: ids, names and aliases of participants, or a metadata field's values."""
     if source == PARTICIPANTS:
         entries: list[Any] = []
         for participant in dialogue.participants:
@@ -140,11 +140,10 @@ def _values_of_gates(campaign: Campaign, groups_by: str | None = None) -> dict[s
     }
 
 
-# How many raters each task has: all alike, or a part of them, drawn by the seed, more.
+# Number of raters of each task: the same for all, or more for a part of the tasks, drawn by the seed.
 #
-# The slots of a task are rows, and how many they may be stands on the task and never falls. So adding
-# raters to a campaign in which people work adds rows that nobody waits for, and the claim finds them like
-# any other.
+# The slots of a task are rows; their maximum number is stored on the task and never decreases. So adding
+# raters to a campaign at work adds rows without making anybody wait, and claims find them like any other.
 
 RAISE = """
 UPDATE annotation_task SET raters = CASE WHEN raters = %(base_before)s THEN %(base)s ELSE %(more)s END
@@ -180,35 +179,36 @@ SELECT t.id, n, t.campaign_id, t.position, false
 
 
 class Before(NamedTuple):
-    """How many raters all tasks had, and the part that has more (None: no part had)."""
+    """Raters per task before a change: of all tasks, and of the part with more (None without one)."""
 
     base: int
     more: int | None
 
 
 def measures(campaign: Campaign) -> Before:
-    """Return how many raters a campaign asks for, to be kept while it is changed."""
+    """Return a campaign's raters per task, to compare after a change."""
     return Before(campaign.raters_per_item, campaign.overlap_raters)
 
 
 def overlap_size(campaign: Campaign, tasks: int) -> int:
-    """Return how many of `tasks` are to have more raters: a rounded share of them, or a number."""
+    """Return the number of `tasks` with more raters: a rounded share of them, or a fixed number."""
     if campaign.overlap_share is not None:
         return round(campaign.overlap_share * tasks)
     return min(campaign.overlap_tasks or 0, tasks)
 
 
 def raise_tasks(campaign: Campaign, before: Before) -> None:
-    """Give the tasks of a saved campaign the raters that it asks for now, which are no fewer than before."""
+    """Raise the raters of a saved campaign's tasks to its settings, which are never below those before."""
     values = _values_of_overlap(campaign) | {"base_before": before.base}
     with connection.cursor() as cursor:
         cursor.execute(RAISE, values)
 
 
 def draw(campaign: Campaign, first: int = 0) -> int:
-    """Draw the part that has more raters among the tasks from a position on; return how many were drawn.
+    """Draw tasks with more raters from position `first` on; return their number.
 
-    Those drawn earlier stay and count: the whole campaign has its share, rounded, as far as these reach.
+    Tasks drawn earlier stay and count: the whole campaign gets its rounded share, as far as the tasks from
+    `first` on suffice.
     """
     if campaign.overlap_raters is None:
         return 0
@@ -222,7 +222,7 @@ def draw(campaign: Campaign, first: int = 0) -> int:
 
 
 def make_slots(campaign: Campaign) -> int:
-    """Make the slots that the campaign's tasks lack; return how many."""
+    """Create the missing slots of the campaign's tasks; return their number."""
     with connection.cursor() as cursor:
         cursor.execute(MAKE_SLOTS, _values_of_overlap(campaign))
         return int(cursor.rowcount)
@@ -285,29 +285,29 @@ SELECT %(campaign)s, wanted.continuation_id, wanted.item_id, wanted.rank - 1 + %
 
 COUNT_WANTED = "SELECT count(*) FROM (SELECT 1 FROM ({}) AS wanted LIMIT %(most)s) AS counted"
 MOST_COUNTED = 10_000
-"""Tasks that a campaign would get are counted no further than this, so that its page stays quick."""
+"""Maximum count of the tasks that a campaign would get, so that its page stays fast."""
 
 
 class LeftOut(NamedTuple):
-    """Tasks that are not made (at most MOST_COUNTED are counted), of which mode, and why."""
+    """Number of excluded tasks (at most MOST_COUNTED), the mode of their continuations, and the reason."""
 
     tasks: int
     mode: str
     reason: str
 
     def sentence(self) -> str:
-        """Return it as one line for people."""
+        """Return a one-line message for people."""
         many = f"at least {self.tasks:,}" if self.tasks == MOST_COUNTED else f"{self.tasks:,}"
         verb, plural = ("is", "") if self.tasks == 1 else ("are", "s")
         return f"{many} {self.mode} continuation{plural} {verb} left out: {self.reason}."
 
 
 def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None) -> int:
-    """Make the tasks that a campaign lacks, each with its slots, in the campaign's order.
+    """Create a campaign's missing tasks with their slots, in the campaign's order; return their number.
 
-    A drawn order shuffles continuations and keeps the turns of one together, first to last; it depends on the
-    seed and on the ids in the files alone. Tasks that exist stay as they are, so a corpus that grew gives
-    the campaign more tasks at its end. Returns how many tasks are new. `progress` is told of its two steps.
+    A drawn order shuffles continuations and keeps the turns of each together, first to last; it depends only
+    on the seed and the ids in the files. Existing tasks stay unchanged, so a larger corpus adds tasks at the
+    end of the campaign. `progress` is called for its two steps.
     """
     last = campaign.tasks.aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
@@ -330,7 +330,10 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
 
 
 def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
-    """Return the first tasks, as (continuation, item or None for all of it): those made, else those to be."""
+    """Return the first tasks, existing or as they would be created.
+
+    Each is (continuation id, item id or None for the whole continuation).
+    """
     existing = campaign.tasks.order_by("position").values_list("continuation_id", "item_id")[:most]
     if existing:
         return list(existing)
@@ -342,14 +345,14 @@ def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
 
 
 def count(campaign: Campaign) -> int:
-    """Return how many new tasks `make` would make, at most MOST_COUNTED."""
+    """Return the number of tasks that `make` would create, at most MOST_COUNTED."""
     return _count(campaign, MODE_ALLOWED)
 
 
 def left_out(campaign: Campaign) -> LeftOut | None:
-    """Return what of a campaign's choice nobody is asked about, None where there is nothing.
+    """Return the excluded part of a campaign's selection, None where nothing is excluded.
 
-    Judges leave out the same, for the same reason.
+    Judges exclude the same, for the same reason.
     """
     for mode, reason in refused(campaign.scheme_version).items():
         if n := _count(campaign, LEFT_OUT):
@@ -364,7 +367,7 @@ def _count(campaign: Campaign, mode: str) -> int:
 
 
 def _lacking_query(mode: str, ranked: Campaign | None = None) -> str:
-    """Return the query of the tasks to be made; with `ranked`, a campaign, each has its `rank`."""
+    """Return the query of the missing tasks; with a campaign as `ranked`, each with its `rank`."""
     pieces = {"<chosen>": SELECTION, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
     pieces["<record>"] = reviewed.RECORD_SELECTION
     if ranked is not None:
@@ -378,7 +381,7 @@ def _lacking_query(mode: str, ranked: Campaign | None = None) -> str:
 
 
 def _untold(_done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 def _values(campaign: Campaign) -> dict[str, Any]:

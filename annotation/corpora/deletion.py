@@ -224,7 +224,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Delete the corpus of a job; its result is {deleted: rows by table}."""
     corpus = Corpus.objects.filter(pk=job.params["corpus"]).first()
     if corpus is None:
-        return {"deleted": {}}  # its worker was lost after the last step
+        return {"deleted": {}}  # an earlier attempt lost its worker after the last step
     if job.created_by is None:
         raise JobRefused("the account that asked for it is gone: an administrator must ask again")
     try:

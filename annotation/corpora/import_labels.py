@@ -26,7 +26,7 @@ from config.planner import tell_planner
 #
 # In a file exported here, people with accounts have their pseudonyms and are matched by these, too.
 #
-# A file never adds labels in an account's or a machine's name: it only matches existing labels of theirs. New
+# A file never adds labels in an account's or a machine's name: it only matches their existing labels. New
 # labels are by raters of the corpus.
 
 STAGED_RATERS = """

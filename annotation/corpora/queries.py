@@ -103,9 +103,9 @@ def find_turns(corpus: Corpus, *, text: str = "", speaker: str = "", system: str
 
 
 def count_dialogues(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
-    """Count a corpus's dialogues (of a system, where given); the flag tells whether there may be more.
+    """Count a corpus's dialogues (of a system, where given); the flag is true where there may be more.
 
-    Those of a system are found among MOST_LISTED of its continuations.
+    Dialogues of a system are counted among MOST_LISTED of its continuations.
     """
     if not system:
         stored_count = counts([corpus])[corpus.pk]["dialogues"]

@@ -90,7 +90,7 @@ def _write(file: UploadedFile[Any], place: Path) -> None:
 
 KIND = "import"
 RETENTION = timedelta(days=7)
-"""How long the file of a cancelled or failed import is kept, so that the import can be repeated."""
+"""Retention of the file of a cancelled or failed import, so that the import can be repeated."""
 UNKNOWN_FOR = 3600.0
 """Seconds after which a file that belongs to no import is deleted: a younger one may be just arriving."""
 

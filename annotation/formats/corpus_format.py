@@ -133,11 +133,11 @@ def entries(
 class Format:
     """An import format. `read` yields entries one by one.
 
-    Recoverable problems are reported to the source; others are raised. `looks_like` says whether the
+    Recoverable problems are reported to the source; others are raised. `looks_like` tests whether the
     beginning of a file fits this format. `columns` are the columns that a file may name differently.
-    `settings` are what a user may declare about a file (`Setting`). A `packed` file is larger inside than it
-    looks. A `folder` format reads several files as one. Dialogues of an `exact` format have exactly the turns
-    that the corpus has, even where a dialogue has none.
+    `settings` are a user's settings for a file (`Setting`). A `packed` file is compressed, so its content is
+    larger than the file. A `folder` format reads several files as one. Dialogues of an `exact` format have
+    exactly the turns that the corpus has, even where a dialogue has none.
 
     `labels_only` formats add labels to an existing corpus. `schemes` are the built-in schemes of the format's
     own labels; labels of other files are never assigned to these without an explicit request.

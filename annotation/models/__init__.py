@@ -1,4 +1,4 @@
-"""The tables of the people's side, one file per subject."""
+"""Database models of annotation, one file per subject."""
 
 from annotation.models.campaigns import (
     BalanceStratum,

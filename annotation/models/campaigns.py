@@ -15,8 +15,8 @@ from annotation.text.views import DEFAULT
 class CampaignRole(models.Model):
     """A person's role as adjudicator or researcher of one campaign. Its raters are CampaignMembers.
 
-    A campaign's researcher may do in it what researchers do everywhere, a campaign's adjudicator may decide
-    where its raters disagree. Either may be an annotator, or have no role, in other campaigns.
+    A campaign's researcher has a researcher's permissions in this campaign; a campaign's adjudicator may
+    adjudicate its disagreements. Either may be an annotator, or have no role, in other campaigns.
     """
 
     class Role(models.TextChoices):
@@ -120,9 +120,9 @@ class BalanceStratum(models.Model):
 
 
 class StratumShare(models.Model):
-    """Number of tasks of a stratum that somebody has done or holds, kept by a trigger, and their place in it.
+    """Number of tasks of a stratum that a person has done or holds, kept by a trigger, and their position.
 
-    `cursor` is the place of the last task of the stratum that they claimed.
+    `cursor` is the position of the last task of the stratum that they claimed.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
@@ -197,10 +197,10 @@ class Campaign(models.Model):
     Where the scheme asks about facts or questions of scripts, those of `record_status` are included, and of
     them the seed draws `sample_records` where that is set.
 
-    Dialogues in training are included where that is the `part`, and then alone.
+    Training dialogues are included only where training is the `part`, and then no others are.
 
-    With `side_by_side`, one task shows all responses of the selected systems to one point of a dialogue, and
-    asks the same of each.
+    With `side_by_side`, one task shows all responses of the selected systems to one point of a dialogue, with
+    the same questions on each.
 
     With a `batch_size`, annotators get tasks of the first `batches_open` batches of that many tasks each;
     `next_batch` sets when the next one opens (`annotation.campaigns.campaign_actions`).
@@ -208,8 +208,8 @@ class Campaign(models.Model):
     With `balance_by` ("", "system", "part" or "metadata.FIELD"), the next task of an annotator is from the
     stratum of which they have done least.
 
-    Rules on who may rate what: with `by_language`, only people who read the dialogue's language; nobody whom
-    `not_own` ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("",
+    Rules on who may rate a task: with `by_language`, only people who read the dialogue's language; nobody
+    whom `not_own` ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("",
     "system", "part" or "metadata.FIELD") has a group for its stratum, only that group. `ruled` is set where
     slots have gates.
     """

@@ -1,4 +1,4 @@
-"""Questions asked about items."""
+"""Schemes, their versions, and the questions on items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form that sets a campaign up."""
+"""Form to create or change a campaign."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from annotation.text.views import DEFAULT
 
 MOMENT = "%Y-%m-%dT%H:%M"
 SHOWN_AS = {"overlap_share": "overlap_percent"}
-"""Settings that the form shows in another unit, in a field of its own."""
+"""Settings that the form shows in another unit, by the name of the field for it."""
 SETTING_OF = {form_name: name for name, form_name in SHOWN_AS.items()}
 
 
 class CampaignForm(forms.Form):
-    """A new campaign over one corpus, or a draft to be changed; `SETTINGS` adds a field for each setting."""
+    """A new campaign over one corpus, or changes of a campaign; `SETTINGS` adds a field for each setting."""
 
     name = forms.CharField(max_length=120, help_text="Annotators see this name. Do not name a system in it.")
     scheme = forms.ChoiceField(label="Annotation scheme")
@@ -94,7 +94,7 @@ class CampaignForm(forms.Form):
         return field
 
     def groups(self) -> dict[str, dict[str, Any]]:
-        """Settings by group, each with its `title`, `note` and `fields`, and whether it is `open`."""
+        """Groups of settings by key, each with `title`, `note` and `fields`, and whether it is `open`."""
         groups: dict[str, dict[str, Any]] = {}
         for key, group in GROUPS.items():
             names = [SHOWN_AS.get(setting.name, setting.name) for setting in group.settings]
@@ -104,7 +104,7 @@ class CampaignForm(forms.Form):
         return groups
 
     def arguments(self) -> dict[str, Any]:
-        """Return what `campaigns.create` takes."""
+        """Return the arguments of `campaigns.create`."""
         return self._values() | {
             "corpus": self.corpus,
             "systems": list(self.cleaned_data["systems"]),
@@ -113,7 +113,7 @@ class CampaignForm(forms.Form):
         }
 
     def changes(self) -> dict[str, Any]:
-        """Return what `editing.change` takes: what is not as the page showed it."""
+        """Return the arguments of `editing.change`: the fields that differ from the page as shown."""
         changed = {SETTING_OF.get(name, name) for name in self.changed_data}
         changes = {name: value for name, value in self._values().items() if name in changed}
         for name in {"systems", "annotators"} & changed:
@@ -127,12 +127,12 @@ class CampaignForm(forms.Form):
         return changes
 
     def refused(self, error: CampaignRefused) -> None:
-        """Show a refusal beside the field that is at fault."""
+        """Show a refusal beside the invalid field."""
         name = SHOWN_AS.get(error.field, error.field)
         self.add_error(name if name in self.fields else None, str(error))
 
     def _values(self) -> dict[str, Any]:
-        """Return the cleaned values under the names of the settings; an empty one is the default."""
+        """Return the cleaned values by the names of settings; an empty value becomes the default."""
         values = dict(self.cleaned_data)
         percent = values.pop("overlap_percent", None)
         values["overlap_share"] = None if percent is None else percent / 100
@@ -144,7 +144,7 @@ class CampaignForm(forms.Form):
 
 
 def setting_field(setting: Setting, **options: Any) -> forms.Field:
-    """Return the field of a form in which a setting is made; `options` are told to Django beside its own."""
+    """Return the form field of a setting; `options` override the setting's own options for Django."""
     options = _texts(setting) | options
     if setting.bounds is not None:
         least, most = setting.bounds
@@ -164,7 +164,7 @@ def _texts(setting: Setting) -> dict[str, Any]:
 
 
 def _field(setting: Setting, corpus: Corpus) -> forms.Field:
-    """Return the field of a campaign's setting, with what the corpus offers."""
+    """Return the form field of a campaign's setting, with the choices that the corpus offers."""
     if setting.options is not None:
         return forms.ChoiceField(choices=setting.options(corpus), **_texts(setting))
     if isinstance(setting.column, models.ForeignKey):
@@ -176,7 +176,7 @@ def _field(setting: Setting, corpus: Corpus) -> forms.Field:
 
 
 def _is_open(field: forms.BoundField) -> bool:
-    """Whether a field is worth showing at once: it has an error, or a value other than the default."""
+    """Whether a field is shown unfolded: it has an error, or a value other than the default."""
     value = field.value()
     is_set = value not in (None, "") and field.field.has_changed(field.field.initial, value)
     return is_set or bool(field.errors)
@@ -193,7 +193,7 @@ def _scheme(campaign: Campaign) -> str:
 
 
 def _choices_with(campaign: Campaign | None) -> list[Any]:
-    """Return the schemes that can be chosen, and what the campaign asks, also where it is archived."""
+    """Return the available schemes, with the campaign's current scheme even where it is archived."""
     groups = scheme_store.choices()
     if campaign is None or any(_scheme(campaign) == ref for _, group in groups for ref, _ in group):
         return groups
@@ -202,7 +202,7 @@ def _choices_with(campaign: Campaign | None) -> list[Any]:
 
 
 def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
-    """Return what the form shows of a campaign; of another corpus than its own, no systems."""
+    """Return the form's initial values for a campaign; without systems for another corpus than its own."""
     share = campaign.overlap_share
     guidelines = campaign.guidelines.order_by("-version").first()
     consent = campaign.consents.order_by("-version").first()

@@ -1,4 +1,4 @@
-"""The researcher's pages of campaigns."""
+"""Researchers' pages of campaigns."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from config.models import Event
 from config.permissions import is_researcher, researcher_only, user_of
 from jobs.models import Job
 
-# Giving and taking roles in one campaign. Researchers only: who looks after a campaign gives none.
+# Roles in one campaign. Researchers only: campaign researchers cannot give roles.
 
 
 @require_POST
 @researcher_only
 def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: give a person (`username`) a `role` in a campaign, or `take` one away."""
+    """Researchers: give a person (`username`) a `role` in a campaign, or remove one (`take`)."""
     assert isinstance(request.user, User)
     campaign_row = access.campaign(campaign)
     if (number := row_id(request.POST.get("take", ""))) is not None:
@@ -66,12 +66,12 @@ def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
     return redirect("campaign", campaign_row.pk)
 
 
-# The page on which a campaign says who may, and who must, rate what.
+# The page of a campaign's rules on who may and must rate which tasks.
 
 
 @campaign_researcher_only
 def rules_page(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Who may manage it: who may and must rate what. `?groups_by=` offers the strata of something else."""
+    """Campaign researchers: set who may and must rate which tasks. `?groups_by=` offers other strata."""
     campaign_row, why = access.campaign(campaign), ""
     current_rules = rules.rules_of(campaign_row)
     if request.method == "POST":
@@ -130,15 +130,15 @@ def _context(campaign: Campaign, current_rules: Rules) -> dict[str, Any]:
     }
 
 
-# The page on which a researcher chooses the corpus or campaign that something new is about.
+# The page to choose the corpus or campaign of something new, such as a campaign, a gold or an export.
 
 
 def choose(
     request: HttpRequest, *, title: str, lead: str, back: tuple[str, str], room: str, campaigns: bool = True
 ) -> HttpResponse:
-    """Show every corpus, and every campaign where one may be chosen; each leads back here with its number.
+    """Show all corpora, and with `campaigns` all campaigns; each links to the same address with its number.
 
-    `back` is the address name and the text of the page that led here. For researchers; the caller says so.
+    `back` is the address name and the title of the previous page. For researchers; the caller checks this.
     """
     visible = Campaign.objects.filter(archived_at=None).select_related("corpus", "scheme_version__scheme")
     context = {
@@ -165,7 +165,7 @@ MOST_PILOTS = 10
 
 @require_GET
 def campaign_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all campaigns, latest first; others: those they look after. `?archived=1`: put away."""
+    """Researchers: list all campaigns, latest first; others: those they manage. `?archived=1`: archived."""
     mine = access.managed(user_of(request))
     if not is_researcher(request.user) and not mine.exists():
         raise PermissionDenied
@@ -192,7 +192,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 
 @researcher_only
 def new_campaign(request: HttpRequest) -> HttpResponse:
-    """Researchers: choose a corpus, then set the campaign up."""
+    """Researchers: choose a corpus, then create the campaign."""
     corpus_number = request.GET.get("corpus", "")
     corpus = Corpus.objects.filter(pk=row_id(corpus_number) or 0).first()
     if corpus is None:
@@ -225,7 +225,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 
 @campaign_researcher_only
 def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: change a campaign; a draft may be about another corpus, too (`?corpus=`)."""
+    """Researchers: change a campaign; a draft may also move to another corpus (`?corpus=`)."""
     campaign_row = access.campaign(campaign)
     corpus = campaign_row.corpus
     if request.GET.get("corpus") is not None and not is_researcher(request.user):
@@ -261,7 +261,7 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 def _pilots(user: User) -> QuerySet[Campaign]:
-    """Return the newest campaigns in which people have worked, from which another one can be planned."""
+    """Return the newest campaigns in which people have worked, as pilots for planning a campaign."""
     worked = CampaignMember.objects.filter(campaign=OuterRef("pk"), done__gt=0)
     return access.managed(user).filter(Exists(worked)).order_by("-pk")[:MOST_PILOTS]
 
@@ -269,7 +269,7 @@ def _pilots(user: User) -> QuerySet[Campaign]:
 @require_POST
 @researcher_only
 def copy_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: set up a draft like this campaign, with its people and none of their work."""
+    """Researchers: copy a campaign to a draft with the same people, without any work."""
     campaign_row = access.campaign(campaign)
     try:
         draft = editing.copy(by=user_of(request), campaign=campaign_row, name=request.POST.get("name", ""))
@@ -283,7 +283,7 @@ def copy_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_GET
 @campaign_researcher_only
 def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Who may manage it: one campaign, with its people, its progress and what annotators remarked."""
+    """Campaign researchers: show a campaign with its people, progress and the annotators' comments."""
     campaign_row = access.campaign(campaign)
     members = campaign_progress.members(campaign_row)
     remarks = list(campaign_progress.remarks(campaign_row)[:MOST_REMARKS])
@@ -328,7 +328,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @campaign_researcher_only
 def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: open, pause, close, archive or bring back."""
+    """Researchers: open, pause, close, archive or restore a campaign."""
     verb = VERBS.get(request.POST.get("verb", ""))
     if verb is None:
         messages.error(request, f"Choose one of {', '.join(VERBS)}.")
@@ -345,10 +345,10 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @campaign_researcher_only
 def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Who may manage it: put the tasks that nobody has begun in order anew, or in another order."""
+    """Campaign researchers: reorder the tasks that nobody has begun, by the same or another rule."""
     order = {name: request.POST.get(name) for name in ("task_order", "order_by", "apart_judge")}
     if order["task_order"] != Campaign.Order.PRIORITY:
-        order["order_by"] = ""  # of a choice that this order does not read
+        order["order_by"] = ""  # only the order by priority uses it
     try:
         moved = editing.reorder(by=user_of(request), campaign=access.campaign(campaign), **order)
     except CampaignRefused as error:
@@ -364,7 +364,7 @@ def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @campaign_researcher_only
 def open_batch(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Who may manage it: open the next batch of tasks."""
+    """Campaign researchers: open the next batch of tasks."""
     try:
         number = campaigns.open_next(by=user_of(request), campaign=access.campaign(campaign))
     except CampaignRefused as error:
@@ -377,7 +377,7 @@ def open_batch(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @campaign_researcher_only
 def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Who may manage it: let people (`add`) and groups (`group`) take part, or take one out (`remove`)."""
+    """Campaign researchers: add people (`add`) and groups (`group`), or remove people (`remove`)."""
     campaign_row = access.campaign(campaign)
     selected = Q(pk__in=_numbers(request.POST.getlist("add")))
     groups = _numbers(request.POST.getlist("group"))
@@ -407,7 +407,7 @@ def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 def _events(campaign: Campaign) -> list[tuple[Event, str]]:
-    """Return the latest acts about a campaign, whatever it was called then, with who did each."""
+    """Return the latest events of a campaign, also under former names, each with its author's name."""
     about = Q(detail__campaign=campaign.pk) | Q(subject=campaign.name, detail__campaign__isnull=True)
     rows = list(Event.objects.filter(about, verb__startswith="campaign: ")[:20])
     names = campaign_progress.managers_in({row.by_id for row in rows if row.by_id is not None}, campaign)
@@ -417,7 +417,7 @@ def _events(campaign: Campaign) -> list[tuple[Event, str]]:
 @require_POST
 @campaign_researcher_only
 def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: change what annotators agree to first; a version that somebody agreed to is kept."""
+    """Researchers: change the consent text; a version that somebody agreed to is kept."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
     try:
         version = campaigns.set_consent(by=user_of(request), campaign=access.campaign(campaign), text=text)

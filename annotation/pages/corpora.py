@@ -1,4 +1,4 @@
-"""The pages of corpora: all of them, one with its search, its splits, and its deletion."""
+"""Pages of corpora: list, import, one corpus with search, splits and deletion, and its dialogues."""
 
 from __future__ import annotations
 
@@ -47,33 +47,33 @@ from jobs import job_actions as jobs
 from jobs.errors import JobError
 from jobs.models import Job
 
-# Uploading a file to be imported, and watching its import.
+# Upload of a file, and progress of its import.
 
-# The form of an import: the file, its format, and the corpus it becomes or joins.
+# The form of an import: file, format, and new or existing corpus.
 
-# A form's field for one file, or for the several files of a data set.
+# A form field for one file, or for the files of a data set.
 
 
 class SeveralFiles(forms.FileInput):
-    """A file input in which several may be chosen."""
+    """A file input that accepts several files."""
 
     allow_multiple_selected = True
 
 
 class FilesField(forms.FileField):
-    """Cleans to a list of files, with one at least."""
+    """A field that cleans to a list of at least one file."""
 
     widget = SeveralFiles
 
     def clean(self, data: Any, initial: Any = None) -> Any:
-        """Return the files that were sent; each must be there and not be empty."""
+        """Return the uploaded files; each must be present and not empty."""
         clean = super().clean
         sent = data if isinstance(data, list) else [data]
         return [clean(file, initial) for file in sent or [None]]
 
 
 def size(files: list[UploadedFile[Any]]) -> int:
-    """Return how many bytes the files have together."""
+    """Return the total bytes of the files."""
     return sum(file.size or 0 for file in files)
 
 
@@ -83,7 +83,7 @@ def _schemes() -> list[tuple[str, str]]:
 
 
 def _field(setting: Setting) -> forms.Field:
-    """Return the form's field for what a user may say of a file."""
+    """Return the form field of a file setting."""
     options: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
     if setting.kind == "choice":
         none = "no" if len(setting.choices) == 1 else "neither"
@@ -94,7 +94,7 @@ def _field(setting: Setting) -> forms.Field:
 
 
 class ImportForm(forms.Form):
-    """What is imported, and where to. Either a new name or an existing corpus is needed."""
+    """A file to import, and its target: either the name of a new corpus or an existing corpus."""
 
     file = FilesField(help_text="A data set of several files: choose all of them together.")
     format = forms.ChoiceField(
@@ -146,11 +146,11 @@ class ImportForm(forms.Form):
             self.fields[setting.key] = _field(setting)
 
     def file_settings(self) -> list[forms.BoundField]:
-        """Return the fields of what a user may say of a file."""
+        """Return the fields of the file settings."""
         return [self[key] for key in SETTINGS]
 
     def has_more(self) -> bool:
-        """Whether something of what is folded away was filled in, or is wrong."""
+        """Whether a field in the folded part was filled in, or is invalid."""
         names = ("columns", "scheme", "source", "licence", "sha256", *SETTINGS)
         return any(self[name].errors for name in names) or any(
             self[name].value() for name in ("columns", *SETTINGS)
@@ -171,7 +171,7 @@ class ImportForm(forms.Form):
         return cleaned
 
     def _tell_format(self, cleaned: dict[str, Any], files: list[UploadedFile[Any]]) -> None:
-        """Read the columns and settings, and find the format where none is named."""
+        """Parse the columns and settings, and detect the format where none is named."""
         cleaned["guessed"] = not cleaned["format"]
         file = uploads.first(files)
         try:
@@ -186,7 +186,7 @@ class ImportForm(forms.Form):
         file.seek(0)
 
     def _check_content(self, file: UploadedFile[Any], sha256: str) -> None:
-        """Refuse a file that is not the one that its manifest describes."""
+        """Refuse a file that differs from the one in its manifest."""
         digest = hashlib.sha256()
         for chunk in file.chunks():
             digest.update(chunk)
@@ -197,7 +197,7 @@ class ImportForm(forms.Form):
 
     @staticmethod
     def as_sent(upload: Upload) -> dict[str, Any]:
-        """Return what the form held when a file was sent, without the file."""
+        """Return the form's values at an upload, without the file."""
         return {
             "format": "" if upload.guessed else upload.format,
             "columns": ", ".join(f"{ours}={theirs}" for ours, theirs in upload.columns.items()),
@@ -209,7 +209,7 @@ class ImportForm(forms.Form):
         }
 
     def arguments(self) -> dict[str, Any]:
-        """Return what `uploads.receive` takes."""
+        """Return the arguments of `uploads.receive`."""
         data = self.cleaned_data
         into = data["into"]
         return {
@@ -235,9 +235,9 @@ FORM_OVERHEAD = 2**20
 @csrf_exempt
 @researcher_only
 def import_corpus(request: HttpRequest) -> HttpResponse:
-    """Researchers: the form of an import, and receiving the file.
+    """Researchers: show the import form, and receive the file.
 
-    The size is checked before any of the body is read, and so before the form's token, which is in the body.
+    The size is checked before any of the body is read, so before the form's token, which is in the body.
     """
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length) > settings.UPLOAD_LIMIT_BYTES + FORM_OVERHEAD:
@@ -258,7 +258,7 @@ def _import(request: HttpRequest) -> HttpResponse:
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
-    """Return what the form begins with: what was sent with the upload `like`, or the corpus `into`."""
+    """Return the form's initial values: those of the upload `like`, or the corpus `into`."""
     like = request.GET.get("like", "")
     if like.isascii() and like.isdigit() and len(like) < 19:
         return ImportForm.as_sent(access.upload(user_of(request), int(like)))
@@ -273,7 +273,7 @@ def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResp
 @require_GET
 @researcher_only
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: how far the import of a file of theirs is."""
+    """Researchers: show the progress of an own import."""
     upload_row = access.upload(user_of(request), pk)
     context: dict[str, Any] = {
         "upload": upload_row,
@@ -288,7 +288,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: cancel the import of a file of theirs."""
+    """Researchers: cancel an own import."""
     uploads.cancel(upload=access.upload(user_of(request), pk), by=user_of(request))
     return redirect("upload", pk)
 
@@ -296,7 +296,7 @@ def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: import a file of theirs again whose import was cancelled or failed."""
+    """Researchers: repeat an own import that was cancelled or failed."""
     try:
         uploads.repeat(upload=access.upload(user_of(request), pk), by=user_of(request))
     except JobError as error:
@@ -312,7 +312,7 @@ TURNS_SHOWN = 400
 @require_GET
 @researcher_only
 def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: one dialogue, with one of its continuations (its own turns where none is asked for)."""
+    """Researchers: show a dialogue with one of its continuations, by default its own turns."""
     dialogue_row = access.dialogue(pk)
     own_page = hooks.own_pages(dialogue_row)
     if own_page is not None and request.GET.get("continuation", SELF) == SELF:
@@ -378,26 +378,26 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _to_own_page(request: HttpRequest, dialogue_row: Dialogue, page: str) -> HttpResponse:
-    """Lead to the page of dialogues of its kind, and to the turn that the link names."""
+    """Redirect to the page for dialogues of its kind, at the turn in the link."""
     address = reverse(page, args=[dialogue_row.corpus_id, dialogue_row.pk])
     number = _counted(request, "turn", least=1)
     return redirect(f"{address}?turn={number}#turn-{number}" if number else address)
 
 
 def _history(dialogue_row: Dialogue, own: Any) -> Paginator[Turn]:
-    """Return the dialogue's own turns by pages; none of one that has a page of its own."""
+    """Return the dialogue's own turns in pages; no turns where another page shows them."""
     turns = Turn.objects.filter(continuation=own).order_by("position")
     is_shown = own is not None and hooks.own_pages(dialogue_row) is None
     pages = Paginator(turns if is_shown else turns.none(), TURNS_SHOWN)
-    pages.count = own.length if is_shown else 0  # counted already
+    pages.count = own.length if is_shown else 0  # saves a query
     return pages
 
 
 def _counted(request: HttpRequest, name: str, *, least: int) -> int | None:
-    """Return the number that a link gives under a name, None where it gives none.
+    """Return the number of a link's parameter, None where it has none.
 
-    `turn` is a turn's number as annotators count it; `index` its place within the continuation, from 0, which
-    tells static turns of one number apart.
+    `turn` is the turn's number that annotators see; `index` is its position in the continuation, from 0,
+    which distinguishes static turns with the same number.
     """
     text = request.GET.get(name, "")
     number = 0 if text == "0" else row_id(text)
@@ -407,7 +407,7 @@ def _counted(request: HttpRequest, name: str, *, least: int) -> int | None:
 def _selected_continuation(
     parts: Sequence[Continuation], key: str | None, own: Continuation | None
 ) -> Continuation | None:
-    """Return the continuation to be shown, None where the dialogue has none at all."""
+    """Return the continuation to show, None where the dialogue has none at all."""
     if key:
         match = next((part for part in parts if part.key == key), None)
         if match is None:
@@ -417,7 +417,7 @@ def _selected_continuation(
 
 
 def _links(dialogue: Dialogue, continuation: Continuation) -> dict[int, tuple[str, str]]:
-    """Return the links that suites add to turns, by their ids: text and address."""
+    """Return the links that suites add to turns, by turn id: text and address."""
     return {
         turn: link for of_turns in hooks.LINK_TURNS for turn, link in of_turns(dialogue, continuation).items()
     }
@@ -439,7 +439,7 @@ def _display_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-# Copying a corpus's dialogues without their turns, from the page of the corpus.
+# Copies of a corpus's dialogues without turns, from the page of the corpus.
 
 
 @require_POST
@@ -473,7 +473,7 @@ PAGE_SIZE = 50
 @require_GET
 @researcher_only
 def corpora(request: HttpRequest) -> HttpResponse:
-    """Researchers: all corpora, and imports of theirs that have not ended."""
+    """Researchers: list all corpora, and own imports that have not ended."""
     page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
     counted = queries.counts(list(page))
     under_way = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
@@ -484,7 +484,7 @@ def corpora(request: HttpRequest) -> HttpResponse:
 @require_GET
 @researcher_only
 def corpus(request: HttpRequest, name: str) -> HttpResponse:
-    """Researchers: one corpus, with its dialogues or the turns that a search finds."""
+    """Researchers: show a corpus with its dialogues, or with the turns found by a search."""
     corpus_row = access.corpus_named(name)
     search = {
         key: request.GET.get(key, "").replace("\0", "").strip() for key in ("text", "speaker", "system")
@@ -508,7 +508,7 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: str) -> dict[str, Any]:
-    """Return the turns that a search finds, else the page of dialogues."""
+    """Return the turns found by a search, else a page of dialogues."""
     if search["text"] or search["speaker"]:
         matches = queries.search(corpus, **search, after=after, most=PAGE_SIZE)
         turn_numbers.number(matches.turns)
@@ -537,7 +537,7 @@ def _splits(corpus: Corpus) -> list[dict[str, Any]]:
 @require_POST
 @researcher_only
 def draw_split(request: HttpRequest, name: str) -> HttpResponse:
-    """Researchers: draw dev and test from a seed, or anew while they are not used."""
+    """Researchers: draw dev and test from a seed, or redraw them while unused."""
     corpus_row = access.corpus_named(name)
     try:
         seed, share = int(request.POST.get("seed", "0")), float(request.POST.get("test_share", "0.5"))
@@ -558,7 +558,7 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 @researcher_only
 def change_families(request: HttpRequest, name: str) -> HttpResponse:
-    """Researchers: say of which family of models the systems of a corpus are."""
+    """Researchers: set the model families of a corpus's systems."""
     corpus_row = access.corpus_named(name)
     systems, families = request.POST.getlist("system"), request.POST.getlist("family")
     try:

@@ -1,4 +1,4 @@
-"""Pages of messages: an annotator's own, and those of a campaign for its researchers."""
+"""Pages of messages: an annotator's own threads, and a campaign's threads for its researchers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from annotation.work.labels import pseudonyms_of_people as of_people
 from config.files import row_id
 from config.permissions import user_of
 
-# What the frame of every page tells of messages.
+# The number of unread messages in the frame of every page.
 
 
 def unread_messages(request: HttpRequest) -> dict[str, Any]:
-    """Return how many messages the viewer has not seen, lazily: pages without the frame pay no query."""
+    """Return the number of unread messages of the viewer, lazily: pages without the frame run no query."""
     return {"viewer_unread": lambda: messages.unread(request.user.pk) if request.user.is_authenticated else 0}
 
 
@@ -37,7 +37,7 @@ VERBS = {"close": messages.close, "open": messages.open_again}
 
 @require_GET
 def my_messages(request: HttpRequest) -> HttpResponse:
-    """Everyone signed in: the threads between them and researchers; what is shown counts as seen."""
+    """Everyone signed in: list the viewer's threads with researchers; messages shown count as read."""
     viewer = user_of(request)
     page = Paginator(messages.of_annotator(viewer), ROWS).get_page(request.GET.get("page"))
     rows = _rows(page.object_list, viewer, {viewer.pk: viewer.get_username()})
@@ -52,7 +52,7 @@ def my_messages(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def answer_message(request: HttpRequest, thread: int) -> HttpResponse:
-    """Everyone signed in: say something in a thread of their own."""
+    """Everyone signed in: reply in an own thread."""
     thread_row = access.own_thread(user_of(request), thread)
     try:
         messages.answer(by=user_of(request), thread=thread_row, text=request.POST.get("text", ""))
@@ -64,7 +64,7 @@ def answer_message(request: HttpRequest, thread: int) -> HttpResponse:
 
 @require_POST
 def ask_researcher(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members: write to the researchers of a campaign."""
+    """Members: send a message to the researchers of a campaign."""
     access.membership(user_of(request), campaign)
     try:
         messages.ask(by=user_of(request), campaign=campaign, text=request.POST.get("text", ""))
@@ -76,10 +76,10 @@ def ask_researcher(request: HttpRequest, campaign: int) -> HttpResponse:
 
 @campaign_researcher_only
 def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: the threads of a campaign, and writing to its annotators.
+    """Researchers: list the threads of a campaign, and write to its annotators.
 
-    `?annotator=` lists those of one person, `?waiting=1` those that wait for an answer; `?assignment=` writes
-    about that task, `&turn=` (a line of it, from 1) about a turn.
+    `?annotator=` lists the threads of one person, `?waiting=1` those that wait for an answer; `?assignment=`
+    writes about that task, `&turn=` (its line, from 1) about a turn.
     """
     campaign_row = access.campaign(campaign)
     about = _about(request, campaign_row)
@@ -117,7 +117,7 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @campaign_researcher_only
 def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
-    """Researchers: answer in a thread (`text`), close it or open it again (`verb`)."""
+    """Researchers: answer in a thread (`text`), close it or reopen it (`verb`)."""
     thread_row = access.thread(campaign, thread)
     verb = VERBS.get(request.POST.get("verb", ""))
     try:
@@ -133,7 +133,7 @@ def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpRes
 
 
 def _about(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
-    """Return the task that a message is to be about, with the lines that its annotator was shown."""
+    """Return the task of a new message, with the lines that its annotator saw."""
     number = row_id(request.GET.get("assignment", ""))
     if number is None:
         return None
@@ -185,7 +185,7 @@ def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | Non
 
 
 def _rows(threads: Any, viewer: User, names: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Return threads with their messages and the numbers of their turns; annotators are called by `names`."""
+    """Return threads with their messages and turn numbers; `names` has the annotators' names."""
     thread_list: list[Thread] = list(threads)
     turn_numbers.number(thread.turn for thread in thread_list)
     return [

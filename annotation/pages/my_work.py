@@ -1,4 +1,4 @@
-"""An annotator's own pages: what there is to do and how it goes, and what they submitted."""
+"""An annotator's own pages: campaigns with progress, submissions, and preferences."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from annotation.work.own_work import with_work
 from annotation.work.submissions import taken_back
 from config.permissions import is_researcher, user_of
 
-# How a person likes to work on the annotation page: everyone signed in, for themselves.
+# A person's own preferences for the annotation page, for everyone signed in.
 
 
 class ComfortForm(forms.Form):
-    """The settings, and a field for the key of each command."""
+    """Settings of the annotation page, with a field for the key of each command."""
 
     auto_advance = forms.BooleanField(
         required=False,
@@ -62,7 +62,7 @@ class ComfortForm(forms.Form):
 
 
 def settings(request: HttpRequest) -> HttpResponse:
-    """Everyone signed in: their own settings of the annotation page."""
+    """Everyone signed in: change their own settings of the annotation page."""
     person = request.user
     assert isinstance(person, User)
     mine = preferences.comfort_of(person)
@@ -89,7 +89,7 @@ ROWS = 25
 @require_GET
 @cache_control(no_store=True)
 def my_campaigns(request: HttpRequest) -> HttpResponse:
-    """Everyone signed in: the campaigns they take part in, what is left there, and how they get on."""
+    """Everyone signed in: list their campaigns, with the remaining work and their progress."""
     viewer = user_of(request)
     mine = (
         CampaignMember.objects.filter(user=viewer)
@@ -120,7 +120,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
 @require_GET
 @cache_control(no_store=True)
 def my_submissions(request: HttpRequest) -> HttpResponse:
-    """Everyone signed in: what they submitted, to be searched and opened."""
+    """Everyone signed in: list their submissions, with search; each can be opened."""
     viewer = user_of(request)
     search = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in own_work.SEARCH_FIELDS}
     page = Paginator(own_work.own_submissions(viewer, own_work.submission_query(search)), ROWS).get_page(
@@ -148,7 +148,7 @@ def _agreed(viewer: User) -> dict[int, Any]:
 
 
 def _taken_back(viewer: User) -> dict[int, list[Any]]:
-    """Return what was taken back from a person and not told of by later work, by campaign."""
+    """Return the tasks taken back from a person since their last submission, by campaign."""
     by_campaign: dict[int, list[Any]] = {}
     for assignment in taken_back(viewer):
         by_campaign.setdefault(assignment.campaign_id, []).append(assignment)
@@ -156,7 +156,7 @@ def _taken_back(viewer: User) -> dict[int, list[Any]]:
 
 
 def _unread(viewer: User) -> dict[int, int]:
-    """Return how many messages a person has not seen, by campaign."""
+    """Return the number of a person's unread messages, by campaign."""
     rows = Thread.objects.filter(annotator=viewer, unread__gt=0).values_list("campaign_id", "unread")
     counts: dict[int, int] = {}
     for campaign, number in rows:

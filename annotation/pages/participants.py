@@ -1,4 +1,4 @@
-"""The page of those who join a campaign by a link: the links, who came, and the list for paying."""
+"""Page of a campaign's join links and participants, with the list for payment."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class JoinLinkForm(forms.Form):
 @never_cache
 @campaign_researcher_only
 def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Who may manage it: the links into a campaign and who came by them; make a link, revoke one."""
+    """Campaign researchers: list a campaign's join links and participants; create or revoke a link."""
     assert isinstance(request.user, User)
     campaign_row = access.campaign(campaign)
     if (number := row_id(request.POST.get("dismiss", ""))) is not None:
@@ -115,7 +115,7 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 def _keys(campaign: Campaign, links: Iterable[JoinLink]) -> dict[int, str]:
-    """Keys that sign ids, by link; empty where the campaign asks for no signature."""
+    """Return the keys that sign ids, by link; empty where the campaign requires no signature."""
     if campaign.join_proof != Campaign.JoinProof.SIGNED:
         return {}
     return {link.pk: participants.signing_key(link) for link in links}
@@ -129,7 +129,7 @@ def _address(request: HttpRequest, link: JoinLink) -> str:
 @never_cache
 @campaign_researcher_only
 def participants_file(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Who may manage it: who came by links, with ids and codes, as CSV to pay by. Logged."""
+    """Campaign researchers: export participants with ids and codes as CSV, for payment. Logged."""
     assert isinstance(request.user, User)
     campaign_row = access.campaign(campaign)
     response = HttpResponse(content_type="text/csv; charset=utf-8")

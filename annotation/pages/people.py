@@ -1,4 +1,4 @@
-"""The pages of people: all accounts, one account, invitations. Administrators only."""
+"""Pages of people: accounts, invitations, audit log (administrators only), groups, and one's own account."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from annotation.people.accounts import ROLES
 from config.files import row_id
 from config.permissions import administrator_only, researcher_only, user_of
 
-# The forms about people. What the actions behind them refuse, `refused` puts beside its field.
+# Forms about people. `refused` shows an action's refusal beside the invalid field.
 
 ROLE_CHOICES = list(ROLES.items())
 LONGEST_PASSWORD = 1_000
 
 
 def refused(form: forms.Form, error: PeopleError) -> None:
-    """Add a refusal to the field that is at fault."""
+    """Add a refusal to the invalid field."""
     form.add_error(error.field if error.field in form.fields else None, str(error))
 
 
 def password_field(label: str, autocomplete: str) -> forms.CharField:
-    """Return a field for a password."""
+    """Return a password field."""
     widget = forms.PasswordInput(attrs={"autocomplete": autocomplete})
     return forms.CharField(label=label, widget=widget, strip=False, max_length=LONGEST_PASSWORD)
 
 
 class SignInForm(AuthenticationForm):
-    """Name and password, of bounded length."""
+    """User name and password, of bounded length."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -66,7 +66,7 @@ class PersonForm(forms.Form):
 
 
 class InviteForm(forms.Form):
-    """An invitation. Its fields have ids of their own: the page has another form with a role."""
+    """An invitation. Its fields have special ids, since the page has another form with a role."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "invite_%s"} | kwargs)
@@ -89,14 +89,14 @@ class InviteForm(forms.Form):
 
 
 class EnterForm(forms.Form):
-    """What a new person gives: a name and a password, twice."""
+    """A new person's user name, and the password twice."""
 
     username = forms.CharField(max_length=150, label="User name")
     password = password_field("Password", "new-password")
     again = password_field("Password again", "new-password")
 
     def clean(self) -> dict[str, Any]:
-        """Refuse two passwords that differ."""
+        """Refuse different passwords."""
         data = super().clean() or {}
         if data.get("password") and data.get("again") and data["password"] != data["again"]:
             self.add_error("again", "The two passwords differ.")
@@ -104,7 +104,7 @@ class EnterForm(forms.Form):
 
 
 class NewPasswordForm(EnterForm):
-    """A new password, twice, for an account that is there."""
+    """A new password, twice, for an existing account."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -112,7 +112,7 @@ class NewPasswordForm(EnterForm):
 
 
 class ChangePasswordForm(NewPasswordForm):
-    """A new password, twice, after the one of now."""
+    """The current password, and a new password twice."""
 
     field_order = ["old", "password", "again"]
     old = password_field("Password of now", "current-password")
@@ -129,7 +129,7 @@ class TokenForm(forms.Form):
 
 
 class AuditForm(forms.Form):
-    """What of the audit log is shown."""
+    """Filters of the audit log."""
 
     verb = forms.ChoiceField(required=False, label="Act")
     person = forms.CharField(required=False, max_length=150, label="Person")
@@ -142,7 +142,7 @@ class AuditForm(forms.Form):
         verb.choices = [("", "All"), *((name, name) for name in verbs)]
 
 
-# One's own account: its password, and the tokens that programs use in one's name. Everyone signed in.
+# The viewer's own account: password, and tokens for programs. Everyone signed in.
 
 
 def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
@@ -153,14 +153,14 @@ def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpRespon
 @require_GET
 @never_cache
 def account(request: HttpRequest) -> HttpResponse:
-    """Everyone signed in: their own account and its tokens."""
+    """Everyone signed in: show their own account and its tokens."""
     return _page(request)
 
 
 @require_POST
 @never_cache
 def make_token(request: HttpRequest) -> HttpResponse:
-    """Everyone signed in: make a token; its key is shown in this answer and never again."""
+    """Everyone signed in: create a token; only this response shows its key."""
     form = TokenForm(request.POST)
     if form.is_valid():
         try:
@@ -174,7 +174,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
-    """Everyone signed in: make one of their tokens useless."""
+    """Everyone signed in: revoke one of their tokens."""
     token = access.own_token(user_of(request), pk)
     accounts.revoke(by=user_of(request), token=token)
     messages.success(request, f"The token {token.name} was revoked.")
@@ -208,7 +208,7 @@ EVENTS_SHOWN = 100
 @never_cache
 @administrator_only
 def log(request: HttpRequest) -> HttpResponse:
-    """Administrators: who did what and when, filtered, newest first."""
+    """Administrators: list the log entries that match the filters, newest first."""
     form = AuditForm(request.GET, verbs=accounts.verbs())
     filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
     page = Paginator(accounts.events(**filters), EVENTS_SHOWN).get_page(request.GET.get("page"))
@@ -220,7 +220,7 @@ def log(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/log.html", context, status=200 if form.is_valid() else 422)
 
 
-# The pages of groups of people, and of what a person reads and writes as. Researchers.
+# Pages of groups of people, and of a person's languages and author names. Researchers only.
 
 GROUPS_SHOWN = 100
 
@@ -233,7 +233,7 @@ def _selected_people(request: HttpRequest) -> list[User]:
 @require_GET
 @researcher_only
 def group_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all groups, and who is in which, reads what and writes as whom."""
+    """Researchers: list all groups, and people with their groups, languages and author names."""
     context = {
         "groups": PeopleGroup.objects.prefetch_related("people"),
         "page": Paginator(groups.people(), GROUPS_SHOWN).get_page(request.GET.get("page")),
@@ -245,7 +245,7 @@ def group_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 @researcher_only
 def add_group(request: HttpRequest) -> HttpResponse:
-    """Researchers: make a group."""
+    """Researchers: create a group."""
     try:
         new_group = groups.create(by=user_of(request), name=request.POST.get("name", ""))
     except GroupRefused as error:
@@ -256,7 +256,7 @@ def add_group(request: HttpRequest) -> HttpResponse:
 
 @researcher_only
 def group(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: one group; rename it, say who is in it, delete it."""
+    """Researchers: show a group; rename it, change its people, or delete it."""
     people_group = access.people_group(pk)
     if request.method == "POST":
         try:
@@ -286,7 +286,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
 
 @researcher_only
 def described_person(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: which languages a person reads, and under which names they write in dialogues."""
+    """Researchers: set the languages that a person reads, and their author names in dialogues."""
     person, why = access.account(pk), ""
     description = groups.described(person)
     if request.method == "POST":
@@ -314,14 +314,14 @@ def described_person(request: HttpRequest, pk: int) -> HttpResponse:
 
 PAGE_SIZE = 50
 AT_FAULT = {"username": "name", "email": "emails"}
-"""The fields of the form of invitations, by what a refusal is about."""
+"""Fields of the invitation form, by the field of a refusal."""
 
 
 @require_GET
 @never_cache
 @administrator_only
 def people(request: HttpRequest) -> HttpResponse:
-    """Administrators: every account with its role and what it has done, and open invitations."""
+    """Administrators: list all accounts with their roles and amount of work, and open invitations."""
     return _people(request, PersonForm(), InviteForm())
 
 
@@ -349,7 +349,7 @@ def _people(
 @never_cache
 @administrator_only
 def add_person(request: HttpRequest) -> HttpResponse:
-    """Administrators: make an account with a password that they choose."""
+    """Administrators: create an account with a password that they choose."""
     form = PersonForm(request.POST)
     if form.is_valid():
         try:
@@ -366,7 +366,7 @@ def add_person(request: HttpRequest) -> HttpResponse:
 @never_cache
 @administrator_only
 def invite(request: HttpRequest) -> HttpResponse:
-    """Administrators: make an invitation; its link is shown in this answer and never again."""
+    """Administrators: create an invitation; only this response shows its link."""
     form = InviteForm(request.POST)
     if form.is_valid():
         try:
@@ -377,7 +377,7 @@ def invite(request: HttpRequest) -> HttpResponse:
 
 
 def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpResponse:
-    """Make one link, or one for each address, which is sent where mail is set up and else shown."""
+    """Create one link, or one for each address; links are sent where mail is set up, else shown."""
     by = user_of(request)
     if not emails.strip():
         return _link_page(request, links.invite(by=by, **options), "Invitation")
@@ -396,7 +396,7 @@ def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpRespon
 @require_POST
 @administrator_only
 def send_invitation(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: send an invitation once more, with a new link."""
+    """Administrators: send an invitation again, with a new link."""
     try:
         links.send_invitations(by=user_of(request), invitations=[access.invitation(pk)], base=_base(request))
     except PeopleError as error:
@@ -418,7 +418,7 @@ def _address(request: HttpRequest, made_link: links.IssuedLink) -> str:
 @never_cache
 @administrator_only
 def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: make a link for a new password; it is shown in this answer and never again."""
+    """Administrators: create a link for a new password; only this response shows it."""
     try:
         made_link = links.reset(by=user_of(request), person=access.account(pk))
     except PeopleError as error:
@@ -435,7 +435,7 @@ def _link_page(request: HttpRequest, made_link: links.IssuedLink, title: str) ->
 @require_POST
 @administrator_only
 def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: make an invitation useless."""
+    """Administrators: withdraw an invitation."""
     link = access.invitation(pk)
     links.withdraw(by=user_of(request), link=link)
     messages.success(request, "The invitation was withdrawn.")
@@ -446,7 +446,7 @@ def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @administrator_only
 def person(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: one account, what it has done, and what can be done about it."""
+    """Administrators: show an account with its work, and the actions on it."""
     account_row = access.account(pk)
     (row,) = accounts.rows([account_row])
     context = {
@@ -463,7 +463,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @administrator_only
 def change_role(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: give an account another role."""
+    """Administrators: change the role of an account."""
     account_row, role = access.account(pk), request.POST.get("role", "")
     return _done(
         request,
@@ -476,7 +476,7 @@ def change_role(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @administrator_only
 def change_email(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: say what e-mail address is a person's."""
+    """Administrators: set a person's e-mail address."""
     account_row, email = access.account(pk), request.POST.get("email", "")
     return _done(
         request,
@@ -519,7 +519,7 @@ def _done(request: HttpRequest, account_row: User, act: Callable[[User], Any], m
 @never_cache
 @administrator_only
 def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: delete an account with its labels, confirmed by its name, told twice where in use."""
+    """Administrators: delete an account with its labels, confirmed with its name, and again where in use."""
     account_row, why = access.account(pk), ""
     if request.method == "POST":
         try:

@@ -1,6 +1,6 @@
-"""A scheme as the editor's form has it: texts in fields, complete or not.
+"""A scheme in the editor's form: texts in fields, complete or not.
 
-Each question has a `uid` that stays with it while questions are added, moved and taken out.
+Each question keeps its `uid` while questions are added, moved and removed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any
 from annotation.schemes.definitions import UNSCALED, QuestionDefinition, SchemeDefinition, is_met, plain
 from annotation.schemes.rules import EVIDENCE_KEY, PAGE_KEYS, Problem
 
-# What the scheme editor fills in where a researcher leaves it empty: keys, groups and hot keys.
+# Defaults for fields that a researcher leaves empty: keys, groups and hot keys.
 
 WORDS_OF_A_KEY = 4
 LONGEST = 40
 
 
 def key_from(text: str, otherwise: str, used_keys: Collection[str]) -> str:
-    """Return a key made from a text's first words, or from `otherwise` where it has no Latin letters.
+    """Return a key of a text's first words, or `otherwise` where the text has no Latin letters.
 
-    Keys among `used_keys` get a number.
+    A key among `used_keys` gets a number.
     """
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     words = re.findall(r"[a-z0-9]+", re.sub(r"['’]", "", plain))
@@ -42,7 +42,7 @@ def key_from(text: str, otherwise: str, used_keys: Collection[str]) -> str:
 
 
 def shortcut_from(texts: Iterable[str], used_letters: Collection[str]) -> str:
-    """Return the first letter of the texts, else of the alphabet, that is free; '' where none is."""
+    """Return the first free letter of the texts, else of the alphabet; '' where all letters are used."""
     letters = (letter for text in (*texts, ascii_lowercase) for letter in text.lower())
     return next(
         (letter for letter in letters if letter in ascii_lowercase and letter not in used_letters), ""
@@ -62,7 +62,7 @@ ANSWERED_BY = {
     "comparison": "which of two is better (for pairs)",
     "ranking": "an order of all that is shown (for rankings)",
 }
-"""How a question is answered, as people say it."""
+"""Types of answers by kind of question, in words for the form."""
 SCALES = ("ordinal", "interval", "ratio")
 HELP = {
     "definition": "What it means",
@@ -71,7 +71,7 @@ HELP = {
     "keep_in_mind": "Keep in mind, one aspect a line",
 }
 ASKED_OF = {"": "each turn", "dialogue": "the whole dialogue, after its turns"}
-"""What a question is about on a screen with all turns of a continuation."""
+"""Subjects of a question on a screen with all turns of a continuation, by item kind."""
 POINTS_AT = {"": "at nothing", "turns": "at turns", "spans": "at turns or at words in them"}
 NO_KEY = "none"
 GONE = "gone"
@@ -86,7 +86,7 @@ SLOTS = {
     "evidence_for": "evidence",
     "evidence_required": "evidence",
 }
-"""The field that a rule's complaint stands beside, where it is called something else."""
+"""Form field for the problems of a definition's field, where their names differ."""
 FIELDS = (
     "wording",
     "key",
@@ -108,12 +108,12 @@ FieldErrors = dict[str, list[str]]
 
 @dataclass(slots=True)
 class DraftQuestion:
-    """One question's fields; `values` are pairs of a value and its wording.
+    """Fields of a question; `values` are pairs of a value and its wording.
 
-    `after` is the uid of the question that it waits for ('': none, GONE: one that was taken out), `answers`
-    and `low` to `high` are the answers that it waits for, `condition` is what was stored, as JSON. `evidence`
-    is what its answers point at (`evidence_for`: which of them; none is the rule's own choice), `item_kind` a
-    key of ASKED_OF. `told` has what is wrong by field, `earlier` the questions that it may wait for.
+    `after` is the uid of the question on which it depends ('': none, GONE: a removed one), `answers` and
+    `low` to `high` are the answers that show it, `condition` is the stored condition, as JSON. `evidence` is
+    the kind of evidence of its answers (`evidence_for`: those with evidence; empty for the rule's default),
+    `item_kind` a key of ASKED_OF. `told` has problems by field, `earlier` the choices for `after`.
     """
 
     uid: str
@@ -151,34 +151,34 @@ class DraftQuestion:
 
     @property
     def is_open(self) -> bool:
-        """Whether any number may be the answer."""
+        """Whether the answer may be any number."""
         return self.kind in ("count", "number")
 
     @property
     def awaited(self) -> DraftQuestion | None:
-        """The question that it waits for."""
+        """The question on which it depends."""
         return next((question for question in self.earlier if question.uid == self.after), None)
 
     @property
     def choices(self) -> list[tuple[str, str]]:
-        """The answers that it has, each with its wording."""
+        """Its answers, each with its wording."""
         if self.kind == "tag":
             return [("1", "set"), ("0", "not set")]
         return [(value, text or value) for value, text in self.values if value]
 
     @property
     def help_rows(self) -> list[tuple[str, str, str]]:
-        """The parts of its help: name, heading, text."""
+        """Parts of its help: name, heading, text."""
         return [(name, heading, self.help.get(name, "")) for name, heading in HELP.items()]
 
     def typed(self, value: str) -> Any:
-        """Return a value as a file has it: a number where the question's values are."""
+        """Return a value in the type of a file: a number where the question's values are numbers."""
         return value if self.kind in ("nominal", "comparison") else number(value)
 
 
 @dataclass(slots=True)
 class Draft:
-    """A scheme's fields and its questions in order; `told` has what is wrong by field."""
+    """A scheme's fields and its questions in order; `told` has problems by field."""
 
     title: str = ""
     key: str = ""
@@ -195,15 +195,15 @@ class Draft:
 
     @property
     def asks_of_both(self) -> bool:
-        """Whether each question may say that it is about the whole: on screens with all turns."""
+        """Whether questions may be about the whole dialogue: only on screens with all turns."""
         return self.item_kind == "turn" and self.unit == "continuation"
 
     def new_uid(self) -> str:
-        """Return a uid that no question has."""
+        """Return an unused uid."""
         return f"q{1 + max((int(question.uid[1:]) for question in self.questions), default=0)}"
 
     def settle(self) -> None:
-        """Fill in what follows from the rest: keys, groups, hot keys, and what each question may wait for."""
+        """Fill in derived fields: keys, groups, hot keys, and each question's choices for `after`."""
         self.chosen_key = self.key or key_from(self.title, "scheme", ())
         keys = {question.key for question in self.questions if question.key}
         used_letters = {*PAGE_KEYS, *(question.shortcut for question in self.questions)}
@@ -229,7 +229,7 @@ class Draft:
             used_letters.add(question.chosen_shortcut)
 
     def tell(self, problems: Iterable[Problem]) -> None:
-        """Put what is wrong beside the fields it is about."""
+        """Add problems to the fields that they are about."""
         for problem in problems:
             path = list(problem.path)
             if path[:1] == ["questions"] and len(path) > 1 and int(path[1]) < len(self.questions):
@@ -242,7 +242,7 @@ class Draft:
 
     @property
     def slots(self) -> list[tuple[str, list[str]]]:
-        """Every place beside a field, with what is wrong there."""
+        """Ids of all places for problems beside fields, each with its problems."""
         own = [(f"scheme-{name}", self.told.get(name, [])) for name in SCHEME_FIELDS]
         theirs = [
             (f"{question.uid}-{name}", question.told.get(name, []))
@@ -253,12 +253,12 @@ class Draft:
 
 
 def _group(question: DraftQuestion) -> str:
-    """Return what a group of tags is called where nobody says."""
+    """Return the default name of a group of tags."""
     return "Tags of the whole" if question.item_kind else "Tags"
 
 
 def _placed(rest: list[str | int]) -> str:
-    """Say which row of the values, or which part of the help, is meant."""
+    """Return the prefix of a problem that names its row of the values or its part of the help."""
     if len(rest) < 2:
         return ""
     if rest[0] == "values":
@@ -267,21 +267,21 @@ def _placed(rest: list[str | int]) -> str:
 
 
 def number(text: str) -> Any:
-    """Return the number that a text says, else the text, which the rules then name."""
+    """Parse a number; return any other text unchanged, for the rules to report."""
     if not _NUMBER.fullmatch(text):
         return text
     return plain(float(text))
 
 
-# The way from a scheme's form to the shape of a file, and from a definition to its form.
+# Conversion from the form to the structure of a file, and from a definition to the form.
 
 FEW = 3
-"""Up to so many questions stand open in the editor; of more, each is opened by who edits it."""
+"""Maximum number of questions that the editor shows unfolded; with more, all start folded."""
 LEVEL = {"tag": "binary", "count": "ratio", "number": "interval", "comparison": "nominal"}
 
 
 def mapping_of(draft: Draft) -> dict[str, Any]:
-    """Return a settled draft in the shape of a file (`annotation.schemes.files`)."""
+    """Return a settled draft in the structure of a file (`annotation.schemes.files`)."""
     flags = {name: True for name in ("about_open", "one_conversation") if getattr(draft, name)}
     texts = {
         name: text for name in ("introduction", "guidelines", "source") if (text := getattr(draft, name))
@@ -359,7 +359,7 @@ def _condition(draft: Draft, question: DraftQuestion) -> dict[str, Any]:
 
 
 def _range(scale: list[Any], answers: list[Any]) -> dict[str, Any]:
-    """Return the low or the high end of a scale as one bound, else the list of answers."""
+    """Return answers at the low or high end of a scale as one bound, else as a list."""
     some = 0 < len(answers) < len(scale)
     if some and sorted(answers) == scale[: len(answers)]:
         return {"max": scale[len(answers) - 1]}
@@ -373,7 +373,7 @@ def _met(condition: Mapping[str, Any], key: str, values: Iterable[Any]) -> list[
 
 
 def draft_of(definition: SchemeDefinition) -> Draft:
-    """Return a definition as the form shows it."""
+    """Return the draft of a definition."""
     draft = Draft(
         title=definition.title,
         key=definition.key,
@@ -426,7 +426,7 @@ def _draft_question(uid: str, question: QuestionDefinition, unfolded: bool) -> D
 
 
 def _wait(draft: Draft, question: DraftQuestion, condition: Mapping[str, Any] | None) -> None:
-    """Show what a question waits for."""
+    """Fill in the fields of a question's condition."""
     if condition is None:
         return
     question.condition = json.dumps(dict(condition), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The scheme editor: one draft, as a form or as YAML, with a preview beside it; saved as a version."""
+"""Scheme editor: a draft as a form or as YAML, with a preview, saved as a version."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ from config.files import row_id
 from config.middleware import frames_others, stands_in_frame
 from config.permissions import researcher_only, user_of
 
-# Reading the form of the scheme editor.
+# Parsing the editor's form.
 
 MOST_QUESTIONS = 200
 MOST_ROWS = 300
 STEPS = [(str(step), "") for step in range(1, 6)]
-"""The rows that a new scale begins with."""
+"""Initial rows of a new scale."""
 _UID = re.compile(r"q[0-9]{1,4}", re.ASCII)
 
 
 def posted(data: Any) -> Draft:
-    """Return what a form posted, settled; what it does not name is empty."""
+    """Return the settled draft of a posted form; missing fields are empty."""
     texts: dict[str, Any] = {
         name: _text(data.get(name))
         for name in ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source")
@@ -95,7 +95,7 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
 
 
 def suit_values(question: DraftQuestion) -> None:
-    """Give a question rows of values that fit how it is now answered; rows that fit already stay."""
+    """Set a question's rows of values to fit its kind of answer; rows that fit already stay."""
     numeric = all(isinstance(number(value), int | float) for value, text in question.values if value or text)
     if question.kind == "binary":
         texts = {value: text for value, text in question.values if value in ("0", "1")}
@@ -126,20 +126,20 @@ def _text(value: Any) -> str:
     return str(value or "").replace("\r\n", "\n").strip()
 
 
-# What the buttons of the scheme editor do to a form: each changes the draft and says what happened.
+# Actions of the editor's buttons: each changes the draft and returns a message.
 
 
 class Done(NamedTuple):
-    """Which question, or `add`, the cursor goes to ('': it stays), and what is said to who listens."""
+    """New focus (a question's uid or `add`, '' for no change), and the message for screen readers."""
 
     focus: str = ""
     message: str = ""
 
 
 def apply(draft: Draft, do: str) -> Done:
-    """Do what a button names: a verb, and where it is about one, a question's uid and a row's place.
+    """Do a button's action: a verb, with a question's uid and a row's index where needed.
 
-    What names nothing that is there changes nothing.
+    An unknown verb, question or row changes nothing.
     """
     verb, _, rest = do.partition(" ")
     if verb == "add":
@@ -202,10 +202,10 @@ _VERBS: dict[str, Callable[[Draft, int, int], Done]] = {
 
 @dataclass(slots=True)
 class Edited:
-    """What is in the editor: a draft as a form, or a text (then `draft` is unused), and what comes of it.
+    """Content of the editor: a draft as a form, or a text (then `draft` is unused), and its definition.
 
-    `definition` is None where `problems` say why, and before it was judged. `overtaken` where somebody else
-    saved since the editor was opened.
+    `definition` is None before `judge`, and for an invalid scheme, whose `problems` give the reasons.
+    `overtaken` is set where somebody else saved since the editor was opened.
     """
 
     draft: Draft = field(default_factory=Draft)
@@ -215,7 +215,7 @@ class Edited:
     overtaken: bool = False
 
     def judge(self) -> None:
-        """Find out whether it can be asked, and put what is wrong beside the fields."""
+        """Check the scheme, and add its problems to the fields."""
         try:
             self.definition = (
                 files.definition_from(mapping_of(self.draft)) if self.text is None else files.read(self.text)
@@ -224,13 +224,13 @@ class Edited:
             self.refuse(error)
 
     def refuse(self, error: SchemeRefused) -> None:
-        """Say why it cannot be asked, or saved."""
+        """Show the problems for which the scheme is invalid, or cannot be saved."""
         self.definition, self.problems = None, list(error.problems)
         self.draft.tell(self.problems)
 
 
 def edited_from(request: HttpRequest, newest: SchemeVersion | None = None) -> Edited:
-    """Return what a form of the editor posted; the key of a scheme that exists stays as it is."""
+    """Return the posted content of the editor; an existing scheme keeps its key."""
     edited = Edited()
     if request.POST.get("as") == "yaml":
         upload = request.FILES.get("file")
@@ -247,7 +247,7 @@ def edited_from(request: HttpRequest, newest: SchemeVersion | None = None) -> Ed
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def new_scheme(request: HttpRequest) -> HttpResponse:
-    """Researchers: a scheme of one's own, begun empty, as a copy (`from`) or with a corpus's questions."""
+    """Researchers: create a scheme, starting empty, as a copy (`from`) or with a corpus's questions."""
     if request.method == "POST":
         return _answer(request, None)
     edited = Edited()
@@ -264,7 +264,7 @@ def new_scheme(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def edit_scheme(request: HttpRequest, key: str) -> HttpResponse:
-    """Researchers: the editor over a scheme's newest version; a built-in scheme is copied instead."""
+    """Researchers: edit a scheme's newest version; a built-in scheme is copied instead."""
     if key in SCHEMES:
         return redirect(f"{reverse('new-scheme')}?{urlencode({'from': key})}")
     newest = access.scheme_version(key)
@@ -276,7 +276,7 @@ def edit_scheme(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _copy(ref: str) -> Draft:
-    """Return the draft of a copy: everything but its key, which must be another."""
+    """Return the draft of a copy, without the key, which must be new."""
     key, _, number = ref.partition("@")
     match = schemes.find_definition(key, row_id(number))
     if match is None:
@@ -288,7 +288,7 @@ def _copy(ref: str) -> Draft:
 
 
 def _imported(request: HttpRequest, corpus: int) -> Edited:
-    """Return what a corpus's imported questions make; an empty draft where it has none."""
+    """Return a draft with a corpus's imported questions; an empty draft where it has none."""
     corpus_row, edited = access.corpus(corpus), Edited()
     title = f"Questions of {corpus_row.name}"[:200]
     try:
@@ -306,7 +306,7 @@ def _imported(request: HttpRequest, corpus: int) -> Edited:
 
 
 def _answer(request: HttpRequest, newest: SchemeVersion | None) -> HttpResponse:
-    """Do what a button asks for."""
+    """Do a button's action, and return the updated page or its part."""
     do = request.POST.get("do", "")
     edited = edited_from(request, newest)
     done = apply(edited.draft, do) if edited.text is None else Done()
@@ -322,17 +322,17 @@ def _answer(request: HttpRequest, newest: SchemeVersion | None) -> HttpResponse:
     context = _context(request, newest, edited) | {"focus": done.focus, "swapped": do == "check"}
     name = "_fields" if do != "check" else "_checked" if edited.text is None else "_problems"
     if do == "add":
-        edited.draft.questions[-1].told.clear()  # nobody has had the time to write it
+        edited.draft.questions[-1].told.clear()  # a new question has no wording yet
     return _telling(render(request, f"schemes/{name}.html", context), edited, done)
 
 
 def _as_text(draft: Draft) -> str:
-    """Return a draft as YAML, whole or not."""
+    """Return a draft as YAML, complete or not."""
     return dump({"scheme" if name == "key" else name: value for name, value in mapping_of(draft).items()})
 
 
 def _telling(response: HttpResponse, edited: Edited, done: Done) -> HttpResponse:
-    """Let the page's script know what to say, and whether the preview can follow."""
+    """Add client events for the page's script: the message, and whether a preview is possible."""
     if done.message:
         trigger_client_event(response, "concord:said", {"value": done.message}, after="settle")
     if edited.definition is not None:
@@ -341,7 +341,7 @@ def _telling(response: HttpResponse, edited: Edited, done: Done) -> HttpResponse
 
 
 def _save(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) -> HttpResponse:
-    """Store what is in the editor and say what became of it; a second who saves is told of the first."""
+    """Save the editor's scheme and show the result; refused where somebody else saved in the meantime."""
     assert edited.definition is not None
     by = user_of(request)
     try:
@@ -400,7 +400,7 @@ def _context(request: HttpRequest, newest: SchemeVersion | None, edited: Edited)
 
 
 def _seen(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) -> Any:
-    """Return the id of the version that who edits has seen: once told of another one, that."""
+    """Return the id of the version that the editor has seen: the newest one, once a conflict was shown."""
     if newest is None:
         return ""
     return newest.pk if edited.overtaken else request.POST.get("base", newest.pk)
@@ -409,7 +409,7 @@ def _seen(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) ->
 @require_POST
 @researcher_only
 def scheme_preview(request: HttpRequest) -> HttpResponse:
-    """Researchers: the annotator's page with what is in the editor, stored nowhere."""
+    """Researchers: show the annotator's page with the editor's scheme, without storing it."""
     edited = edited_from(request)
     edited.judge()
     if edited.definition is None:

@@ -1,4 +1,4 @@
-"""The researcher's pages of schemes: the list, one scheme with its versions, its files."""
+"""Researchers' pages of schemes: the list, a scheme with its versions, and its files."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from config.files import row_id
 from config.middleware import frames_others
 from config.permissions import researcher_only, user_of
 
-# Schemes as their pages list them: with how much each is used, its versions, and corpora's own questions.
+# Lists of schemes with their use, of versions, and of corpora's imported questions.
 
 IMPORTED = "corpus:"
-"""How the keys of schemes begin that hold the questions of a corpus's files."""
+"""Prefix of the keys of schemes with the imported questions of a corpus."""
 
 
 class Used(NamedTuple):
-    """A scheme in the list, and how much it is used."""
+    """A scheme in the list, with its number of campaigns and labels."""
 
     scheme: scheme_store.SchemeSummary
     campaigns: int
@@ -43,7 +43,7 @@ class Used(NamedTuple):
 
 
 def list_schemes() -> list[Used]:
-    """Return the schemes that can be asked, with the campaigns and the labels of all their versions."""
+    """Return the available schemes, with the number of campaigns and labels of all their versions."""
     campaign_keys = Campaign.objects.order_by().values_list("scheme_version__scheme__key")
     campaigns = dict(campaign_keys.annotate(Count("pk")))
     answered = LabelCount.objects.order_by().values_list("question__version__scheme__key")
@@ -59,7 +59,7 @@ def find_definition(
 ) -> tuple[SchemeDefinition, SchemeVersion | None] | None:
     """Return a scheme's definition with its stored version; None where there is none.
 
-    Without a number it is the built-in definition, else the newest version; a built-in scheme that nobody
+    Without a number: the built-in definition, else the newest version; a built-in scheme that nobody
     has used yet has no stored version.
     """
     rows = SchemeVersion.objects.select_related("scheme").filter(scheme__key=key).order_by("-version")
@@ -84,7 +84,7 @@ def scheme_versions(key: str) -> list[Any]:
 
 
 def imported_schemes() -> list[SchemeVersion]:
-    """Return the newest versions of the schemes that hold corpora's imported questions."""
+    """Return the newest versions of the schemes with corpora's imported questions."""
     rows = SchemeVersion.objects.filter(scheme__key__startswith=IMPORTED).select_related("scheme")
     return list({row.scheme_id: row for row in rows.order_by("scheme__title", "version")}.values())
 
@@ -96,7 +96,7 @@ FORMS = {"yaml": "application/yaml", "json": "application/json"}
 @require_GET
 @researcher_only
 def scheme_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all schemes, their own, those that come with Concord, and archived ones."""
+    """Researchers: list all schemes: custom, built-in and archived ones."""
     used_schemes = list_schemes()
     context = {
         "own": [used for used in used_schemes if not used.scheme.built_in and not used.scheme.archived],
@@ -110,7 +110,7 @@ def scheme_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 @researcher_only
 def corpus_questions(request: HttpRequest) -> HttpResponse:
-    """Researchers: the corpora whose files brought questions of their own, each a scheme to begin with."""
+    """Researchers: list the corpora with imported questions, each as a start for a new scheme."""
     corpora = {corpus.name: corpus.pk for corpus in Corpus.objects.all()}
     rows = []
     for version in imported_schemes():
@@ -124,7 +124,7 @@ def corpus_questions(request: HttpRequest) -> HttpResponse:
 @require_GET
 @researcher_only
 def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
-    """Researchers: one scheme, its newest version or the one asked for, and all its versions."""
+    """Researchers: show a scheme's newest or requested version, and list all its versions."""
     definition, row = _find_scheme(request, key)
     rows = scheme_versions(key)
     context = {
@@ -148,7 +148,7 @@ def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _changes(rows: list[SchemeVersion]) -> list[list[Change]]:
-    """Return, for each version of the newest first, what it changed of the one before."""
+    """Return, newest version first, the changes of each version against the one before."""
     definitions = [scheme_store.definition_of(row) for row in rows]
     return [*(difference(before, after) for after, before in pairwise(definitions)), []][: len(rows)]
 
@@ -156,7 +156,7 @@ def _changes(rows: list[SchemeVersion]) -> list[list[Change]]:
 @require_GET
 @researcher_only
 def scheme_screen(request: HttpRequest, key: str) -> HttpResponse:
-    """Researchers: the annotator's page with a scheme's questions, for the frame on its page."""
+    """Researchers: show the annotator's page with a scheme's questions, framed in the scheme's page."""
     definition, _ = _find_scheme(request, key)
     return work.definition_preview(request, definition, None)
 
@@ -164,7 +164,7 @@ def scheme_screen(request: HttpRequest, key: str) -> HttpResponse:
 @require_GET
 @researcher_only
 def export_scheme(request: HttpRequest, key: str, form: str) -> HttpResponse:
-    """Researchers: a scheme as a file, YAML or JSON."""
+    """Researchers: download a scheme as a YAML or JSON file."""
     definition, row = _find_scheme(request, key)
     if form not in FORMS:
         raise Http404
@@ -182,7 +182,7 @@ def _json(definition: SchemeDefinition) -> str:
 @require_POST
 @researcher_only
 def archive_scheme(request: HttpRequest, key: str) -> HttpResponse:
-    """Researchers: take a scheme off the lists of what can be asked, or put it back."""
+    """Researchers: archive or restore a scheme."""
     scheme = access.scheme(key)
     try:
         scheme_actions.archive(by=user_of(request), scheme=scheme, archived=scheme.archived_at is None)
@@ -192,7 +192,7 @@ def archive_scheme(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _find_scheme(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVersion | None]:
-    """Find the scheme that an address names, with `version` one of its versions; or 404."""
+    """Return the scheme of an address, in the version of the parameter `version` if set; or raise 404."""
     version_text = request.GET.get("version", "")
     number = row_id(version_text)
     if not KEY.fullmatch(key) or (version_text and not number) or (number or 0) > 2**31 - 1:

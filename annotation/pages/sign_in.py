@@ -1,4 +1,4 @@
-"""Signing in, signing out, one-time links, and joining a campaign. Open to everyone."""
+"""Pages for signing in and out, one-time links, and joining a campaign. Open to everyone."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from annotation.people.sign_in import address_of
 from annotation.people.single_sign_on import offered, readable
 from config.environment import Provider
 
-# Getting in: signing in, and one-time links. Open to everyone.
+# Signing in and one-time links. Open to everyone.
 
 BACKEND = "config.sessions.Accounts"
 USED = "signed_in_with"
-"""What a session says of who signed in by single sign-on."""
+"""Session key for the provider's name, after a sign-in by single sign-on."""
 
 
 class SignIn(LoginView):
-    """Open to everyone: sign in with name and password; after wrong ones the next try has to wait."""
+    """Open to everyone: sign in with user name and password; after wrong ones the next try has to wait."""
 
     template_name = "accounts/sign_in.html"
     authentication_form = SignInForm
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Say where the first link is, while there is no administrator."""
+        """Add a hint about the first link while there is no administrator, and the sign-on provider."""
         provider = single_sign_on.offered()
         signed_out = provider is not None and "left" in self.request.GET
         return super().get_context_data(**kwargs) | {
@@ -60,7 +60,7 @@ class SignIn(LoginView):
         }
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Take a try, unless it comes too early."""
+        """Accept an attempt, unless it comes too early."""
         name = request.POST.get("username", "")
         usable = len(name) <= 150 and "\0" not in name
         if usable and (seconds := sign_in.seconds_to_wait(request, name)):
@@ -69,10 +69,10 @@ class SignIn(LoginView):
 
 
 class SignOut(LogoutView):
-    """Everyone signed in: the session ends here; who came by single sign-on is told how to end that, too."""
+    """Everyone signed in: sign out; after single sign-on, also show how to sign out at the provider."""
 
     def get_success_url(self) -> str:
-        """Return to the sign-in page, and say there where one is still signed in."""
+        """Return the sign-in page, with a notice where the provider's session goes on."""
         return super().get_success_url() + ("?left=1" if self.came_by_provider else "")
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -85,7 +85,7 @@ class SignOut(LogoutView):
 @never_cache
 @require_http_methods(["GET", "POST"])
 def use_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Whoever has a one-time link: make the account it is for, or set a new password, and be signed in."""
+    """Open to everyone: create an account or set a new password by a one-time link, and sign in."""
     try:
         link = links.find(token)
         form = _form(request, link)
@@ -105,7 +105,7 @@ def _form(request: HttpRequest, link: OneTimeLink) -> forms.Form:
 
 
 def _used(request: HttpRequest, token: str, form: forms.Form) -> bool:
-    """Use the link and sign in; False where name or password were refused."""
+    """Use the link and sign in; False where the name or the password is refused."""
     name, password = form.cleaned_data.get("username", ""), form.cleaned_data["password"]
     try:
         person = links.use(token=token, username=name, password=password)
@@ -119,21 +119,21 @@ def _used(request: HttpRequest, token: str, form: forms.Form) -> bool:
     return True
 
 
-# Joining a campaign by a link from outside. Open to whoever has the link.
+# Joining a campaign by a link. Open to whoever has the link.
 
 COOKIE = "concord_browser"
-"""Holds a secret of this browser, by which whoever joined in it is known again."""
+"""Cookie with a secret of the browser, which identifies the participant who joined in it."""
 COOKIE_SECONDS = 365 * 24 * 3600
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 NOT_TAKEN = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""What MTurk says instead of an assignment while somebody only looks at a task."""
+"""MTurk's assignment id for a worker who only previews a task."""
 
 
 @login_not_required
 @never_cache
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, key: str) -> HttpResponse:
-    """Whoever has a campaign's link: say who they are where they come from, and begin or go on."""
+    """Open to everyone: join a campaign by its link with the id of the other platform, or continue."""
     try:
         link = participants.find(key)
     except JoinRefused as error:
@@ -162,7 +162,7 @@ def join(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _entered(request: HttpRequest, link: JoinLink, visitor: participants.Came) -> HttpResponse:
-    """Sign a participant in, or tell them the code by which a researcher confirms this browser."""
+    """Sign a participant in, or show the code by which a researcher confirms this browser."""
     browser = request.COOKIES.get(COOKIE, "")
     if not SECRET.fullmatch(browser):
         browser = secrets.token_urlsafe(32)
@@ -192,17 +192,17 @@ def _refused_of_joining(request: HttpRequest, error: AnnotationError, status: in
     return response
 
 
-# Signing in with an OpenID Connect provider: going there, and coming back. Open to everyone.
+# Sign-in with an OpenID Connect provider: redirect and return. Open to everyone.
 
 STATES, NEXT = "oidc_states", "oidc_login_next"
 
 
 class _Begin(OIDCAuthenticationRequestView):
-    """The library's way to the provider, with the settings of the provider at hand."""
+    """The library's redirect to the provider, with the settings of Concord's provider."""
 
     @staticmethod
     def get_settings(attr: str, *args: Any) -> Any:
-        """Return a setting of the provider."""
+        """Return a provider's setting in the library's form."""
         return single_sign_on.library_settings(_provider()).get(attr, *args)
 
 
@@ -217,7 +217,7 @@ def _provider() -> Provider:
 @never_cache
 @require_GET
 def begin(request: HttpRequest) -> HttpResponse:
-    """Open to everyone: go to the provider; `next` says where to go afterwards."""
+    """Open to everyone: redirect to the provider; `next` is the address to open afterwards."""
     provider = _provider()
     try:
         answer: HttpResponse = _Begin.as_view()(request)
@@ -231,7 +231,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def come_back(request: HttpRequest) -> HttpResponse:
-    """Open to everyone: come back from the provider with a code for this browser, and be signed in."""
+    """Open to everyone: return from the provider with a code for this browser, and sign in."""
     provider = _provider()
     pending = (request.session.get(STATES) or {}).pop(request.GET.get("state", ""), None)
     request.session.modified = True

@@ -1,4 +1,4 @@
-"""The researcher's page of what was submitted in a campaign, to hand back or to void, with notes on turns."""
+"""Researchers' pages of a campaign's submissions, of tasks in hand, and of notes on turns."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from annotation.work.submissions import in_hand
 from config.files import row_id
 from config.permissions import is_researcher, user_of
 
-# The researcher's page of what annotators of a campaign hold: take tasks back, pass them on, give one.
+# The page of tasks that annotators hold: take tasks back, pass them on, assign a task.
 
 ROWS = 100
 
 
 @campaign_researcher_only
 def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: what annotators hold; take back or pass on what is chosen, or give a task (`task`)."""
+    """Researchers: list the tasks in hand; take back or pass on selected tasks, or assign one (`task`)."""
     campaign_row = access.campaign(campaign)
     if request.method == "POST":
         if request.POST.get("verb") == "give":
@@ -66,7 +66,7 @@ def _to(request: HttpRequest, campaign: Campaign) -> User | None:
 
 
 def _give(request: HttpRequest, campaign: Campaign) -> None:
-    """Give the task that is named, or say why not."""
+    """Assign the task in the request, or show the refusal."""
     to, reason = _to(request, campaign), request.POST.get("reason", "")
     if to is None:
         messages.error(request, "Choose the annotator who gets the task.")
@@ -81,7 +81,7 @@ def _give(request: HttpRequest, campaign: Campaign) -> None:
 
 
 def _take_back(request: HttpRequest, campaign: Campaign) -> None:
-    """Take each chosen task back, for others or for the annotator chosen, and say what was refused."""
+    """Take the selected tasks back, for anyone or for the selected annotator, and show refusals."""
     numbers = [pk for text in request.POST.getlist("chosen") if (pk := row_id(text)) is not None]
     to, reason = _to(request, campaign), request.POST.get("reason", "")
     passes_on = request.POST.get("verb") == "pass"
@@ -105,13 +105,13 @@ def _take_back(request: HttpRequest, campaign: Campaign) -> None:
         messages.success(request, f"{done} task{'' if done == 1 else 's'} {where}.")
 
 
-# The researcher's pages of what annotators noted on turns.
+# The pages of annotators' notes on turns.
 
 
 @require_GET
 @campaign_researcher_only
 def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: what annotators of a campaign noted on turns, latest first."""
+    """Researchers: list annotators' notes on turns in a campaign, latest first."""
     campaign_row = access.campaign(campaign)
     page = Paginator(live(campaign_row), ROWS).get_page(request.GET.get("page"))
     turn_numbers.number(note.turn for note in page)
@@ -129,7 +129,7 @@ def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_GET
 @campaign_researcher_only
 def campaign_notes_file(request: HttpRequest, campaign: int, form: str) -> HttpResponse:
-    """Researchers: the same as a file, CSV or JSONL."""
+    """Researchers: download the notes as a CSV or JSONL file."""
     if form not in files.MEDIA:
         raise Http404
     campaign_row = access.campaign(campaign)
@@ -144,7 +144,7 @@ DONE = {"return": "returned", "void": "voided"}
 
 @campaign_researcher_only
 def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: what was submitted (`annotator`: by whom); return or void what is chosen."""
+    """Researchers: list submissions (`annotator`: of one annotator); return or void selected ones."""
     campaign_row = access.campaign(campaign)
     if request.method == "POST":
         _withdraw(request, campaign_row)
@@ -170,7 +170,7 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
 
 
 def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
-    """Withdraw each chosen submission, and say what was refused."""
+    """Withdraw the selected submissions, and show refusals."""
     assert isinstance(request.user, User)
     verb = request.POST.get("verb", "")
     selection = [_parse_selection(text) for text in request.POST.getlist("chosen")]
@@ -192,7 +192,7 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
 
 
 def _parse_selection(text: str) -> tuple[int, int]:
-    """Read the value of a checkbox: the submission and the answers that the researcher saw."""
+    """Parse a checkbox's value: the submission, and the answers that the researcher has seen."""
     number, _, seen = text.partition(":")
     numbers = [
         int(part) if part.isascii() and part.isdecimal() and len(part) < 19 else 0 for part in (number, seen)

@@ -1,4 +1,4 @@
-"""Pages of webhooks: those of a campaign for researchers, those of all of Concord for administrators."""
+"""Pages of webhooks: a campaign's for researchers, Concord-wide ones for administrators."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPEN = (Delivery.State.PENDING, Delivery.State.LEASED)
 
 
 class WebhookForm(forms.Form):
-    """An address and what it is told."""
+    """A webhook's address and its events."""
 
     url = forms.URLField(label="Address", max_length=500, assume_scheme="https")
     events = forms.MultipleChoiceField(
@@ -58,7 +58,7 @@ class WebhookForm(forms.Form):
 @never_cache
 @researcher_only
 def campaign_webhooks(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: the webhooks of a campaign, and a form for a new one."""
+    """Researchers: list a campaign's webhooks, with a form for a new webhook."""
     return _list(request, access.campaign(campaign))
 
 
@@ -66,7 +66,7 @@ def campaign_webhooks(request: HttpRequest, campaign: int) -> HttpResponse:
 @never_cache
 @administrator_only
 def webhooks(request: HttpRequest) -> HttpResponse:
-    """Administrators: the webhooks of all of Concord, and a form for a new one."""
+    """Administrators: list Concord-wide webhooks, with a form for a new webhook."""
     return _list(request, None)
 
 
@@ -93,7 +93,7 @@ def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
 @never_cache
 @researcher_only
 def webhook(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: a campaign's webhook with its deliveries; change it. Administrators: any."""
+    """Researchers: show a campaign's webhook with its deliveries, or change it. Administrators: any."""
     hook = jobs_access.webhook(user_of(request), pk)
     if request.method == "GET":
         return _webhook_page(request, hook)
@@ -113,7 +113,7 @@ def webhook(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @researcher_only
 def webhook_act(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: switch a webhook on or off, test it, give it another secret, delete it."""
+    """Researchers: switch a webhook on or off, test it, rotate its secret, or delete it."""
     hook, verb = jobs_access.webhook(user_of(request), pk), request.POST.get("verb", "")
     if verb == "delete":
         delivering.delete(by=user_of(request), webhook=hook)
@@ -133,7 +133,7 @@ def webhook_act(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def redeliver_webhook(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: send a delivery once more, under the same id."""
+    """Researchers: send a delivery again, under the same id."""
     delivery_row = jobs_access.delivery(user_of(request), pk)
     try:
         delivering.send_again(by=user_of(request), delivery=delivery_row)

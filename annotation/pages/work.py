@@ -1,6 +1,6 @@
-"""The annotator's page: the task before them.
+"""The annotation page.
 
-Everything here is for members of the campaign; others get 404, as for a campaign that does not exist.
+All views are for members of the campaign; others get 404, as for a campaign that does not exist.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ from annotation.work.task_page import beside, completion
 from config.middleware import frames_others, stands_in_frame
 from config.permissions import user_of
 
-# How a page's script is answered when its request is refused.
+# Responses to refused requests of the page's script.
 
 View = Callable[..., HttpResponse]
 
 
 def as_json(view: View) -> View:
-    """Refusals of an annotator's request become JSON: `error` for people, `code` for the page's script."""
+    """Turn refusals of a view into JSON: `error` for the annotator, `code` for the page's script."""
 
     @wraps(view)
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -66,18 +66,18 @@ def as_json(view: View) -> View:
         except WorkError as error:
             refusal = {"error": str(error), "code": error.code, **error.details()}
             return JsonResponse(refusal, status=error.status)
-        except RawPostDataException:  # a form: it was read for its token
+        except RawPostDataException:  # a form, whose body was read for its token
             payload = {"error": "The request must be JSON.", "code": AnswerRefused.code}
             return JsonResponse(payload, status=AnswerRefused.status)
 
     return answered
 
 
-# The questions of a scheme as controls: scales answered by digits, tags toggled by letters, texts.
+# Controls for a scheme's questions: scales answered by digits, tags toggled by letters, texts.
 
 ROWS_AT_MOST = 7
 SIDE_KEYS = {FIRST: "a", TIE: "t", SECOND: "b", BOTH_BAD: "n"}
-"""The letters of the answers to a comparison; n is for neither."""
+"""Keys for the answers to a comparison; n for neither."""
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
 SESSIONS = "sessions"
 OFFERED = {
@@ -86,12 +86,12 @@ OFFERED = {
     ("fact", "relation"): "relations",
     ("question", "evidence_sessions"): SESSIONS,
 }
-"""Which list a screen offers for an answer in words, by item kind and the question's key."""
+"""List on the screen from which an answer in words may be chosen, by item kind and question key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value that can be chosen, with its key and its wording."""
+    """A value to choose, with its key on the keyboard and its wording."""
 
     value: Any
     key: str
@@ -100,10 +100,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One question as shown.
+    """A question as shown.
 
-    `kind` is scale, numbers (a long scale), tag, text, people, sessions, ranking or number (`hint`: which).
-    `offers` names the list of the screen that a text may be chosen from.
+    `kind` is scale, numbers (a long scale), tag, text, people, sessions, ranking or number (`hint`: the
+    allowed numbers). `offers` names the list on the screen from which a text may be chosen.
     """
 
     question: ScreenQuestion
@@ -132,7 +132,7 @@ def sections(plan: Questionnaire) -> list[Section]:
 
 
 def for_browser(plan: Questionnaire) -> list[dict[str, Any]]:
-    """Return what the page's script needs to know of the questions."""
+    """Return the questions' data for the page's script."""
     return [
         {
             "key": control.question.key,
@@ -155,7 +155,7 @@ def for_browser(plan: Questionnaire) -> list[dict[str, Any]]:
 
 
 def _keys(control: Control) -> dict[str, Any]:
-    """Return the values by their keys; those of a comparison by letters and, in their order, by digits."""
+    """Return the values by key; those of a comparison by letter and also, in order, by digit."""
     keys = {choice.key: choice.value for choice in control.choices if choice.key}
     if not is_comparison(control.question.level, control.question.values):
         return keys
@@ -163,7 +163,7 @@ def _keys(control: Control) -> dict[str, Any]:
 
 
 def choices(question: ScreenQuestion) -> tuple[Choice, ...]:
-    """Return the values that a question offers, each with its key and wording."""
+    """Return a question's choices, each with its key and wording."""
     return _choices(question, "scale")
 
 
@@ -199,7 +199,7 @@ def _choices(question: ScreenQuestion, kind: str) -> tuple[Choice, ...]:
             for value in question.values
         )
     texts = {"0": "No", "1": "Yes"} if question.level == "binary" else {}
-    is_listed = kind == "scale"  # only there each value shows its key, so it may differ from the value
+    is_listed = kind == "scale"  # only a scale shows each value's key, so key and value may differ
     numeric = all(isinstance(value, int) and 0 <= value <= 10 for value in question.values)
     return tuple(
         Choice(
@@ -212,7 +212,7 @@ def _choices(question: ScreenQuestion, kind: str) -> tuple[Choice, ...]:
 
 
 def _key(value: Any, number: int, values: tuple[Any, ...], numeric: bool) -> str:
-    """The digit of a value: itself where it is one, 0 for ten, else its place; empty where digits run out."""
+    """Return a value's digit: the value itself, 0 for ten, else its place; empty where digits run out."""
     if numeric:
         if value < 10:
             return str(value)
@@ -221,7 +221,7 @@ def _key(value: Any, number: int, values: tuple[Any, ...], numeric: bool) -> str
 
 
 def _bands(choices: tuple[Choice, ...]) -> tuple[tuple[str, str], ...]:
-    """Anchors of a long scale, neighbours with the same wording as one band."""
+    """Return the anchors of a long scale; neighbours with the same wording form one band."""
     bands = []
     for text, group in groupby(choices, key=lambda choice: choice.text):
         values = [str(choice.value) for choice in group]
@@ -236,15 +236,15 @@ def _help(question: ScreenQuestion) -> tuple[tuple[str, str], ...]:
     return (*entries, *((name, text) if text else ("", name) for name, _, text in aspects))
 
 
-# What the annotation page sends beside answers: notes on turns, questions to researchers, answers to them.
+# Requests of the annotation page beside answers: notes on turns, messages to researchers.
 #
-# Members of the campaign, about their own tasks and threads; anything else is not found.
+# For members of the campaign, about their own tasks and threads; anything else is 404.
 
 
 @require_POST
 @as_json
 def note(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
-    """Members: comment on, flag or bookmark a line of a task of their own; the answer is all they noted."""
+    """Members: comment on, flag or bookmark a line of an own task; the response has the whole note."""
     access.membership(user_of(request), campaign)
     body = parse(request.body)
     own_note = notes.set_note(
@@ -262,7 +262,7 @@ def note(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
 @require_POST
 @as_json
 def ask(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
-    """Members: ask the researchers about a line of a task of their own, or about the task."""
+    """Members: ask the researchers about a line of an own task, or about the task."""
     access.membership(user_of(request), campaign)
     body = parse(request.body)
     line = None if body.get("line") is None else _line(body)
@@ -279,7 +279,7 @@ def ask(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
 @require_POST
 @as_json
 def answer(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
-    """Members: say something in a thread of their own; without a text, note that it was seen."""
+    """Members: reply in an own thread; without a text, mark the thread as read."""
     access.membership(user_of(request), campaign)
     body = parse(request.body)
     thread_row = access.own_thread(user_of(request), thread)
@@ -316,13 +316,13 @@ def _flag(value: Any) -> bool | None:
 
 
 MOST_TOLD = 3
-"""Tasks taken back that a page tells of."""
+"""Maximum number of taken-back tasks that the page reports."""
 
 
 @require_GET
-@cache_control(no_store=True)  # Back shows the task that is next now, not one that was submitted
+@cache_control(no_store=True)  # so that Back shows the next task, not a submitted one
 def work(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members: the task before them."""
+    """Members: show the current task."""
     try:
         seat, hold = labelling.start(by=user_of(request), campaign=campaign)
     except NotTaskHolder as error:
@@ -333,7 +333,7 @@ def work(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_GET
 @cache_control(no_store=True)
 def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
-    """Members: an earlier task of their own, to be revised."""
+    """Members: show an earlier own task for revision."""
     own = Assignment.objects.filter(user=user_of(request), round=0).exclude(state=Assignment.State.VOIDED)
     mine = get_object_or_404(own, pk=assignment, campaign_id=campaign)
     try:
@@ -346,7 +346,7 @@ def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpRespo
 @require_POST
 @as_json
 def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
-    """Members: keep the draft of a task of their own."""
+    """Members: save the draft of an own task."""
     body = parse(request.body)
     revising = bool(body.pop("revising", False))
     version = labelling.save_draft(
@@ -365,7 +365,7 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
 @require_POST
 @as_json
 def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
-    """Members: submit a task of their own; the answer carries the next one."""
+    """Members: submit an own task; the response has the next one."""
     body = parse(request.body)
     if not isinstance(body.get("answers"), dict):
         raise AnswerRefused("A submit needs its answers: an object of items, each with its questions.")
@@ -388,7 +388,7 @@ def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse
 @require_POST
 @as_json
 def skip(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
-    """Members: give a task of their own up; the answer carries the next one."""
+    """Members: skip an own task; the response has the next one."""
     reason = str(parse(request.body).get("reason") or "")
     outcome = labelling.skip(by=user_of(request), campaign=campaign, assignment=assignment, reason=reason)
     return JsonResponse(_state(user_of(request), outcome.seat, outcome.next, outcome.status))
@@ -397,7 +397,7 @@ def skip(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
 @require_POST
 @as_json
 def reopen(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members: the last task they submitted, or the one before `before`, to be revised."""
+    """Members: reopen the last submitted task, or the one before `before`, for revision."""
     before = parse(request.body).get("before")
     if before is not None and not (isinstance(before, int) and before < 2**63):
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
@@ -408,7 +408,7 @@ def reopen(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @as_json
 def accept(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members: agree to a version of the consent text, or say that changed guidelines are read."""
+    """Members: agree to a version of the consent text, or confirm changed guidelines as read."""
     body = parse(request.body)
     version = _version(body.get("version")) or 0
     task_page.accept(by=user_of(request), campaign=campaign, what=str(body.get("what")), version=version)
@@ -419,21 +419,21 @@ def accept(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_POST
 @as_json
 def next_task(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members: the task before them, for a page that lost or left the one it showed."""
+    """Members: get the current task, for a page that lost or left the previous one."""
     seat, hold = labelling.start(by=user_of(request), campaign=campaign)
     return JsonResponse(_state(user_of(request), seat, hold, "next"))
 
 
 @require_GET
 def guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members: the guidelines in force, as part of a page."""
+    """Members: show the current guidelines, as part of a page."""
     access.membership(user_of(request), campaign)
     text = Guidelines.objects.filter(campaign_id=campaign).order_by("-version").first()
     return render(request, "annotate/_guidelines.html", {"guidelines": text})
 
 
 def _version(value: Any) -> int | None:
-    """Return a number that a page tells, as the version it has seen; None where it tells none."""
+    """Return a version or duration sent by the page; None where it is missing or invalid."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
 
 
@@ -451,7 +451,7 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
 
 
 def question_context(plan: Questionnaire) -> dict[str, Any]:
-    """Template context of a scheme's questions, for people and for the page's script."""
+    """Return the template context of a scheme's questions, for the page and its script."""
     return {
         "plan": plan,
         "about_open": plan.about_open,
@@ -466,7 +466,7 @@ def transcript(screen: Screen) -> str:
 
 
 def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
-    """What the page's script needs to show a task: its markup, its draft, and how far the annotator is."""
+    """Return the data with which the page's script shows a task: markup, draft and progress."""
     state: dict[str, Any] = {
         "status": status,
         "campaign": seat.state,
@@ -513,19 +513,19 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
 
 
 def _researcher_note(hold: Hold) -> str:
-    """Note above a task that a researcher returned or gave, empty for any other."""
+    """Return the note above a task that a researcher returned or assigned, empty for other tasks."""
     does = {"returned": "returned this task to you", "leased": "gave you this task"}
     return f"A researcher {does[hold.state]}: {hold.note}" if hold.note and hold.state in does else ""
 
 
 def _elsewhere(by: User, seat: Seat) -> Campaign | None:
-    """Return another campaign with work for this person, the oldest first; None where there is none."""
+    """Return the oldest other campaign with work for this person; None where there is none."""
     others = with_work(user=by.pk) - {seat.campaign}
     return Campaign.objects.filter(pk__in=others).order_by("id").first() if others else None
 
 
 def _progress(own_progress: Progress, bounds: str) -> dict[str, Any]:
-    """How far the annotator is, and within which bounds, as the page words it."""
+    """Return the annotator's progress and limits in the words of the page."""
     if own_progress.left is None:
         return {
             "text": f"{own_progress.done} done",
@@ -547,13 +547,13 @@ def _progress(own_progress: Progress, bounds: str) -> dict[str, Any]:
     }
 
 
-# The annotator's page as a preview: the same templates, scripts and styles, and nothing that is kept.
+# Previews of the annotation page: the same templates, scripts and styles, and nothing is stored.
 
 
 @require_GET
 @campaign_researcher_only
 def campaign_preview(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Researchers: a campaign's first tasks as its annotators get them, in a frame."""
+    """Researchers: preview a campaign's first tasks as for its annotators, in a frame."""
     campaign_row = access.campaign(campaign)
     context = {
         "campaign": campaign_row,
@@ -567,7 +567,7 @@ def campaign_preview(request: HttpRequest, campaign: int) -> HttpResponse:
 @require_GET
 @campaign_researcher_only
 def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> HttpResponse:
-    """Researchers: one of a campaign's first tasks, counted from 1, as an annotator gets it."""
+    """Researchers: preview one of a campaign's first tasks, counted from 1, as for an annotator."""
     campaign_row = access.campaign(campaign)
     places = screens.preview_places(campaign_row)
     if not 1 <= number <= len(places):
@@ -591,7 +591,7 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
 def definition_preview(
     request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None
 ) -> HttpResponse:
-    """Return the work page with what a definition asks, beside a dialogue of a corpus or the sample."""
+    """Return the annotation page with a definition's questions, beside a corpus's dialogue or the sample."""
     plan = questionnaire_from(definition)
     guidelines = SimpleNamespace(text=definition.guidelines, version=definition.version)
     return preview_page(
@@ -613,7 +613,7 @@ def preview_page(
     place: tuple[int, int] = (1, 1),
     around: dict[str, str] | None = None,
 ) -> HttpResponse:
-    """Return the work page with one screen on it; `place` is its number among how many.
+    """Return the annotation page with one screen; `place` is its number and the total.
 
     `guidelines` have a text and a version, or are None. `around` has the addresses `previous` and `next`.
     """

@@ -436,7 +436,7 @@ def change_password(*, person: User, old: str, new: str) -> None:
 def set_email(*, by: User | None, person: User, email: str) -> None:
     """Set a person's e-mail address, or clear it. Raises EmailRefused.
 
-    Whoever proves to own it may enter by single sign-on, where that is enabled.
+    Its verified owner may sign in by single sign-on, where that is enabled.
     """
     email = names.normal_address(email)
     if email and (fault := names.address_fault(email)):

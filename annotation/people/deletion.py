@@ -52,7 +52,7 @@ class Destroyed:
 
 
 def destroyed_with(person: User) -> Destroyed:
-    """Return what deleting a person would destroy. Labels include superseded ones."""
+    """Return the counts of data that deleting a person would destroy. Labels include superseded ones."""
     labels = Label.objects.filter(rater__user=person)
     work = Assignment.objects.filter(user=person)
     return Destroyed(

@@ -87,7 +87,7 @@ def invite(
 
 @transaction.atomic
 def reset(*, by: User | None, person: User) -> IssuedLink:
-    """Create a link for a person to set a new password; an earlier one of theirs no longer works.
+    """Create a link for a person to set a new password; their earlier link no longer works.
 
     Raises LinkRefused for a deactivated account.
     """

@@ -45,7 +45,7 @@ def as_json(comfort: Comfort) -> dict[str, Any]:
 def for_page(comfort: Comfort) -> dict[str, Any]:
     """Return settings for the annotation page, which also gets the `usual` key of each command.
 
-    `account` separates what a device shared by several people remembers of each.
+    `account` separates the people who share a device in the device's local storage.
     """
     usual = {command: key for command, (key, _) in COMMANDS.items()}
     return as_json(comfort) | {"usual": usual, "account": comfort.user_id}

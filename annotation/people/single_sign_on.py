@@ -379,7 +379,7 @@ def enter(*, claims: dict[str, Any], provider: Provider, address: str = "") -> U
     try:
         with transaction.atomic():
             return _enter(claims, provider, address)
-    except IntegrityError:  # the same person came twice at once, and is known by now
+    except IntegrityError:  # two concurrent first sign-ins: the account exists by now
         with transaction.atomic():
             return _enter(claims, provider, address)
     except SignOnRefused as refused:

@@ -408,7 +408,7 @@ SETTINGS = {
 
 @transaction.atomic
 def set_up(*, by: User, campaign: Campaign, **plan_settings: Any) -> CheckPlan:
-    """Set how a campaign trains, tests and checks; what is not named stays. Raises CampaignRefused.
+    """Set a campaign's settings of training, test and checks; others stay. Raises CampaignRefused.
 
     `plan_settings` are `SETTINGS`.
     """
@@ -634,7 +634,7 @@ REASON_LIMIT = 2_000
 
 @transaction.atomic
 def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Admit somebody who has not passed to the main work, for a reason. Raises CampaignRefused."""
+    """Admit a member who has not passed to the main work, for a reason. Raises CampaignRefused."""
     member_status = _lock_status(campaign, user)
     if member_status.admitted_at is not None:
         refuse("verb", "This person does the main work already.")
@@ -656,7 +656,7 @@ def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Pause somebody: no new tasks until the pause is lifted. Needs a reason. Raises CampaignRefused."""
+    """Pause a member: no new tasks until the pause is lifted. Needs a reason. Raises CampaignRefused."""
     member_status = _lock_status(campaign, user)
     if member_status.paused_at is not None:
         refuse("verb", "This person is paused already.")
@@ -667,7 +667,7 @@ def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Lift somebody's pause, for a reason; checks count from now on."""
+    """Lift a member's pause, for a reason; checks count from now on."""
     member_status = _lock_status(campaign, user)
     if member_status.paused_at is None:
         refuse("verb", "This person is not paused.")
@@ -678,7 +678,7 @@ def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Exclude somebody's labels of a campaign from gold, for a reason; the labels are kept."""
+    """Exclude a member's labels of a campaign from gold, for a reason; the labels are kept."""
     member_status = _lock_status(campaign, user)
     if member_status.left_out_at is not None:
         refuse("verb", "This person is left out already.")
@@ -689,7 +689,7 @@ def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def readmit(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Include somebody's labels in gold again, for a reason; checks count from now on."""
+    """Include a member's labels in gold again, for a reason; checks count from now on."""
     member_status = _lock_status(campaign, user)
     if member_status.left_out_at is None:
         refuse("verb", "This person is not left out.")

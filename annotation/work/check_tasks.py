@@ -53,10 +53,10 @@ def kind_at(step: int, rates: Rates) -> Kind:
 
 
 def steps_left(tasks: int, step: int, rates: Rates, checks: int, done: Sequence[str], most: int) -> int:
-    """Count the tasks left for somebody, hidden ones included, so that the count reveals nothing.
+    """Count a member's remaining tasks, hidden ones included, so that the count reveals nothing.
 
-    `tasks` of the main work and `checks` are left, `done` are the occasions of submitted tasks, in order.
-    Counts no further than `most`.
+    `tasks` of the main work and `checks` remain, `done` are the occasions of submitted tasks, in order. The
+    count is at most `most`.
     """
     occasions, counted = list(done), 0
     repeated = sum(occasion == "repeat" for occasion in occasions)
@@ -101,7 +101,7 @@ def _place(block: int, length: int, purpose: str, person_seed: str) -> int:
     return block * length + int.from_bytes(digest[:6]) % length
 
 
-# Tasks left for somebody in a campaign with checks, as the page counts them.
+# Remaining tasks of a member in a campaign with checks, as the page counts them.
 
 
 class Sitting(Protocol):
@@ -138,7 +138,7 @@ def stage_progress(seat: Sitting) -> tuple[int, int] | None:
 
 
 def with_hidden(seat: Sitting, tasks: int, *, has_task: bool, most: int) -> int:
-    """Count the tasks left for somebody with `tasks` of the main work left, hidden ones included.
+    """Count a member's remaining tasks, hidden ones included, from the `tasks` left of the main work.
 
     `has_task` means that a current task exists already; it is not counted. The count falls by one with each
     task submitted, whether hidden or not.

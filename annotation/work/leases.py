@@ -224,9 +224,9 @@ def claim_balanced(values: dict[str, Any], *, ruled: bool) -> tuple[Any, ...] | 
 
 
 class Limits(NamedTuple):
-    """A campaign's limits, and a member's progress towards them; `over` says whether the deadline has passed.
+    """A campaign's limits, and a member's progress towards them; `over` is true after the deadline.
 
-    `done` tasks of theirs are current, `today` were submitted since midnight UTC. None means no limit.
+    `done` counts the member's current submissions, `today` those since midnight UTC. None means no limit.
     """
 
     deadline: datetime | None
@@ -322,13 +322,13 @@ class Seat(NamedTuple):
     """A member's state in a campaign, read while the member's row is locked.
 
     `returned` counts the submissions that a researcher returned to them, `leased` the tasks that they hold:
-    more than one where a researcher gave them some. `consent` is the consent text that they have not agreed
+    more than one where a researcher assigned some. `consent` is the consent text that they have not agreed
     to, and `read` the latest version of the guidelines that they have read. `checked` is set where the
     campaign trains, tests or checks people (`annotation.work.check_tasks`), `ruled` where it has rules on who
-    rates what. `noted` says whether they have notes or bookmarks here, `talks` whether there are messages:
-    otherwise neither is queried. Tasks from the place `upto` on are in batches that are not open; with
-    `opens_batches` the next batch opens when the last one is complete, with `balanced` the next task is from
-    the stratum of which they have done least.
+    rates which tasks. `noted` is set where they have notes or bookmarks here, `talks` where there are
+    messages: otherwise neither is queried. Tasks from position `upto` on are in batches that are not open;
+    with `opens_batches` the next batch opens when the last one is complete, with `balanced` the next task is
+    from the stratum of which they have done least.
     """
 
     campaign: int
@@ -423,7 +423,7 @@ def take_seat(*, campaign: int, user: int) -> Seat:
 
 
 def next_task(*, seat: Seat) -> Hold | None:
-    """Return the task the member holds, else a returned or expired one of theirs, else a new one.
+    """Return the member's current task, else their returned or expired task, else a new one.
 
     None where the campaign has nothing for this member at the moment. A member who has reached a limit gets
     only tasks returned to them, which were already counted.

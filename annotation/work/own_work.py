@@ -440,7 +440,7 @@ def _with_answer(answer: str) -> QuerySet[Label]:
 
 
 def _may_hold(text: str) -> Q:
-    """Match submissions that may contain a text: in the dialogue, hidden or not, or in what was written."""
+    """Match submissions that may contain a text: in the dialogue, hidden or not, or in notes and answers."""
     submission = OuterRef("pk")
     turns = Turn.objects.filter(continuation__dialogue=OuterRef("task__continuation__dialogue"))
     notes = TurnNote.objects.filter(assignment=submission, superseded_at=None, comment__icontains=text)

@@ -142,7 +142,7 @@ OF_THE_WHOLE = "SELECT i.public FROM annotation_item i WHERE i.continuation_id =
 
 
 def load(task: int, tagged: bool = True, assignment: int | None = None, asks: Sequence[str] = ()) -> Screen:
-    """Load a task's screen, in two queries; `tagged` says how the turns of a whole are treated.
+    """Load a task's screen, in two queries; `tagged` means that the turns of a continuation get tags.
 
     `asks` are the kinds of items that the questions are about: with turns and the whole, the whole comes
     after the turns (one more query). The sides of a comparison are in the order drawn for the assignment;

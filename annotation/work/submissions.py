@@ -160,7 +160,7 @@ def _withdraw(by: User, locked: Assignment, state: str, reason: str) -> int:
 VERBS = {"return": return_to_annotator, "void": void}
 
 
-# Moving tasks that people hold: take one back, give one to somebody.
+# Moving tasks that people hold: take back, assign.
 #
 # Both first lock the row of the member who loses or gets the task, as every request of the member's own
 # does, so that a submit and a take-back run one after the other. The database ensures that no slot is held
@@ -243,11 +243,11 @@ def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
 
 @transaction.atomic
 def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> Assignment:
-    """Give somebody a task that has a free place; return the assignment.
+    """Assign a task with a free slot to an annotator; return the assignment.
 
-    It comes after their current task and waits for GIVEN_HOURS, or for a lease where that is longer. Raises
-    SubmissionRefused where they do not take part, where the rules, a limit, a test or their own work prevent
-    it, or where all places are taken.
+    The task comes after their current one and waits for GIVEN_HOURS, or for a lease where that is longer.
+    Raises SubmissionRefused where they are not members, where the rules, a limit, a test or their own work
+    prevent it, or where all slots are taken.
     """
     reason = _reason(campaign, reason)
     name = called(to.pk, campaign.corpus_id)
@@ -291,7 +291,7 @@ def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> 
 
 @transaction.atomic
 def pass_to(*, by: User, assignment: Assignment, to: User, reason: str) -> Assignment:
-    """Take a task back from its holder and give it to somebody else, both or neither."""
+    """Take a task back from its holder and assign it to another annotator, in one transaction."""
     people = [assignment.user_id, to.pk]
     rows = CampaignMember.objects.filter(campaign=assignment.campaign_id, user__in=people).order_by("id")
     list(rows.select_for_update())  # in a fixed order, so that crosswise transfers do not deadlock
@@ -353,7 +353,7 @@ def _reason(campaign: Campaign, reason: str) -> str:
 
 
 def _must_be_able(seat: Seat, to: User, name: str) -> None:
-    """Refuse somebody who could not work on any task now."""
+    """Refuse an annotator who cannot work on any task now."""
     limits = seat.limits
     if not to.is_active:
         _refuse(f"{name} is deactivated.")
@@ -374,7 +374,7 @@ def _must_be_able(seat: Seat, to: User, name: str) -> None:
 
 
 def _must_be_new(before: Assignment | None, name: str) -> None:
-    """Refuse a task that somebody has, or has answered."""
+    """Refuse a task that its new annotator already holds or has answered."""
     if before is None or before.state in (State.EXPIRED, State.TAKEN, State.SKIPPED):
         return
     why = {

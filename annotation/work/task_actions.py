@@ -455,7 +455,7 @@ def _comment(comment: str) -> str:
 
 
 def _revise(by: User, work: Work, answers: Sequence[CheckedAnswer], comment: str, flagged: bool) -> None:
-    """Supersede changed answers; an answer no longer asked for becomes missing, with that reason."""
+    """Supersede changed answers; answers to questions no longer shown become missing, with that reason."""
     rater = Rater.objects.get(user=by)
     assignment = Assignment.objects.get(pk=work.assignment)
     answered = {(answer.item, answer.question) for answer in answers}

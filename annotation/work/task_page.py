@@ -90,7 +90,7 @@ def accept(*, by: User, campaign: int, what: str, version: int) -> None:
     raise AnswerRefused(f"The campaign has no version {version} of its {NAMES[what]}.")
 
 
-# Completion code for people who came by a link, once they are done.
+# Completion code for people who joined by a link, once they are done.
 
 
 def completion(seat: Seat) -> participants.Completion | None:

@@ -1,1 +1,1 @@
-"""Ratings files: reading long or wide tables, and reporting what the statistics say. Imports no Django."""
+"""Ratings files: reading long or wide tables, and reporting the statistics. Imports no Django."""

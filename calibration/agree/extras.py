@@ -1,4 +1,4 @@
-"""What `agree` computes beside its statistics where it is asked to: scores in people's terms, and plans."""
+"""Optional parts of `agree`: plans, scores in people's terms, raters one by one, and CoCoEval's table 7."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from calibration.statistics.scores import MAPS, RULES, Mapped, Marks, Probabilit
 from calibration.studies.plan_texts import cautions, headings, rows, sentences
 from calibration.studies.plans import PEOPLE, PLANNED, Goal, PlanAnswer, plan_for
 
-# `agree --plan-width` and `--plan-power`: how many more double-rated dialogues a file's study needs.
+# `agree --plan-width` and `--plan-power`: number of further double-rated dialogues that a study needs.
 
 
 def computed_plans(title: str, ratings: Ratings, plan: Plan, options: dict[str, Any]) -> list[PlanAnswer]:
-    """Return the plans asked for of one question: of people together, and of each judge and metric."""
+    """Return the requested plans for a question: for people together, and for each judge and metric."""
     targets: list[tuple[Goal, str]] = []
     if options["plan_width"] is not None:
         targets += [("width", rater) for rater in _raters(ratings)]
@@ -72,7 +72,7 @@ def _raters(ratings: Ratings) -> Iterator[str]:
 
 
 def plan_section(answer: PlanAnswer, ratings: Ratings) -> Section:
-    """Return a plan as a section of the report: its sentences, then the numbers of dialogues in lines."""
+    """Return a plan as a section of the report: its sentences, then a line per number of dialogues."""
     raters = "people" if answer.rater == PEOPLE else answer.rater
     head = headings(answer)
     lines = [f"{head[0]} {n}: {head[1].lower()} {expected} ({span})." for n, expected, span in rows(answer)]
@@ -87,7 +87,7 @@ def plan_section(answer: PlanAnswer, ratings: Ratings) -> Section:
     )
 
 
-# `agree --threshold` and `--scale-maps`: metrics' scores in people's terms, cross-fitted by cluster.
+# `agree --threshold` and `--scale-maps`: metric scores mapped to people's answers, cross-fitted by cluster.
 
 HOW = (
     f"Cross-fitted: the clusters are dealt into {FOLDS} folds, and each item is read by what the other folds "
@@ -96,7 +96,7 @@ HOW = (
 
 
 def score_section(title: str, ratings: Ratings, scores: ScoreAnalysis) -> Section:
-    """Return the scores of a question as a section of the report: a block per score and kind of reading."""
+    """Return a question's scores as a section of the report: one block per score and type of mapping."""
     rows = [(_heading(reading), score_entries(reading, title)) for reading in readings(scores)]
     blocks = tuple(Block(heading, entries) for heading, entries in rows if entries)
     reasons = tuple(
@@ -108,7 +108,7 @@ def score_section(title: str, ratings: Ratings, scores: ScoreAnalysis) -> Sectio
 
 
 def readings(scores: ScoreAnalysis) -> Sequence[Marks | Probabilities | Mapped]:
-    """Return every reading of every score."""
+    """Return every mapping of every score."""
     return (*scores.marks, *scores.probabilities, *scores.mapped)
 
 
@@ -124,7 +124,7 @@ def _heading(reading: Marks | Probabilities | Mapped) -> str:
 
 
 def score_entries(reading: Marks | Probabilities | Mapped, question: str) -> tuple[Entry, ...]:
-    """Return the figures of one reading of a score, named after it."""
+    """Return the figures of one mapping of a score, with its name as a prefix."""
     return tuple(
         Entry(replace(result, name=f"{_prefix(reading)}_{result.name}"), (reading.rater,), question)
         for result in reading.results
@@ -138,7 +138,7 @@ def _prefix(reading: Marks | Probabilities | Mapped) -> str:
 
 
 def scores_as_json(scores: ScoreAnalysis, question: str) -> dict[str, list[dict[str, Any]]]:
-    """Return plain values: `thresholds`, `probabilities` with their bins, and `scale_maps`."""
+    """Return the scores as plain JSON: `thresholds`, `probabilities` with their bins, and `scale_maps`."""
     return {
         "thresholds": [
             _plain_of_scores(reading, question)
@@ -180,7 +180,7 @@ def _bins(probabilities: Probabilities) -> list[dict[str, Any]]:
     ]
 
 
-# `agree --raters`: each rater of a question, one table a figure, from the lowest to the highest.
+# `agree --raters`: each rater of a question, in one table per figure, in ascending order.
 
 REPEATED = "Answering alike is not answering right: a rater can repeat its mistakes."
 NOTES = {
@@ -196,7 +196,7 @@ NOTES = {
 
 
 def raters(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
-    """Return a table per figure; a sentence in their place where nobody can be described."""
+    """Return a table per figure; a single note if there are no figures for any rater."""
     panel = rater_panel(ratings, plan=plan)
     if not panel.rows:
         return [Block("Raters, one by one", (), note=f"Nobody is described: {panel.reason}.")]
@@ -211,7 +211,7 @@ def raters(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
 
 
 def repeats(ratings: Ratings, samples: Ratings, plan: Plan) -> list[Block]:
-    """Return how alike each rater answers again; `samples` holds their repeated answers, each as a rater."""
+    """Return each rater's self-agreement; in `samples` each repeated answer is a rater of its own."""
     blocks: list[Block] = []
     for column, name in enumerate(ratings.raters):
         mine = [j for j, other in enumerate(samples.raters) if other.rpartition("#")[0] == name]
@@ -240,7 +240,7 @@ def _value(entry: Entry) -> tuple[bool, float]:
 
 
 def _noted(block: Block, panel: RaterPanel) -> Block:
-    """Return a table with what its figure means, and who is not compared with whom."""
+    """Return a table with notes on its figure's meaning, and on raters that cannot be compared."""
     name = block.entries[0].result.name
     notes = [NOTES.get(name, "")]
     if name == "rater_severity" and panel.groups:
@@ -251,11 +251,11 @@ def _noted(block: Block, panel: RaterPanel) -> Block:
     return Block(block.heading, block.entries, note=" ".join(filter(None, notes)), each=True)
 
 
-# `agree --table7`: CoCoEval's table 7 of the file's binary questions, each a behaviour.
+# `agree --table7`: CoCoEval's table 7 for the file's binary questions, each a behaviour.
 
 
 def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> Additions:
-    """Compare each judge's tags with people's. Raises ValueError where there are no tags, people or judge."""
+    """Compare each judge's tags with people's. Raises ValueError if tags, people or judges are missing."""
     tags = {name: ratings for name, ratings in questions.items() if ratings.level == "binary"}
     if not tags:
         raise ValueError("--table7 needs binary questions: --scale binary, or a column level that says so")
@@ -275,7 +275,7 @@ def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> 
 
 
 def tag_section(table: TagTable, ratings: Ratings) -> Section:
-    """Return a judge's table as a section of the report: a block per behaviour, the last of all joined."""
+    """Return a judge's table as a section of the report: one block per behaviour, the last pooling all."""
     blocks = tuple(
         Block(f"{_name(row)}: {table.judge} against {len(table.people)} people", tag_entries(row, table))
         for row in table.rows
@@ -292,7 +292,7 @@ def tag_section(table: TagTable, ratings: Ratings) -> Section:
 
 
 def tag_entries(row: Row, table: TagTable) -> tuple[Entry, ...]:
-    """Return the figures of a behaviour, named `table7_...`, with the raters that each compares."""
+    """Return the figures of a behaviour, named `table7_...`, each with the compared raters."""
     everyone = (table.judge, *table.people)
     entries = [
         _entry(row.detected_by_people, "", everyone, row),
@@ -308,9 +308,9 @@ def _entry(result: Result, side: str, raters: Sequence[str], row: Row) -> Entry:
 
 
 def _plain(row: Row, table: TagTable) -> dict[str, Any]:
-    """Return a behaviour of a judge; null where there is no figure.
+    """Return a judge's figures on a behaviour as plain JSON; null for a missing figure.
 
-    `intervals` holds low and high by the name of the figure.
+    `intervals` has low and high by figure.
     """
     by_name = {
         "detected_people": row.detected_by_people,
@@ -338,7 +338,7 @@ def _name(row: Row) -> str:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
+    """Add the options to the parser."""
     parser.add_argument(
         "--threshold",
         action="store_true",
@@ -368,7 +368,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -> Additions:
-    """Compute what the options ask for. Raises ValueError where no question has what it takes."""
+    """Compute the parts requested by options. Raises ValueError if no question has the required ratings."""
     if options["plan_statistic"] and options["plan_width"] is None:
         raise ValueError("--plan-statistic goes with --plan-width")
     list_names = (
@@ -398,7 +398,7 @@ def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -
 
 
 def _check(scored: Sequence[ScoreAnalysis], goals: Collection[str], options: dict[str, Any]) -> None:
-    """Raise ValueError for a plan or a reading of scores that was asked for and that no question has."""
+    """Raise ValueError for a requested plan or score mapping that no question allows."""
     if options["plan_width"] is not None and "width" not in goals:
         raise ValueError("--plan-width needs two people, or a judge or metric beside people (column kind)")
     if options["plan_power"] is not None and "power" not in goals:
@@ -410,7 +410,7 @@ def _check(scored: Sequence[ScoreAnalysis], goals: Collection[str], options: dic
 
 
 def _scores(ratings: Ratings, plan: Plan, options: dict[str, Any]) -> ScoreAnalysis | None:
-    """Return what was asked for of the scores in a question's ratings; None where there are none."""
+    """Return the requested mappings of a question's scores; None if there are none."""
     if not (options["threshold"] or options["scale_maps"]):
         return None
     scores = of_scores(ratings, plan=plan)

@@ -1,4 +1,4 @@
-"""Judges of a ratings file: against each other and the answer key, as panels, and beside baselines."""
+"""Judges of a ratings file: compared with each other and the answer key, as panels, and above baselines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from calibration.statistics.level_scores import Unit, aggregate
 from calibration.statistics.panels import PANEL, PanelAnswers, panel_of
 from calibration.statistics.table import STATISTICS
 
-# `agree --compare` and `--key`: judges against each other, and everybody against an answer key.
+# `agree --compare` and `--key`: judges compared with each other, and all raters with an answer key.
 
 KEY_WORDS = {
     "accuracy": "Accuracy",
@@ -47,7 +47,7 @@ MOST_VALUES = 10
 
 @dataclass(frozen=True)
 class Readings:
-    """A question's ratings by the first of repeated answers and by their mean, and how many there are."""
+    """A question's ratings by the first of repeated answers and by their mean, and the number of answers."""
 
     first: Ratings
     mean: Ratings | None
@@ -55,12 +55,12 @@ class Readings:
     samples: Samples | None
 
     def over(self, unit: Unit) -> Readings:
-        """Return the means of continuations or systems."""
+        """Return the ratings averaged over continuations or systems."""
         mean = aggregate(self.mean, unit) if self.mean is not None else None
         return replace(self, first=aggregate(self.first, unit), mean=mean)
 
     def beside(self, ratings: Ratings) -> Readings:
-        """Return them with the panels that ratings have: a panel answers once, whatever the policy."""
+        """Return the readings with the panels of `ratings`: a panel answers once under every policy."""
         for column in ratings.of_kind(PANEL):
             panel_column = ratings.raters[column], ratings.values[:, column], PANEL, ratings.on_scale[column]
             mean = self.mean.with_column(*panel_column) if self.mean is not None else None
@@ -69,21 +69,21 @@ class Readings:
         return self
 
     def keyed(self, name: str | None) -> Readings:
-        """Return them with one rater taken as the answer key."""
+        """Return the readings with one rater as the answer key."""
         mean = with_key(self.mean, name) if self.mean is not None else None
         return replace(self, first=with_key(self.first, name), mean=mean)
 
 
 def with_key(ratings: Ratings, name: str | None) -> Ratings:
-    """Return the ratings with one rater's kind made key."""
+    """Return the ratings with one rater's kind changed to key."""
     kinds = zip(ratings.raters, ratings.kinds, strict=True)
     return replace(ratings, kinds=tuple("key" if rater == name else kind for rater, kind in kinds))
 
 
 def readings(file: RatingsFile, part: Part, ratings: Ratings, how: dict[str, Any]) -> Readings:
-    """Return a part's ratings by each policy of repeated answers; `how` reads its values, as for `ratings`.
+    """Return a part's ratings by each policy for repeated answers; `how` has the arguments of `ratings`.
 
-    A part without repeated answers is read once: by every policy it is the same.
+    A part without repeated answers is read once: all policies give the same ratings.
     """
     if not part.collector.repeated:
         return Readings(ratings, None, {}, how["samples"])
@@ -94,10 +94,10 @@ def readings(file: RatingsFile, part: Part, ratings: Ratings, how: dict[str, Any
 
 
 class Beside:
-    """What `--compare` and keys add to a report, question by question: JSON, CSV entries, sections."""
+    """Additions to a report by `--compare` and keys, question by question: JSON, CSV entries, sections."""
 
     def __init__(self, plan: Plan, options: Mapping[str, Any]) -> None:
-        """Take the options of the command. Raises ValueError for those that do not go together."""
+        """Store the options of the command. Raises ValueError for incompatible options."""
         self.plan, self.options = plan, options
         self.compare, self.key = bool(options["compare"]), options["key"]
         self.additions = Additions(lists={"compared": []} if self.compare else {})
@@ -110,7 +110,7 @@ class Beside:
             raise ValueError("--compare does not go with --against: it compares with people, or with a key")
 
     def add(self, question: str, title: str, of: Readings, marked: dict[str, Any]) -> None:
-        """Compare a question's judges where asked to, and everybody with its keys where it has any."""
+        """Compare a question's judges if requested, and all raters with its keys if it has any."""
         of, out = of.keyed(self.key), self.additions
         self.key_seen |= self.key in of.first.raters
         if of.first.of_kind("key") and not self.options["aggregate"] and not self.options["against"]:
@@ -128,7 +128,7 @@ class Beside:
                 out.sections.append(compared_section(title, comparisons, of.first))
 
     def check(self) -> None:
-        """Raise ValueError where what was asked for is not in the file."""
+        """Raise ValueError if a requested comparison is impossible with the file's raters."""
         if self.key and not self.key_seen:
             raise ValueError(f"--key: no rater {self.key!r}")
         if self.compare and not self.additions.lists["compared"]:
@@ -139,13 +139,13 @@ class Beside:
 
 
 def compared(of: Readings, plan: Plan) -> Comparisons:
-    """Return all pairs of a question's judges and metrics."""
+    """Return the comparisons of all pairs of a question's judges and metrics."""
     people = of.first if of.mean is None or of.samples == "first" else of.mean
     return judges_compared(people, contenders_of(of.first, of.mean, of.calls), plan=plan)
 
 
 def compared_json(question: str, comparisons: Comparisons) -> Iterator[dict[str, Any]]:
-    """Yield a row a pair and statistic."""
+    """Yield one row per pair and statistic."""
     for row in comparisons.pairs:
         yield {
             "raters": [contender.rater for contender in row.contenders],
@@ -172,7 +172,7 @@ def compared_json(question: str, comparisons: Comparisons) -> Iterator[dict[str,
 
 
 def key_json(question: str, tables: Sequence[KeyTable]) -> Iterator[dict[str, Any]]:
-    """Yield a row a rater, then the baselines, of each key."""
+    """Yield, for each key, one row per rater, then the baselines."""
     for table in tables:
         if table.reason:
             yield {"question": question, "key": table.key, "reason": table.reason}
@@ -200,7 +200,7 @@ def _results(row: KeyRow) -> tuple[Result, ...]:
 
 
 def compared_entries(question: str, comparisons: Comparisons) -> Iterator[Entry]:
-    """Yield the figures of pairs under names of their own: what the CSV holds."""
+    """Yield the figures of pairs for the CSV, under separate names."""
     for row in comparisons.pairs:
         names = tuple(contender.name for contender in row.contenders)
         figures = {
@@ -215,7 +215,7 @@ def compared_entries(question: str, comparisons: Comparisons) -> Iterator[Entry]
 
 
 def key_entries(question: str, tables: Sequence[KeyTable]) -> Iterator[Entry]:
-    """Yield the figures against keys under names of their own: what the CSV holds."""
+    """Yield the figures against keys for the CSV, under separate names."""
     for table in tables:
         for row in (*table.rows, *table.baselines):
             for result in _results(row):
@@ -223,7 +223,7 @@ def key_entries(question: str, tables: Sequence[KeyTable]) -> Iterator[Entry]:
 
 
 def compared_section(title: str, comparisons: Comparisons, ratings: Ratings) -> Section:
-    """Return the pairs as a section of the report: a block a statistic, a row a pair."""
+    """Return the pairs as a section of the report: one block per statistic, one row per pair."""
     families: dict[tuple[str, str], list[Compared]] = {}
     for row in comparisons.pairs:
         families.setdefault((row.statistic, row.reference), []).append(row)
@@ -257,7 +257,7 @@ def _less(row: Compared) -> tuple[str, ...]:
 
 
 def _told_of_judging(row: Compared) -> str:
-    """Say both values and the p-values of a pair, in the place of a statistic's name."""
+    """Return a pair's two values and p-values as text, shown in place of a statistic's name."""
     dropped = f", {counted(row.n_dropped, 'item')} dropped" if row.n_dropped else ""
     if not row.difference.ok:
         return f"no comparison{dropped}"
@@ -310,7 +310,7 @@ def _matrix(row: KeyRow, values: Sequence[str]) -> str:
     return "; ".join(rows)
 
 
-# `agree --panel`, `--baselines`, `--dev`: raters made of judges, and answers without reading.
+# `agree --panel`, `--baselines`, `--dev`: panels of judges, and baselines that answer without reading.
 
 JUDGE, PEOPLE = "judge", "human"
 FLOOR_NOTE = (
@@ -322,7 +322,7 @@ FLOOR_NOTE = (
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """What the options ask for: panels, whether baselines, and the ratings of dev by question where given."""
+    """Parsed options: panels, whether to show baselines, and dev ratings by question (None: not given)."""
 
     panels: tuple[PanelAsked, ...]
     baselines: bool
@@ -330,7 +330,7 @@ class JudgeOptions:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options."""
+    """Add the options to the parser."""
     parser.add_argument(
         "--panel",
         action="append",
@@ -357,7 +357,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def panels_of(options: Mapping[str, Any]) -> tuple[PanelAsked, ...]:
-    """Return the panels that the options name. Raises ValueError with one line."""
+    """Return the panels that the options name. Raises ValueError with a one-line message."""
     definitions = []
     for text in options["panel"]:
         rule, _, members = text.partition("=")
@@ -374,7 +374,7 @@ def panels_of(options: Mapping[str, Any]) -> tuple[PanelAsked, ...]:
 
 
 def with_panels(ratings: Ratings, question: str, judge_options: JudgeOptions) -> tuple[Ratings, list[str]]:
-    """Return the ratings with a column a panel, and what is said of each; ValueError for a stranger."""
+    """Return the ratings with a column per panel, and a note on each; ValueError for an unknown member."""
     notes = []
     extended = ratings
     for panel in judge_options.panels:
@@ -392,9 +392,9 @@ def with_panels(ratings: Ratings, question: str, judge_options: JudgeOptions) ->
 def at_levels(
     ratings: Ratings, question: str, judge_options: JudgeOptions, missed: dict[str, str]
 ) -> Ratings:
-    """Return one question's ratings with the panels of its judges; judges of turns and of wholes stand apart.
+    """Return one question's ratings with panels of its judges; judges of turns and of wholes stay separate.
 
-    `missed` holds, by panel, why it has no answer to any question so far; '' where it has one.
+    `missed` has, by panel, the reason if it has no answers to any question so far, '' if it has some.
     """
     for panel in judge_options.panels:
         members = set(panel.members or (ratings.raters[j] for j in ratings.of_kind(JUDGE)))
@@ -426,7 +426,7 @@ def _describe_panel(panel: PanelAsked, answers: PanelAnswers) -> str:
 
 
 def floor(ratings: Ratings, question: str, judge_options: JudgeOptions, plan: Plan) -> list[Block]:
-    """Return judges and panels above the baselines; none where no person and no judge answered."""
+    """Return a block of judges and panels above the baselines; empty if no person or no judge answered."""
     columns = [*ratings.of_kind(JUDGE), *ratings.of_kind(PANEL)]
     if not judge_options.baselines or not columns or not ratings.of_kind(PEOPLE):
         return []
@@ -440,7 +440,7 @@ def floor(ratings: Ratings, question: str, judge_options: JudgeOptions, plan: Pl
 
 
 def _entries(rows: Sequence[Row]) -> list[Entry]:
-    """Return the figures, one statistic after the other, so that judges and baselines stand together."""
+    """Return the figures ordered by statistic, so that judges and baselines are listed together."""
     names = dict.fromkeys(name for row in rows for name in row.figures)
     entries = []
     for name in names:

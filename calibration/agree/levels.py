@@ -1,4 +1,4 @@
-"""`agree --levels`: where the items of a ratings file lie, and what a table by level reads."""
+"""`agree --levels`: places of a ratings file's items, and the input and output of tables by level."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ ALONE = {
     "plan_power": "--plan-power",
     "plan_statistic": "--plan-statistic",
 }
-"""What does not go with --levels, by the name of the option."""
+"""Options incompatible with --levels: names to their text in messages."""
 
 
 @dataclass(frozen=True)
 class LevelQuery:
-    """What is asked of a file: levels, the reference's question (empty for the only one) and the rest."""
+    """Parsed options of --levels: levels, the reference's question ('' for the only one), and the rest."""
 
     levels: tuple[Level, ...]
     reference_question: str
@@ -68,7 +68,7 @@ class LevelQuery:
 
 
 def add_to(parser: ArgumentParser) -> None:
-    """Declare the options."""
+    """Add the options to the parser."""
     group = parser.add_argument_group("correlations by level, instead of the statistics of each question")
     group.add_argument(
         "--levels", help="comma-separated, of turn, dialogue and system: correlate scores with people's there"
@@ -108,14 +108,14 @@ def add_to(parser: ArgumentParser) -> None:
 
 
 def check(options: Mapping[str, Any]) -> None:
-    """Raise ValueError for an option that was given and does nothing beside --levels."""
+    """Raise ValueError for a given option that is incompatible with --levels."""
     for name, option in ALONE.items():
         if options[name] not in (None, False, []):
             raise ValueError(f"--levels does not go with {option}")
 
 
 def query_of(options: Mapping[str, Any]) -> LevelQuery:
-    """Return what is asked. ValueError for an unknown level."""
+    """Return the parsed options. Raises ValueError for an unknown level."""
     requested = [level.strip() for level in options["levels"].split(",")]
     unknown = [level for level in requested if level not in LEVELS]
     if unknown:
@@ -133,14 +133,14 @@ def query_of(options: Mapping[str, Any]) -> LevelQuery:
     )
 
 
-# Where the items of a ratings file lie: dialogue, continuation, system and turn.
+# Places of the items of a ratings file: dialogue, continuation, system and turn.
 
 COLUMNS = ("item", "rater", "dialogue", "continuation", "system", "turn")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An item's place; ``turn`` is None for the item of a whole dialogue."""
+    """An item's place; ``turn`` is None for an item that is a whole dialogue."""
 
     dialogue: str
     continuation: str
@@ -151,13 +151,13 @@ class Place:
 
 @dataclass
 class Places:
-    """The place of every item, and of every rater the cell of the column that groups raters."""
+    """The place of every item, and every rater's group: its cell in the grouping column."""
 
     of: dict[str, Place] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
 
     def group(self, rater: str) -> str:
-        """Return a rater's group, also that of one of its samples apart (`name#0`); empty for none."""
+        """Return the group of a rater, or of one of its separate samples (`name#0`); '' for none."""
         return self.groups.get(rater) or self.groups.get(rater.rpartition("#")[0], "")
 
 
@@ -168,10 +168,10 @@ def read_places(
     progress: Callable[[Table], Iterable[tuple[int, Row]]],
     spelling: Spelling,
 ) -> Places:
-    """Read where items lie. A dialogue is its own cluster where no column of clusters is named.
+    """Read the places of items. Without a named cluster column, each dialogue is a cluster.
 
-    A continuation without a name goes by its system's. RatingsFileError with the line of an item that lies in
-    two places, of two items in one place, and of a continuation of two systems or dialogues' clusters.
+    A continuation without a name gets its system's name. Raises RatingsFileError with the line of an item in
+    two places, of two items in one place, and of a continuation with two systems or two clusters.
     """
     table = read_table(path)
     for column in ("dialogue", *filter(None, [best_of])):
@@ -197,7 +197,7 @@ def read_places(
 
 
 def _spell(cells: dict[str, str], cluster: str | None, spelling: Spelling) -> None:
-    """Write names as the ratings of the same file do."""
+    """Give names the same spelling as in the ratings of the file."""
     cells["item"] = spelling.item(cells.get("item", ""))
     for name, names in (
         ("rater", spelling.raters),
@@ -246,7 +246,7 @@ def _place(path: Path, line: int, cells: dict[str, str], cluster: str | None) ->
     )
 
 
-# From ratings of questions and the places of items to what a table by level reads.
+# From ratings by question and the places of items to the input of a table by level.
 
 PEOPLE = "human"
 LABELS = {"turn": "turn labels", "dialogue": "dialogue labels"}
@@ -254,7 +254,7 @@ LABELS = {"turn": "turn labels", "dialogue": "dialogue labels"}
 
 @dataclass(frozen=True)
 class Source:
-    """What a row's scores are: a rater, or people's mean, and the question answered."""
+    """Source of a row's scores: a rater, or people's mean, and the question answered."""
 
     rater: str
     question: str
@@ -262,7 +262,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Assembled:
-    """What a table reads, and where its reference and rows come from. ``notes`` tell what was left out."""
+    """Input of a table, and the sources of its reference and rows. ``notes`` list omissions."""
 
     scored: Scored
     reference: Source
@@ -271,10 +271,10 @@ class Assembled:
 
 
 def assembled(questions: Mapping[str, Ratings], places: Places, query: LevelQuery) -> Assembled:
-    """Return what is compared: people's mean (or the rater named) on one question, and every other rater.
+    """Return the input of a table: people's mean (or the named rater) on one question, and all other raters.
 
-    ValueError where the reference's question is not named or not there, where nobody answered it, for
-    questions about turns and dialogues both, and where nothing is left to compare with.
+    Raises ValueError if the reference's question is ambiguous, missing or unanswered, for a question about
+    both turns and dialogues, and if there is nothing to compare with.
     """
     name = _reference_question(questions, query)
     notes = [
@@ -331,9 +331,9 @@ def _reference(ratings: Ratings, query: LevelQuery) -> str:
 
 
 def _raters(ratings: Ratings, is_reference: bool, reference: str) -> list[str]:
-    """Return the raters of a question that have rows: people as one, and everybody else.
+    """Return the raters of a question that have rows: people together, and each other rater.
 
-    Where one rater is the reference, the people who answered its question have a row each.
+    If the reference is a single rater, the people who answered its question have a row each.
     """
     people = {ratings.raters[column] for column in ratings.of_kind(PEOPLE)}
     others = [rater for rater in ratings.raters if rater not in people and rater != reference]
@@ -356,7 +356,7 @@ def _kind(question: str, ratings: Ratings, places: Places) -> Kind:
 
 @dataclass(frozen=True)
 class _Layout:
-    """The units and frames of all items, and where each item stands in its frame."""
+    """The units and frames of all items, and each item's position in its frame."""
 
     units: Units
     turns: Frame | None
@@ -410,7 +410,7 @@ def _with_names(
     reference: str,
     places: Places,
 ) -> tuple[Scores, ...]:
-    """Name rows so that no two are alike: people by what they labelled, and by the question where needed."""
+    """Give rows distinct names: people's rows by the labelled unit, and by the question if needed."""
     names = []
     for source in sources:
         kind = kinds[source.question]
@@ -430,14 +430,14 @@ def _with_names(
     )
 
 
-# Tables by level: groups of rows, what is left out, marks and methods in sentences, whatever the form.
+# Tables by level: groups of rows, and sentences on omissions, marks and methods, for all output formats.
 
 STAR = "*"
 
 
 @dataclass(frozen=True)
 class StratumTable:
-    """A table of one stratum, with where its rows come from and what was read."""
+    """A table of one stratum, with the sources of its rows and its input."""
 
     title: str
     table: LevelTable
@@ -446,7 +446,7 @@ class StratumTable:
 
 
 def groups(table: LevelTable) -> Iterator[tuple[str, list[LevelRow]]]:
-    """Yield rows under a heading that says what their scores come from; no heading where all are alike."""
+    """Yield rows grouped by the source of their scores, under a heading; no heading if there is one group."""
     kinds = list(dict.fromkeys(row.scores for row in table.rows))
     for kind in kinds:
         heading = f"from {kind} scores" if len(kinds) > 1 else ""
@@ -454,17 +454,17 @@ def groups(table: LevelTable) -> Iterator[tuple[str, list[LevelRow]]]:
 
 
 def meets(row: LevelRow, level: Level) -> bool:
-    """Whether a row has anything to show at a level: scores of wholes have nothing at turn level."""
+    """Whether a row has values at a level: scores of whole dialogues have none at turn level."""
     return any(entry.level == level and entry.result.reason != NOT_AT_TURN_LEVEL for entry in row.entries)
 
 
 def levels_of(table: LevelTable) -> list[Level]:
-    """Return the levels at which some row has something to show."""
+    """Return the levels at which at least one row has values."""
     return [level for level in table.levels if any(meets(row, level) for row in table.rows)]
 
 
 def facts(stratum_table: StratumTable) -> list[str]:
-    """Say what was compared, on what, and what was left out."""
+    """Return sentences on the reference, the data, and omissions."""
     table, units = stratum_table.table, stratum_table.assembled.scored.units
     unit = "continuations" if table.options.unit == "continuation" else "answers of a system to a dialogue"
     question = stratum_table.assembled.reference.question
@@ -477,7 +477,7 @@ def facts(stratum_table: StratumTable) -> list[str]:
 
 
 def left_out(row: LevelRow) -> str:
-    """Say how many turns and continuations a row leaves out; empty where none."""
+    """Return a sentence with the numbers of turns and continuations omitted in a row; '' if none."""
     row_left_out, parts = row.left_out, []
     for n, of, share, unit in (
         (row_left_out.turns, row_left_out.of_turns, row_left_out.share_of_turns, "turns"),
@@ -489,9 +489,9 @@ def left_out(row: LevelRow) -> str:
 
 
 def notes(table: LevelTable, best: str, best_of_group: str) -> list[str]:
-    """Explain stars and marks where there are any, what has no value or no p, and the flags.
+    """Return notes on stars and marks (if any), on missing values and p-values, and on flags.
 
-    ``best`` and ``best_of_group`` name the marks, as in "Bold".
+    ``best`` and ``best_of_group`` name the marks, such as "Bold".
     """
     entries = [entry for row in table.rows for entry in row.entries]
     test = "permutation of systems and dialogues" if table.options.p == "clustered" else "test over items"
@@ -517,7 +517,7 @@ def notes(table: LevelTable, best: str, best_of_group: str) -> list[str]:
 
 
 def methods(table: LevelTable) -> list[str]:
-    """Say how intervals and p-values were made, level by level."""
+    """Return sentences on the methods of intervals and p-values, level by level."""
     out = []
     for level in table.levels:
         entries = [e for row in table.rows for e in row.entries if e.level == level and e.result.ok]
@@ -529,7 +529,7 @@ def methods(table: LevelTable) -> list[str]:
 
 
 def entries(stratum_tables: Iterable[StratumTable]) -> Iterator[dict[str, Any]]:
-    """Yield every figure as plain values, in the order of rows, levels and coefficients."""
+    """Yield every figure as plain JSON, ordered by row, level and coefficient."""
     for stratum_table in stratum_tables:
         rows = zip(stratum_table.table.rows, stratum_table.assembled.rows, strict=True)
         for row, source in rows:
@@ -563,7 +563,7 @@ def tables(
     progress: Callable[[Table], Iterable[tuple[int, Row]]],
     column: str | None,
 ) -> list[StratumTable]:
-    """Return a table for each stratum of the file. ValueError and RatingsFileError say what is amiss."""
+    """Return one table per stratum of the file. Raises ValueError and RatingsFileError with the reason."""
     places = read_places(file.path, file.cluster, query.best_of, progress, file.spelling)
     strata: dict[str, dict[str, Ratings]] = {}
     for part in file.parts:

@@ -1,4 +1,4 @@
-"""The options of `agree`: how the file is read, what is computed, and the form of the answer."""
+"""The options of `agree`: reading of the file, statistics, and output format."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from calibration.statistics.core.ratings import SCALES
 from calibration.statistics.prevalence import corrected_shares
 from calibration.statistics.unanswered import bounds_of
 
-# What `agree` computes of a question only where it is asked to: an option, and the blocks it adds.
+# Optional blocks of `agree`: an option, and the blocks it adds to each question.
 
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """An option of `agree`, what its help says, and the blocks that it adds to a question's report.
+    """An option of `agree`, its help text, and the blocks that it adds to a question's report.
 
-    `without` says why there may be none, for a file in which no question has any.
-    `repeats` adds those on repeated answers, given the ratings with each sample as a rater as well.
+    `without` is the reason shown for a file in which no question has any of these blocks.
+    `repeats` adds the blocks on repeated answers, given also the ratings with each sample as a rater.
     """
 
     option: str
@@ -120,7 +120,7 @@ SCHEMES = ("clusters", "items", "systems", "crossed")
 
 
 DEFAULTS = {"positive": "1", "epsilon": 0.15, "policy": next(iter(POLICIES)), "resample": "clusters"}
-"""Values of options that are not given: kept apart, so that one given without an effect is noticed."""
+"""Defaults of options, kept separately so that an explicitly given option without effect can be reported."""
 GOES_WITH = {
     "policy": ("table7", "--policy goes with --table7"),
     "least": ("panel", "--least goes with --panel"),
@@ -130,13 +130,13 @@ GOES_WITH = {
         for name in ("p", "missing_turns", "system_score", "unit", "shared_dialogues", "best_of")
     },
 }
-"""Options that do nothing without another one: which, and what is said of it."""
+"""Options that have no effect without another option: its name, and the error message."""
 
 
 def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options with defaults filled in, and `given`: the names of those that had none.
+    """Return the options with defaults filled in, and `given`: the options with a default that were given.
 
-    Raises ValueError for an option that does nothing beside the others.
+    Raises ValueError for an option that has no effect with the others.
     """
     for name, (other, message) in GOES_WITH.items():
         if options[name] not in (None, False) and not options[other]:
@@ -157,7 +157,7 @@ def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
 def without_effect(
     options: dict[str, Any], sections: Sequence[Section], idle: Sequence[More], *, repeated: bool
 ) -> list[str]:
-    """Return a sentence for each option that was given and changed nothing, with the reason."""
+    """Return a sentence, with the reason, for each given option that had no effect."""
     set_options, notes = options["given"], [f"{more.option}: {more.without}." for more in idle]
     if "positive" in set_options and all(s.ratings.level != "binary" for s in sections):
         notes.append("--positive: no question is binary, so there is no positive class.")
@@ -178,7 +178,7 @@ def _entries(sections: Sequence[Section]) -> Iterator[Entry]:
 
 
 def add_to(parser: ArgumentParser) -> None:
-    """Declare all options of the command."""
+    """Add all options of the command to the parser."""
     _add_reading(parser)
     _add_intervals(parser)
     _add_more(parser)

@@ -30,14 +30,14 @@ from calibration.statistics.core.ratings import (
     Samples,
 )
 
-# Reads rows of CSV, TSV, JSONL and Parquet files, one at a time, with the line each came from.
+# Reads rows of CSV, TSV, JSONL and Parquet files, one at a time, each with its line number.
 
 Row = dict[str, str | None]
 FORMATS = {".csv": ",", ".tsv": "\t"}
 
 
 class RatingsFileError(Exception):
-    """A ratings file that cannot be used; the message is one line that says where and why."""
+    """A ratings file that cannot be used; the message is one line with place and reason."""
 
     def __init__(self, path: Path, message: str, line: int | None = None, column: str | None = None) -> None:
         place = path.name
@@ -51,9 +51,8 @@ class RatingsFileError(Exception):
 class Table:
     """A file's named columns, and its rows with their line numbers.
 
-    Only the columns in `used` need cells that are texts or numbers; where it is None, all do. `unnamed`
-    counts columns without a name, and `late` are columns that the first line of JSONL lacks: both are passed
-    over.
+    Only the columns in `used` need cells that are strings or numbers; if it is None, all do. `unnamed` counts
+    columns without a name, and `late` are columns missing in the first line of JSONL: both are ignored.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class Table:
 
     @property
     def rows(self) -> Iterator[tuple[int, Row]]:
-        """The rows, from the first."""
+        """Yield the rows with line numbers, from the first."""
         return self._rows(self)
 
     def uses(self, column: str) -> bool:
@@ -81,7 +80,7 @@ class Table:
 
 
 def read_table(path: Path) -> Table:
-    """Open a file by its ending; RatingsFileError if it is missing, empty or of another format."""
+    """Open a file by its suffix; RatingsFileError if it is missing, empty or has another format."""
     suffix = path.suffix.lower()
     if not path.is_file():
         raise RatingsFileError(path, "no such file")
@@ -117,7 +116,7 @@ def _delimited(path: Path, delimiter: str) -> Table:
 
 
 def _check_separator(path: Path, columns: tuple[str, ...], delimiter: str) -> None:
-    """Refuse a header in one cell that another separator would part, as spreadsheets write them."""
+    """Refuse a one-cell header that another separator would split, as written by some spreadsheets."""
     names = {";": "semicolons", "\t": "tabs", ",": "commas"}
     separator = next(
         (mark for mark in names if mark != delimiter and len(columns) == 1 and mark in columns[0]), None
@@ -137,7 +136,7 @@ def _csv_rows(path: Path, delimiter: str, columns: tuple[str, ...]) -> Iterator[
 
 
 def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of every row that holds any text, with the line it starts on."""
+    """Yield the cells of every non-empty row, with the line on which it starts."""
     with path.open(encoding="utf-8-sig", newline="") as opened:
         reader = csv.reader(opened, delimiter=delimiter, strict=True)
         line = 0
@@ -157,7 +156,7 @@ def _not_utf8(path: Path, error: UnicodeDecodeError, line: int) -> RatingsFileEr
 
 
 def _undecodable_line(path: Path) -> int:
-    """Return the first line that is not UTF-8; text is decoded in blocks, so the reader cannot tell."""
+    """Return the first line that is not UTF-8; text is decoded in blocks, so the reader does not know it."""
     with path.open("rb") as opened:
         for line, raw in enumerate(opened, start=1):
             try:
@@ -186,7 +185,7 @@ def _json_lines(path: Path) -> Table:
 
 
 def _meet_late(path: Path, line: int, row: dict[str, object], table: Table) -> None:
-    """Note keys that the first line lacks; refuse those of columns that are read."""
+    """Record keys missing in the first line; refuse such keys of columns that are read."""
     for key in row:
         if key in table.columns:
             continue
@@ -215,7 +214,7 @@ def _json_objects(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
 
 
 def _cell(path: Path, line: int, key: str, value: object) -> str | None:
-    if value is None or value != value:  # not a number, which is how some programs write nothing
+    if value is None or value != value:  # NaN, which some programs write for an empty cell
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -248,14 +247,14 @@ def _parquet(path: Path) -> Table:
     return Table(columns, rows, opened.metadata.num_rows)
 
 
-# What a cell of a ratings file says: an answer, a missing one, or the scale that its question declares.
+# Cells of a ratings file: an answer, a missing answer, or the declared scale of a question.
 
 TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The scale that a file declares for a question: its level and values, empty where it declares none."""
+    """The scale that a file declares for a question: its level and values, empty if it declares none."""
 
     level: str = ""
     values: tuple[str | float, ...] = ()
@@ -264,9 +263,10 @@ class Declared:
 def answer(
     path: Path, line: int, column: str, cell: str | None, missing: Collection[str], declared: Declared
 ) -> str | None:
-    """Return a cell's answer, None where it is missing: empty, or one of `missing` (in lower case).
+    """Return a cell's answer, None if missing: empty, or one of `missing` (in lower case).
 
-    Raises RatingsFileError for what looks like no answer and is neither declared as a value nor as missing.
+    Raises RatingsFileError for a cell that looks like a missing answer but is declared neither as a value nor
+    as missing.
     """
     text = unguarded((cell or "").strip())
     if means_nothing(text, missing):
@@ -279,7 +279,7 @@ def answer(
 
 
 def declared_of(path: Path, line: int, row: Row) -> Declared:
-    """Return the scale that a row's columns `level` and `values` declare; RatingsFileError for a bad one."""
+    """Return the scale declared in a row's columns `level` and `values`; RatingsFileError if invalid."""
     try:
         return _declared(row.get("level") or "", row.get("values") or "")
     except ValueError as error:
@@ -300,16 +300,16 @@ def _declared(level: str, values: str) -> Declared:
     return Declared(level, tuple(scale_values))
 
 
-# Names and kinds of raters in a ratings file: spelled in one way, and said by the file or the user.
+# Names and kinds of raters in a ratings file: with one spelling, and given by the file or the user.
 
 JOIN, KEEP = "join", "keep"
 ADVICE = "differ in case or space alone: --fold-names joins them, --fold-names=no keeps them apart"
 
 
 class Spelling:
-    """Names of a file, stripped and (with "join") in their first spelling; kinds of its raters.
+    """Names in a file, stripped and (with "join") in their first spelling, and kinds of its raters.
 
-    `judges` are the raters that are judges where the file says nothing of their kind; None: nobody said.
+    `judges` are the raters that are judges if the file has no kind for them; None: not given.
     """
 
     def __init__(self, names: str = "", judges: frozenset[str] | None = None) -> None:
@@ -321,11 +321,11 @@ class Spelling:
         self._kinds: dict[str, str] = {}
 
     def item(self, cell: str) -> str:
-        """Return an item's name; those of a file are many, and kept only where they are joined."""
+        """Return an item's name; a file has many, so they are kept only if spellings are joined."""
         return self.items[cell] if self.names == JOIN else unguarded(cell).strip()
 
     def value(self, value: str | None, declared: Declared) -> str | None:
-        """Return an answer in its declared or first spelling, where names are joined."""
+        """Return an answer, in its declared or first spelling if names are joined."""
         if value is None or self.names != JOIN:
             return value
         if (names := self._values.get(declared)) is None:
@@ -335,7 +335,7 @@ class Spelling:
         return names[value]
 
     def kind(self, path: Path, line: int, rater: str, cell: str) -> str:
-        """Return a rater's kind as its cell says it, else as the user did; empty where nobody did."""
+        """Return a rater's kind from its cell, else from the user; '' if neither gives it."""
         try:
             kind = _kind(cell)
         except ValueError as error:
@@ -349,7 +349,7 @@ class Spelling:
         return kind
 
     def check(self, path: Path, more: Iterable[tuple[str, Iterable[str]]]) -> None:
-        """Refuse names that differ in case or space alone: the raters', clusters', systems' and `more`."""
+        """Refuse names that differ only in case or spaces: of raters, clusters, systems and `more`."""
         if self.names:
             return
         kinds = [("raters", self.raters), ("clusters", self.clusters), ("systems", self.systems)]
@@ -363,7 +363,7 @@ class Spelling:
             raise RatingsFileError(path, f"{'; '.join(clashes)} {ADVICE}")
 
     def check_kinds(self, path: Path) -> None:
-        """Refuse raters without a kind where others have one, and judges who are not in the file."""
+        """Refuse raters without a kind if others have one, and judges that are not in the file."""
         absent = sorted((self.judges or frozenset()) - self._kinds.keys())
         if absent:
             raise RatingsFileError(
@@ -377,7 +377,7 @@ class Spelling:
             raise RatingsFileError(path, message, column="kind")
 
     def notes(self) -> list[str]:
-        """Say which spellings were joined, and which raters may be models that nobody called judges."""
+        """Return sentences on joined spellings, and on raters of no kind that may be models."""
         notes = self.joined()
         models = [rater for rater, kind in self._kinds.items() if not kind and looks_like_a_model(rater)]
         if models:
@@ -388,7 +388,7 @@ class Spelling:
         return notes
 
     def joined(self) -> list[str]:
-        """Say which spellings were joined."""
+        """Return sentences on joined spellings."""
         joined = [
             ("raters", self.raters),
             ("items", self.items),
@@ -408,12 +408,12 @@ def _kind(cell: str) -> str:
     return kind_of_rater(cell) if cell.strip() else ""
 
 
-# Turns a table's rows into records per question (and stratum), keeping the line of each for messages.
+# Turns a table's rows into records per question (and stratum), keeping their line numbers for messages.
 
-# Which columns of a wide ratings file are raters: those that are named, else all that may be.
+# The raters' columns of a wide ratings file: the named columns, else all possible ones.
 
 INDEX = re.compile(r"__index_level_\d+__|Unnamed: ?\d+(_level_\d+)?")
-"""How pandas calls the column of a table's index."""
+"""Pandas' names for the column of a table's index."""
 COMPUTED = frozenset(
     [
         *("mean", "average", "avg", "median", "std", "sd", "stdev", "stddev", "variance", "var", "sum"),
@@ -421,7 +421,7 @@ COMPUTED = frozenset(
         *("tokens", "chars", "characters"),
     ]
 )
-"""Words in the names of columns that are computed from answers or describe items."""
+"""Words in the names of columns computed from answers, or describing items."""
 DESCRIBING = frozenset(
     [
         *("id", "text", "comment", "comments", "note", "notes", "response", "context", "utterance"),
@@ -435,10 +435,10 @@ DESCRIBING = frozenset(
 def rater_columns(
     path: Path, columns: Sequence[str], about: Collection[str], requested: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """Return a wide file's columns of raters; an index of pandas is none.
+    """Return a wide file's columns of raters, without a pandas index.
 
-    RatingsFileError where one that is named is not there, and for columns that look like no rater where none
-    is named: they are asked for.
+    Raises RatingsFileError if a named column is missing; if none is named, also for columns that do not look
+    like raters: then the user must name the columns.
     """
     if requested is not None:
         absent = [name for name in requested if name not in columns]
@@ -471,20 +471,20 @@ def _may_be_no_rater(name: str) -> bool:
 LONG = ("item", "rater", "value")
 ABOUT = ("question", "sample", "cluster", "kind", "identified", "dialogue", "continuation", "system", "turn")
 SCALE = ("scheme", "level", "values")
-"""Read in long files, as exports write them: one file may hold questions of different scales."""
+"""Columns read in long files, as written by exports: a file may have questions with different scales."""
 USED = ("question", "sample", "identified", "continuation", "system")
 TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What to take from a file: its questions (all if empty), the cluster column, the column of strata.
+    """Options for reading a file: questions (all if empty), the cluster column, the column of strata.
 
-    `missing` are the cells, in lower case, that mean no answer; `declared` holds where it is not the file's
-    own the scale of all questions.
-    `rater_columns` are those of a wide file's raters (None: all that may be), `judges` the raters that are
-    judges where no column says so (None: not said); `names` is "join", "keep" or "" (refuse), for names that
-    differ in case or space alone.
+    `missing` are the cells, in lower case, that mean no answer; `declared` is the scale of all questions, if
+    not taken from the file.
+    `rater_columns` are the raters' columns of a wide file (None: all possible ones), `judges` the raters that
+    are judges if no column gives kinds (None: not given); `names` is "join", "keep" or "" (refuse), for names
+    that differ only in case or spaces.
     """
 
     questions: Collection[str] = ()
@@ -500,7 +500,7 @@ class Reading:
 
 @dataclass
 class Part:
-    """The records of one question in one stratum, and the line of each; the scale that the file declares."""
+    """The records of one question in one stratum, with their lines, and the scale declared by the file."""
 
     question: str
     stratum: str
@@ -512,7 +512,7 @@ class Part:
 
 @dataclass(frozen=True)
 class RatingsFile:
-    """A file read: its parts in order of appearance, and what was understood of its columns."""
+    """A parsed file: its parts in order of appearance, and the interpretation of its columns."""
 
     path: Path
     parts: tuple[Part, ...]
@@ -524,7 +524,7 @@ class RatingsFile:
     spelling: Spelling = field(default_factory=Spelling)
 
     def unread(self) -> list[str]:
-        """Say which columns were not read, which names joined, and that a dialogue could be the cluster."""
+        """Return sentences on unread columns, joined names, and a dialogue column usable as cluster."""
         unread_columns = [c for c in self.columns if c not in self.read]
         notes = [f"Columns not read: {', '.join(unread_columns)}."] if unread_columns else []
         notes += self.spelling.notes()
@@ -542,7 +542,7 @@ class RatingsFile:
         values: Sequence[str | float] | None = None,
         positive: str = "1",
     ) -> Ratings | None:
-        """Return a part's ratings with each repeated answer as a rater; None where nobody answered again."""
+        """Return a part's ratings with each repeated answer as a rater; None without repeated answers."""
         if not part.collector.repeated:
             return None
         try:
@@ -560,9 +560,9 @@ class RatingsFile:
         samples: Samples | None = None,
         keep: bool = False,
     ) -> Ratings:
-        """Return a part's ratings, once unless told to keep its rows: they are let go of.
+        """Return a part's ratings; this frees its rows, so it works only once unless `keep` is true.
 
-        RatingsFileError with line and column for a value that cannot be used.
+        Raises RatingsFileError with line and column for an unusable value.
         """
         try:
             ratings = part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
@@ -574,7 +574,7 @@ class RatingsFile:
 
 
 def located(path: Path, error: RatingError, lines: Sequence[int]) -> RatingsFileError:
-    """Return the error with the line of its record, and the column it speaks of."""
+    """Return the error with its record's line and column."""
     if 0 <= error.index < len(lines):
         return RatingsFileError(path, str(error), lines[error.index], error.field)
     return RatingsFileError(path, str(error))
@@ -604,7 +604,7 @@ def read_ratings(
     read = frozenset({"item", *raters, *USED, *filter(None, (cluster, reading.by))}) | frozenset(
         () if wide else LONG + ("kind",) + SCALE
     )
-    table.used = None if wide and reading.rater_columns is None else read  # any column may be a rater's
+    table.used = None if wide and reading.rater_columns is None else read  # any column may be a rater
     spelling = Spelling(reading.names, reading.judges)
     parts: dict[tuple[str, str, Declared, str], Part] = {}
     seen: set[str] = set()
@@ -652,7 +652,7 @@ def read_ratings(
 
 
 def _check_names(path: Path, parts: Iterable[Part], spelling: Spelling, reading: Reading) -> None:
-    """Refuse names that differ in case or space alone, and raters of whom it is not clear what they are."""
+    """Refuse names that differ only in case or spaces, and raters of unclear kind."""
     parts = list(parts)
     items = {item: None for part in parts for item in part.collector.items}
     open_scales = [part for part in parts if not (part.declared.values or reading.declared.values)]
@@ -661,7 +661,7 @@ def _check_names(path: Path, parts: Iterable[Part], spelling: Spelling, reading:
 
 
 def _tell_apart(parts: Sequence[Part]) -> None:
-    """Name questions of one key in several schemes, or on several scales, by their scheme as well."""
+    """Add the scheme to the names of questions with the same key in several schemes or on several scales."""
     kinds: dict[str, set[tuple[str, Declared]]] = {}
     for part in parts:
         kinds.setdefault(part.question, set()).add((part.scheme.partition("@")[0], part.declared))

@@ -1,4 +1,4 @@
-"""Forms of a report on a ratings file, and of its tables by level: text, CSV, LaTeX, one page of HTML."""
+"""Formats of a report on a ratings file, and of its tables by level: text, CSV, LaTeX, a single HTML page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from calibration.statistics.level_correlations import LevelEntry, LevelRow, Leve
 from calibration.statistics.level_scores import Level
 from calibration.statistics.unanswered import NAME as BOUNDS
 
-# The report as plain text, for a terminal.
+# The report as plain text for a terminal.
 
 WIDTH = 100
 
@@ -74,7 +74,7 @@ def _block_of_text(block: Block) -> list[str]:
 
 
 def columns(rows: list[list[str]], right: set[str]) -> list[str]:
-    """Return rows, the first of them the header, in columns; those named in ``right`` to the right."""
+    """Return rows, the first being the header, aligned in columns; columns in ``right`` are right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for number_of, row in enumerate(rows):
@@ -88,7 +88,7 @@ def columns(rows: list[list[str]], right: set[str]) -> list[str]:
     return lines
 
 
-# The report as one flat CSV table, every number in full.
+# The report as one flat CSV table, with unrounded numbers.
 
 COLUMNS = [
     "stratum",
@@ -110,7 +110,7 @@ COLUMNS = [
 
 
 def as_csv(entries: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
-    """Return the table."""
+    """Return the entries as CSV."""
     flat = ({**e, "raters": ";".join(e["raters"]), "flags": ";".join(e["flags"])} for e in entries)
     return csv_text([columns, *([entry.get(column) for column in columns] for entry in flat)])
 
@@ -119,7 +119,7 @@ def as_csv(entries: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMN
 
 
 def as_latex(name: str, sections: Sequence[Section]) -> str:
-    """Return one table per block, captioned; needs the booktabs and longtable packages."""
+    """Return one captioned table per block; needs the packages booktabs and longtable."""
     out = ["% needs \\usepackage{booktabs,longtable}"]
     for section in sections:
         for block in section.blocks:
@@ -163,7 +163,7 @@ def _cell(text: str) -> str:
     return escaped(plain(text))
 
 
-# The report as one self-contained HTML page with charts drawn as SVG; no script, nothing fetched.
+# The report as a self-contained HTML page with SVG charts; no scripts, no external resources.
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1c2430;--soft:#5b6675;--line:#d9dee5;--ground:#fff;--mark:#1f5fa8}
@@ -185,7 +185,7 @@ EDGE, ROW = 3, 34  # per cent of the width, pixels
 
 
 def escape(text: str) -> str:
-    """Return a text as HTML shows it, on one line and in its own direction."""
+    """Return a text escaped for HTML, on one line and isolated in its own direction."""
     return quoted(plain(text))
 
 
@@ -195,7 +195,7 @@ def as_html(name: str, sections: Sequence[Section]) -> str:
 
 
 def page(title: str, body: str, style: str = "") -> str:
-    """Return a page with this title, not yet escaped, and this body, which is HTML."""
+    """Return a page with a title (unescaped text) and a body (HTML)."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -244,9 +244,9 @@ def _row(block: Block, entry: Entry) -> str:
 
 
 def chart(block: Block, most: int = 40) -> str:
-    """Return the block's values and intervals as an SVG as wide as the page; empty where none has a value.
+    """Return the block's values and intervals as an SVG of the page's width; '' if there are no values.
 
-    Bounds are not drawn: a line would read as an interval.
+    Bounds are not drawn: a line would look like an interval.
     """
     visible = [e for e in block.entries if e.result.value is not None][:most]
     if not visible or block.ends == "bounds":
@@ -285,10 +285,10 @@ WRITERS: dict[str, Callable[[str, Sequence[Section]], str]] = {
     "html": as_html,
     "latex": as_latex,
 }
-"""The forms with sentences and tables; JSON and CSV hold plain values."""
+"""The formats with sentences and tables; JSON and CSV have plain values."""
 
 
-# Tables by level: in a terminal one table a level, in LaTeX and HTML as ComperDial's tables 4 and 5.
+# Tables by level: in a terminal one table per level, in LaTeX and HTML like ComperDial's tables 4 and 5.
 
 BEST, BEST_OF_GROUP = "!", "_"
 SHORT = {"pearson": "r", "spearman": "ρ", "kendall_tau_b": "τ"}
@@ -299,7 +299,7 @@ FURTHER = (
 
 
 def p_of(entry: LevelEntry) -> str:
-    """Write a p-value with three decimals, or a dash."""
+    """Format a p-value with three decimals, or a dash."""
     if entry.p is None:
         return number(None)
     return "<0.001" if entry.p < 0.001 else f"{entry.p:.3f}"

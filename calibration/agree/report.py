@@ -1,4 +1,4 @@
-"""What a person is told about a ratings file: the answer first, then tables, then what limits it."""
+"""The report on a ratings file: the main results first, then tables, then limitations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from calibration.statistics.table import described
 from calibration.statistics.unanswered import GAP, MEAN, NAME, SHARE, WITH_MEAN
 from calibration.statistics.unanswered import NAME as BOUNDS
 
-# How figures, raters and names are written in a report, whatever its form.
+# Text of figures, raters and names in a report, in all formats.
 
 NAMES = {
     "balanced_accuracy": "Balanced accuracy",
@@ -74,7 +74,7 @@ JOINERS = "\u200c\u200d"  # zero width, but part of words in Persian, Hindi and 
 
 
 def title_of(name: str) -> str:
-    """Return the readable name of a statistic, also of its mean among people, with a judge, and their gap."""
+    """Return the title of a statistic, also of its mean among people, with a judge, and of their gap."""
     if name in described():
         return described()[name].title
     if name in TABLE_SEVEN:
@@ -111,17 +111,17 @@ def _bound(name: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write a number with its noun, in the plural but for one."""
+    """Format a count with its noun, in the plural unless the count is one."""
     return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
 def number(value: float | None) -> str:
-    """Write a value with three decimals, a dash where there is none."""
+    """Format a value with three decimals, a dash for None."""
     return display.number(value, 3)
 
 
 def interval(result: Result) -> str:
-    """Write a result's interval, or a dash; of bounds, which are none, the lowest and the highest."""
+    """Format a result's interval, or a dash; for bounds, which are no interval, the lowest and highest."""
     if result.low is None:
         return "–"
     low, high = number(result.low), number(result.high)
@@ -129,25 +129,25 @@ def interval(result: Result) -> str:
 
 
 def raters_of(entry: Entry, longest: int = 4) -> str:
-    """Name the raters of an entry, or count them where there are many."""
+    """Return the names of an entry's raters, or their number if there are many."""
     if len(entry.raters) <= longest:
         return ", ".join(entry.raters)
     return f"{len(entry.raters)} raters: {', '.join(entry.raters[:longest])}, ..."
 
 
 def plain(text: str) -> str:
-    """Return a text of one line without characters that steer a terminal or turn its direction."""
+    """Return a text on one line, without characters that control a terminal or the text direction."""
     spaced = " ".join(text.split())
     return "".join(c if c.isprintable() or c in JOINERS else "\ufffd" for c in spaced)
 
 
-# The answer of a report in sentences: how well raters agree, and what that says of judges and metrics.
+# The main results in sentences: agreement between raters, and conclusions about judges and metrics.
 
 MOST_PAIRS = 8
 PEOPLE = "human"
 FEW_ANSWERED = 0.95
 STRENGTHS = ((0.7, "strongly"), (0.4, "moderately"), (0.0, "weakly"))
-"""How a relation of this absolute rho or more is called."""
+"""Word for the strength of a relation, from this absolute rho on."""
 OF_CATEGORIES = ("krippendorff_alpha", "cohen_kappa")
 NUMBERS = ("krippendorff_alpha", "spearman")
 ANSWERS = {
@@ -160,7 +160,7 @@ ANSWERS = {
 
 
 def answers_of(ratings: Ratings, analysis: Analysis) -> tuple[str, ...]:
-    """Return the sentences a report begins with: people, judges beside people, metrics, the test."""
+    """Return the first sentences of a report: people, judges compared with people, metrics, the test."""
     panel_key, pair_key = ANSWERS[ratings.level]
     panels = [e for e in analysis.panel if e.result.name == panel_key and len(_kinds(e, ratings)) == 1]
     out = [_panel_sentence(e, ratings, analysis) for e in panels]
@@ -186,7 +186,7 @@ def _kinds(entry: Entry, ratings: Ratings) -> set[str]:
 
 
 def _answered(rater: str, ratings: Ratings) -> str:
-    """Say how many of the items that people rated a rater answered, where it left out many; else ''."""
+    """Return a sentence with a rater's share of the items rated by people, if it missed many; else ''."""
     people = (~np.isnan(ratings.values[:, list(ratings.of_kind(PEOPLE))])).any(axis=1)
     own = ~np.isnan(ratings.values[:, ratings.column(rater)])
     n, of = int((people & own).sum()), int(people.sum())
@@ -213,7 +213,7 @@ def _panel_sentence(entry: Entry, ratings: Ratings, analysis: Analysis) -> str:
 
 
 def _called(entry: Entry, ratings: Ratings) -> str:
-    """Count the raters of an entry as what they are: a slot is not one person throughout."""
+    """Return the number of an entry's raters with their kind; slots are counted as such, not as people."""
     columns = [ratings.column(rater) for rater in entry.raters]
     kinds = {ratings.kinds[j] for j in columns}
     noun = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
@@ -226,7 +226,8 @@ def _called(entry: Entry, ratings: Ratings) -> str:
 
 
 def _missing_from(entry: Entry, ratings: Ratings, kinds: AbstractSet[str]) -> tuple[list[str], list[str]]:
-    """Return who of some kinds answered and is not in a figure: who meets nobody, who is on another scale."""
+    """Return the raters of some kinds that answered but are not in a figure: without overlap with others, and
+    on another scale."""
     on_scale, answered = ratings.as_answered().on_scale, ~np.isnan(ratings.values)
     columns = [
         j
@@ -256,9 +257,9 @@ def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
 
 
 def _verdict(gap: Entry, margin: Result | None) -> str:
-    """Say what the interval of a gap shows, and what these people do not show of one more.
+    """Return a sentence on a gap's interval, and on how it compares with the effect of one more person.
 
-    A mean over pairs has no margin and says neither more nor less.
+    A mean over pairs has no margin, so only the difference is given.
     """
     judge, result = gap.raters[0], gap.result
     if margin is None:
@@ -275,9 +276,9 @@ def _verdict(gap: Entry, margin: Result | None) -> str:
 
 
 def _beside_people(analysis: Analysis, ratings: Ratings, key: str) -> list[Entry]:
-    """Return each judge's and metric's figure with the people's mean, or with the only person, who is first.
+    """Return each judge's and metric's figure with the people's mean, or with the only person (listed first).
 
-    With one person that is the level's own statistic where the two share a scale, else a rank correlation.
+    With one person it is the level's own statistic if both share a scale, else a rank correlation.
     """
     people = [ratings.raters[j] for j in ratings.of_kind(PEOPLE)]
     if len(people) != 1:
@@ -314,7 +315,7 @@ def _over(result: Result) -> str:
 
 
 def _pair_sentences(pairs: Sequence[Entry], key: str) -> list[str]:
-    """Return a sentence for each of a few pairs, on the level's own statistic or on rho."""
+    """Return a sentence per pair, for a few pairs, with the level's own statistic or rho."""
     matching = [e for e in pairs if e.result.name == key] or [e for e in pairs if e.result.name == "spearman"]
     out = [
         f"{title_of(e.result.name)} of {raters_of(e)} is {_value_text(e.result)}." for e in highest(matching)
@@ -335,7 +336,7 @@ def _strength(entry: Entry) -> float:
 
 
 def highest(entries: Sequence[Entry], key: Callable[[Entry], float] = _value) -> list[Entry]:
-    """Return the entries as they come; of more than a few those of the highest values, the highest first."""
+    """Return the entries in their order; if there are many, only the highest values, in descending order."""
     if len(entries) <= MOST_PAIRS:
         return list(entries)
     return sorted(entries, key=lambda entry: -key(entry))[:MOST_PAIRS]
@@ -344,9 +345,9 @@ def highest(entries: Sequence[Entry], key: Callable[[Entry], float] = _value) ->
 def _rest(
     entries: Sequence[Entry], key: Callable[[Entry], float], ends: tuple[str, str], place: int
 ) -> list[str]:
-    """Say of how many raters those named are the highest or strongest, and which is at the other end.
+    """Return a sentence on the raters that were not named, if any: the total number, and the last one.
 
-    `place` is that of the rater among the raters of an entry.
+    `place` is the rater's index in an entry's raters.
     """
     good = [entry for entry in entries if entry.result.ok]
     if len(entries) <= MOST_PAIRS or not good:
@@ -383,7 +384,7 @@ def _test_sentence(entry: Entry, verdict: StandIn, ratings: Ratings, analysis: A
 
 
 def _over_judges(entry: Entry, analysis: Analysis) -> str:
-    """Say what is left of the test where the judge is one of several to choose from."""
+    """Return a sentence with the test's result corrected for the number of judges tested; '' if none."""
     corrected = analysis.find(CORRECTED, entry.raters)
     if corrected is None or not corrected.result.ok:
         return ""
@@ -392,7 +393,7 @@ def _over_judges(entry: Entry, analysis: Analysis) -> str:
 
 
 def _untested(left_out: int, people: int) -> str:
-    """Say how many people were left out of the test, and why."""
+    """Return a sentence with the number of people left out of the test, and the reason; '' if none."""
     if not left_out:
         return ""
     share = "shares" if left_out == 1 else "share"
@@ -401,7 +402,7 @@ def _untested(left_out: int, people: int) -> str:
 
 @dataclass(frozen=True)
 class Block:
-    """A table of results with a heading. `each`: a row is one rater, and named even where it is alone."""
+    """A table of results with a heading. `each`: a row is one rater, named even if it is the only row."""
 
     heading: str
     entries: tuple[Entry, ...]
@@ -411,16 +412,16 @@ class Block:
 
     @property
     def one_group(self) -> bool:
-        """Whether all entries are of the same raters, so that naming them in each row says nothing."""
+        """Whether all entries have the same raters, so that naming them in each row is redundant."""
         return not self.each and len({e.raters for e in self.entries}) == 1
 
     @property
     def ends(self) -> str:
-        """What the two ends beside a value are: an interval, or bounds over unanswered items."""
+        """Type of the two limits next to a value: an interval, or bounds over unanswered items."""
         return "bounds" if all(e.result.name.startswith(BOUNDS) for e in self.entries) else "interval"
 
     def label(self, entry: Entry) -> str:
-        """Return how a row names its raters: the judge alone where the others are the same people."""
+        """Return a row's label: its raters, or only the judge if the others are the same people."""
         return entry.raters[0] if self.first_only else raters_of(entry)
 
 
@@ -438,14 +439,14 @@ class Section:
 
     @property
     def interval_method(self) -> str:
-        """How the intervals were made, without what a method adds of a single figure."""
+        """The method of the intervals, without details of a single figure."""
         methods = [entry.result.method for entry in self.analysis.entries]
         return next((part for m in methods for part in m.split("; ") if "interval" in part), "")
 
 
 @dataclass
 class Additions:
-    """What an option adds to a report: sections, lists of its JSON by name, and lines of its CSV."""
+    """An option's additions to a report: sections, lists in its JSON by name, and lines in its CSV."""
 
     sections: list[Section] = field(default_factory=list)
     lists: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -460,9 +461,9 @@ def section_of(
     facts: Sequence[str] = (),
     more: Sequence[Block] = (),
 ) -> Section:
-    """Return the report of an analysis; ``cluster`` is the column that clusters came from.
+    """Return the report of an analysis; ``cluster`` is the column of the clusters.
 
-    ``facts`` are further ones about what was read, ``more`` the blocks that options asked for.
+    ``facts`` are additional facts about the input, ``more`` the blocks requested by options.
     """
     return Section(
         title=title,
@@ -476,7 +477,7 @@ def section_of(
 
 
 def left_out_of(analysis: Analysis) -> list[str]:
-    """Say which pairs of a crowd were not compared."""
+    """Return a sentence on pairs that were not compared because there are many; empty if there are none."""
     return [f"{analysis.left_out}."] if analysis.left_out else []
 
 
@@ -511,7 +512,7 @@ def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
 
 
 def _by_kind(ratings: Ratings, longest: int = 12) -> str:
-    """Name the raters by kind, or count those of a kind where they are many."""
+    """Return the raters' names by kind; of many in a kind, the first ones and the number of the others."""
     parts = []
     for kind in dict.fromkeys(ratings.kinds):
         names = [r for r, k in zip(ratings.raters, ratings.kinds, strict=True) if k == kind]
@@ -565,10 +566,10 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
 
 
 def _raised(analysis: Analysis) -> dict[str, list[str]]:
-    """Return, by flag, the figures that raise it; a pair's are named with the pair and come last.
+    """Return, by flag, the figures that raise it; figures of pairs are named with the pair and come last.
 
-    What a tiny pair raises is not a statement about the data: where the figures of all the data are free of a
-    flag, the pairs that have it say whose they are. A figure without a value raises none: it has a reason.
+    A flag raised only by a tiny pair says little about the data, so the pair is named: the figures of all the
+    data may be free of it. A figure without a value raises no flag: it has a reason.
     """
     raised: dict[str, list[str]] = {}
     for entry in (*analysis.panel, *analysis.replacement, *analysis.gaps):
@@ -581,6 +582,6 @@ def _raised(analysis: Analysis) -> dict[str, list[str]]:
 
 
 def join_titles(titles: Sequence[str]) -> str:
-    """Return the first three of some titles, each once, and count the others."""
+    """Return the first three distinct titles, and the number of the others."""
     distinct = list(dict.fromkeys(titles))
     return "; ".join(distinct[:3]) + (f"; and {len(distinct) - 3} more" if len(distinct) > 3 else "")

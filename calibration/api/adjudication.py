@@ -1,4 +1,4 @@
-"""Rounds of adjudication over HTTP, for researchers: begin, watch, change, and take out what was decided."""
+"""API of adjudication rounds, for researchers: create, monitor, change, and export decisions."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from config.openapi import files as files_of
 from config.permissions import IsSignedIn
 from jobs.endpoints.parameter_inputs import serializer_field
 
-# What programs send about adjudication.
+# Request bodies.
 
 
 class PlanSerializer(PlaceSerializer):
-    """What a round is about: a corpus or a campaign, a scheme (`key@version`), rules with bounds, a seed."""
+    """Plan of a round: a corpus or campaign, a scheme (`key@version`), rules with bounds, and a seed."""
 
     scheme = SchemeVersionField()
     rules = serializers.DictField(child=serializers.JSONField(allow_null=True))
@@ -47,7 +47,7 @@ class PlanSerializer(PlaceSerializer):
 
 
 class RoundSerializer(PlanSerializer):
-    """A round to begin: its plan, its name, who decides and what they see."""
+    """A new round: its plan, name, number of adjudicators, and the information shown to them."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
     adjudicators = serializers.ChoiceField(choices=[1, 2], default=1)
@@ -58,13 +58,13 @@ class RoundSerializer(PlanSerializer):
 
 
 class ChangeRoundSerializer(serializers.Serializer[Any]):
-    """What to do with a round."""
+    """An action on a round."""
 
     verb = serializers.ChoiceField(choices=list(actions.VERBS))
 
 
 class CasesSerializer(serializers.Serializer[Any]):
-    """Which cases of a round are listed."""
+    """Filters for the list of cases in a round."""
 
     state = serializers.ChoiceField(choices=list(STATES), default="")
     rule = serializers.ChoiceField(choices=list(TITLES), default="")
@@ -79,7 +79,7 @@ class DecideSerializer(serializers.Serializer[Any]):
 
 
 class CaseDraftSerializer(serializers.Serializer[Any]):
-    """A draft: `version` grows with every change, `client` names who writes, `based_on` what it has seen."""
+    """A draft: `version` grows with every change, `client` names its writer, `based_on` the version seen."""
 
     version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
     client = api.optional_text(max_length=64)
@@ -90,13 +90,13 @@ class CaseDraftSerializer(serializers.Serializer[Any]):
 
 
 class WhySerializer(serializers.Serializer[Any]):
-    """Why a case is passed on, or a decision withdrawn."""
+    """Reason for passing a case on, or for withdrawing a decision."""
 
     reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
 class DecisionsFileSerializer(serializers.Serializer[Any]):
-    """Decisions made elsewhere: the text of a CSV or JSONL file."""
+    """Decisions made outside Concord: the text of a CSV or JSONL file."""
 
     form = serializers.ChoiceField(choices=list(decisions.FORMS))
     content = serializers.CharField(max_length=decisions.LARGEST_FILE, trim_whitespace=False)
@@ -112,13 +112,13 @@ def _plan(data: dict[str, Any]) -> Plan:
     page=lambda page: [reading.round_as_dict(adjudication_round) for adjudication_round in page],
 )
 def rounds(request: Request) -> QuerySet[AdjudicationRound]:
-    """List rounds of adjudication, newest first."""
+    """List adjudication rounds, newest first."""
     return reading.rounds()
 
 
 @api.post(RoundSerializer, status=201, name="adjudication_rounds_begin")
 def begin(request: Request) -> dict[str, Any]:
-    """Draw the cases of a new round of adjudication."""
+    """Create an adjudication round and draw its cases."""
     data = api.data(request)
     fields = {name: data[name] for name in ("name", *TERMS)}
     return reading.round_as_dict(actions.begin(by=api.user(request), plan=_plan(data), **fields))
@@ -126,13 +126,13 @@ def begin(request: Request) -> dict[str, Any]:
 
 @api.post(PlanSerializer)
 def preview(request: Request) -> dict[str, Any]:
-    """Tell how many cases each rule would pick now, by question; nothing is kept."""
+    """Count the cases that each rule would select now, by question; nothing is stored."""
     return actions.preview(_plan(api.data(request))).as_dict()
 
 
 @api.get()
 def show_round(request: Request, pk: int) -> dict[str, Any]:
-    """Return a round and how far it is."""
+    """Return a round with its progress."""
     return reading.round_as_dict(access.adjudication_round(pk))
 
 
@@ -147,7 +147,7 @@ def change_round(request: Request, pk: int) -> dict[str, Any]:
 
 @api.get()
 def report(request: Request, pk: int) -> dict[str, Any]:
-    """Return the decisions' agreement with raters and majority, control apart, and what was overturned."""
+    """Return the decisions' agreement with raters and majority, control apart, and the overturned answers."""
     return agreement.report(access.adjudication_round(pk)).as_dict()
 
 
@@ -157,14 +157,14 @@ def report(request: Request, pk: int) -> dict[str, Any]:
     page=lambda page: [reading.case_as_dict(case) for case in page],
 )
 def cases(request: Request, pk: int) -> Any:
-    """List the cases of a round in their order, in one state or picked by one rule where named."""
+    """List the cases of a round in order, optionally filtered by state or by the rule that selected them."""
     adjudication_round = access.adjudication_round(pk)
     return reading.cases(adjudication_round, **api.data(request))
 
 
 @api.get()
 def case(request: Request, pk: int, case: int) -> dict[str, Any]:
-    """Return a case with the answers and the decisions; neither where it is in a test part that is locked."""
+    """Return a case with its answers and decisions; without both if it is in a locked test part."""
     adjudication_round = access.adjudication_round(pk)
     adjudication_case = access.adjudication_case(adjudication_round, case)
     history = reading.history(adjudication_round, adjudication_case)
@@ -183,7 +183,8 @@ def case(request: Request, pk: int, case: int) -> dict[str, Any]:
     responses=files_of(decisions.FORMS.values()),
 )
 def file(request: Request, pk: int, what: str, form: str) -> FileResponse:
-    """Stream a round's queue or decisions as csv or jsonl; of a locked test part no answers and decisions."""
+    """Stream a round's queue or decisions as csv or jsonl, without answers and decisions in a locked test
+    part."""
     adjudication_round = access.adjudication_round(pk)
     if what not in decisions.TABLES or form not in decisions.FORMS:
         raise Http404
@@ -193,7 +194,7 @@ def file(request: Request, pk: int, what: str, form: str) -> FileResponse:
 
 @api.post(DecisionsFileSerializer)
 def import_decisions(request: Request, pk: int) -> dict[str, Any]:
-    """Record decisions made elsewhere as one's own: all, or none and the first line that is wrong."""
+    """Import decisions made outside Concord as your own: all of them, or none and the first invalid line."""
     adjudication_round = access.adjudication_round(pk)
     data = api.data(request)
     n = decisions.import_decisions(
@@ -207,18 +208,18 @@ def import_decisions(request: Request, pk: int) -> dict[str, Any]:
 
 @api.post(WhySerializer)
 def withdraw_decision(request: Request, pk: int) -> dict[str, Any]:
-    """Take a decision back, with a reason; its case waits again."""
+    """Withdraw a decision, with a reason; its case becomes open again."""
     data = api.data(request)
     decision = access.adjudication_decision(pk)
     return reading.decision_as_dict(decisions.withdraw(by=api.user(request), decision=decision, **data))
 
 
-# Deciding on cases over HTTP, for adjudicators of the round; others get 404.
+# Deciding cases, for adjudicators of the round; others get 404.
 
 
 @api.listing(permission=IsSignedIn)
 def my_rounds(request: Request) -> Response:
-    """Everyone signed in: the open rounds in which they may decide."""
+    """Any signed-in user: list the open rounds in which you may decide."""
     by = api.user(request)
 
     def payload(page: list[AdjudicationRound]) -> list[dict[str, Any]]:
@@ -237,7 +238,7 @@ def my_rounds(request: Request) -> Response:
 
 @api.post(permission=IsSignedIn)
 def claim(request: Request, pk: int) -> dict[str, Any]:
-    """Adjudicators: the case before them, claimed where they hold none; `decision` is null at the end."""
+    """Adjudicators: return your current case, or claim the next one; `decision` is null when none is left."""
     by = api.user(request)
     adjudication_round = access.own_round(by, pk)
     decision = decisions.next_case(by=by, adjudication_round=adjudication_round)
@@ -250,7 +251,7 @@ def claim(request: Request, pk: int) -> dict[str, Any]:
 
 @api.post(DecideSerializer, permission=IsSignedIn)
 def decide(request: Request, pk: int, decision: int) -> dict[str, Any]:
-    """Adjudicators: decide on a case of their own, or decide anew."""
+    """Adjudicators: decide a case claimed by you, or change your decision."""
     by = api.user(request)
     access.own_round(by, pk)
     return reading.decision_as_dict(decisions.decide(by=by, decision=decision, **api.data(request)))
@@ -258,7 +259,7 @@ def decide(request: Request, pk: int, decision: int) -> dict[str, Any]:
 
 @api.post(CaseDraftSerializer, permission=IsSignedIn)
 def draft(request: Request, pk: int, decision: int) -> dict[str, Any]:
-    """Adjudicators: keep the draft of a case of their own; the answer tells the version that is kept."""
+    """Adjudicators: save the draft of a case claimed by you; the response gives the stored version."""
     by = api.user(request)
     access.own_round(by, pk)
     return {"version": decisions.save_draft(by=by, decision=decision, draft=api.data(request))}
@@ -266,14 +267,14 @@ def draft(request: Request, pk: int, decision: int) -> dict[str, Any]:
 
 @api.post(WhySerializer, status=204, permission=IsSignedIn)
 def pass_on(request: Request, pk: int, decision: int) -> None:
-    """Adjudicators: pass a case on to somebody else, with a reason."""
+    """Adjudicators: pass a case on to another adjudicator, with a reason."""
     by = api.user(request)
     access.own_round(by, pk)
     decisions.pass_on(by=by, decision=decision, **api.data(request))
 
 
 def _case_in_hand(decision: AdjudicationDecision | None) -> dict[str, Any] | None:
-    """Return a case in hand as its adjudicator sees it: names and system where the round shows them."""
+    """Return a claimed case as its adjudicator sees it: names and system only if the round shows them."""
     if decision is None:
         return None
     case, adjudication_round = decision.case, decision.round

@@ -1,4 +1,4 @@
-"""Training, tests, checks and progress of a campaign over HTTP. For who may manage the campaign."""
+"""API of a campaign's training, tests, checks and progress, for users who may manage the campaign."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from calibration.own_agreement import Own, own_agreement
 from config import api
 from config.permissions import IsSignedIn
 
-# The API of a campaign's training, test and checks. For who may manage the campaign.
+# Training, test and checks, for users who may manage the campaign.
 
 
 class CheckPlanSerializer(SettingsSerializer):
-    """How a campaign trains, tests and checks; marks are shares from 0 to 1, and null means never or none."""
+    """Training, test and check settings; pass marks are shares from 0 to 1, and null means never or none."""
 
     settings = check_actions.SETTINGS
 
@@ -46,9 +46,9 @@ class CheckPlanSerializer(SettingsSerializer):
 
 
 class KeyAnswerSerializer(serializers.Serializer[Any]):
-    """What is right for a question: one of `values`, or a number within `tolerance` of one.
+    """The correct answer to a question: one of `values`, or a number within `tolerance` of one of them.
 
-    `item` names the item where the task asks about several.
+    `item` names the item if the task asks about several.
     """
 
     item = api.optional_text()
@@ -59,28 +59,29 @@ class KeyAnswerSerializer(serializers.Serializer[Any]):
     tolerance = serializers.FloatField(default=0.0, min_value=0)
 
     def validate_values(self, values: list[Any]) -> list[Any]:
-        """Refuse what is neither a number nor a text."""
+        """Reject values that are neither numbers nor strings."""
         if any(isinstance(value, bool) or not isinstance(value, int | float | str) for value in values):
             raise serializers.ValidationError("Each value is a number or a text.")
         return values
 
 
 class ChangedKeySerializer(serializers.Serializer[Any]):
-    """A key's answers and why they are right."""
+    """A key's answers and their explanation."""
 
     answers = KeyAnswerSerializer(many=True)
     explanation = api.optional_text()
 
 
 class NewKeySerializer(ChangedKeySerializer):
-    """A key: `about` is `dialogue/continuation/turn`, or `dialogue/continuation` where a task is a whole."""
+    """A key: `about` is `dialogue/continuation/turn`, or `dialogue/continuation` if tasks are whole
+    continuations."""
 
     about = serializers.CharField()
     occasion = serializers.ChoiceField(choices=list(KeyTask.OCCASIONS))
 
 
 class KeysFromSerializer(serializers.Serializer[Any]):
-    """Where keys come from: `rater:NAME`, `gold:NUMBER` or `adjudicated`; which tasks the seed draws."""
+    """Source of keys (`rater:NAME`, `gold:NUMBER` or `adjudicated`), and the seed that draws the tasks."""
 
     source: Any = serializers.CharField()
     occasion = serializers.ChoiceField(choices=list(KeyTask.OCCASIONS))
@@ -89,7 +90,7 @@ class KeysFromSerializer(serializers.Serializer[Any]):
 
 
 class DecisionSerializer(serializers.Serializer[Any]):
-    """What to do about an annotator, by pseudonym, and why."""
+    """A decision about an annotator, by pseudonym, with a reason."""
 
     annotator = serializers.CharField(max_length=150)
     verb = serializers.ChoiceField(choices=list(check_actions.VERBS))
@@ -98,27 +99,27 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 @api.get(CheckPlanSerializer, permission=IsCampaignResearcher)
 def checks(request: Request, campaign: int) -> CheckPlan:
-    """Researchers: how a campaign trains, tests and checks."""
+    """Researchers: return a campaign's training, test and check settings."""
     about = access.campaign(campaign)
     return CheckPlan.objects.filter(campaign=about).first() or CheckPlan(campaign=about)
 
 
 @api.patch(CheckPlanSerializer, CheckPlanSerializer, partial=True, permission=IsCampaignResearcher)
 def set_checks(request: Request, campaign: int) -> CheckPlan:
-    """Researchers: set what is named of how a campaign trains, tests and checks."""
+    """Researchers: change the given training, test and check settings of a campaign."""
     about = access.campaign(campaign)
     return check_actions.set_up(by=api.user(request), campaign=about, **api.data(request))
 
 
 @api.get(permission=IsCampaignResearcher)
 def check_results(request: Request, campaign: int) -> dict[str, Any]:
-    """Researchers: each annotator's state and scores with intervals, and agreement with themselves."""
+    """Researchers: return each annotator's state, scores with intervals, and self-agreement."""
     return collect_results(access.campaign(campaign))
 
 
 @api.post(DecisionSerializer, status=204, permission=IsCampaignResearcher)
 def decide(request: Request, campaign: int) -> None:
-    """Researchers: let an annotator in, pause, lift, leave out of gold or readmit them, for a reason."""
+    """Researchers: admit, pause or resume an annotator, or exclude from or readmit to gold, with a reason."""
     about = access.campaign(campaign)
     data = api.data(request)
     person = person_called(data["annotator"], about)
@@ -130,14 +131,14 @@ def decide(request: Request, campaign: int) -> None:
 
 @api.get(permission=IsCampaignResearcher, name="campaigns_checks_keys_list")
 def list_keys(request: Request, campaign: int) -> dict[str, Any]:
-    """Researchers: a campaign's tasks with a key (`keys`)."""
+    """Researchers: list a campaign's tasks with a key (`keys`)."""
     keys = check_actions.list_keys(access.campaign(campaign))
     return {"keys": [check_actions.key_as_json(key) for key in keys]}
 
 
 @api.post(NewKeySerializer, status=201, permission=IsCampaignResearcher)
 def add_key(request: Request, campaign: int) -> dict[str, Any]:
-    """Researchers: key a task."""
+    """Researchers: add a key to a task."""
     about = access.campaign(campaign)
     data = api.data(request)
     spot = check_actions.spot_named(about, data["about"])
@@ -154,20 +155,20 @@ def add_key(request: Request, campaign: int) -> dict[str, Any]:
 
 @api.post(KeysFromSerializer, status=201, permission=IsCampaignResearcher)
 def add_keys_from(request: Request, campaign: int) -> dict[str, Any]:
-    """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
+    """Researchers: add keys from known answers; returns the number of `tasks` with a key."""
     about = access.campaign(campaign)
     return {"tasks": campaign_checks.add(by=api.user(request), campaign=about, **api.data(request))}
 
 
 @api.get(permission=IsCampaignResearcher)
 def show_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
-    """Researchers: one key."""
+    """Researchers: return a key."""
     return check_actions.key_as_json(check_key(access.campaign(campaign), key))
 
 
 @api.put(ChangedKeySerializer, permission=IsCampaignResearcher)
 def correct_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
-    """Researchers: correct a key; scores are counted anew."""
+    """Researchers: correct a key; scores are recomputed."""
     about = access.campaign(campaign)
     keyed_task = check_key(about, key)
     data = api.data(request)
@@ -184,13 +185,13 @@ def retire_key(request: Request, campaign: int, key: int) -> None:
     check_actions.retire_key(by=api.user(request), key=check_key(access.campaign(campaign), key))
 
 
-# Watching a campaign over HTTP. For who may manage the campaign.
+# Monitoring a campaign, for users who may manage it.
 
-# One's own agreement with others over HTTP, where the campaign shows it.
+# An annotator's own agreement with others, if the campaign shows it.
 
 
 class OwnAgreementRow(serializers.Serializer[Any]):
-    """The share of pairs of an own answer and another's that are the same; null with the reason why."""
+    """Share of pairs of an own and another rater's answer that are the same; null with a reason."""
 
     question = serializers.CharField()
     value = serializers.FloatField(source="result.value", allow_null=True)
@@ -206,7 +207,7 @@ class OwnAgreementRow(serializers.Serializer[Any]):
 
 
 class OwnAgreement(serializers.Serializer[Any]):
-    """Tasks that count, tasks that all raters finished, and a row a question (none below 20 tasks)."""
+    """Tasks counted, tasks that all raters finished, and one row per question (none below 20 tasks)."""
 
     tasks = serializers.IntegerField()
     finished = serializers.IntegerField()
@@ -215,7 +216,7 @@ class OwnAgreement(serializers.Serializer[Any]):
 
 @api.get(OwnAgreement, permission=IsSignedIn)
 def own(request: Request, campaign: int) -> Own:
-    """Members of a campaign that shows it: how far they agree with the others."""
+    """Members of a campaign that shows agreement: return your agreement with the others."""
     by = api.user(request)
     return own_agreement(by, own_campaign(by, campaign))
 
@@ -224,7 +225,7 @@ Plain = serializers.Serializer[Any]
 
 
 class WatchQuerySerializer(api.QuerySerializer):
-    """By what progress is told, and the key of the question whose raters are told."""
+    """The grouping of progress, and the key of the question whose raters are listed."""
 
     by = serializers.ChoiceField(choices=list(BY), required=False, help_text="system unless told")
     question = serializers.CharField(
@@ -236,14 +237,14 @@ class WatchQuerySerializer(api.QuerySerializer):
 
 
 class WatchedDaySerializer(Plain):
-    """What was submitted on a day of UTC."""
+    """Number of submits on a UTC day."""
 
     day = serializers.DateField()
     submitted = serializers.IntegerField()
 
 
 class WatchedProgressSerializer(Plain):
-    """How far the campaign is."""
+    """Progress of the campaign."""
 
     counts = api.serializer_of(Counts, "WatchCounts")()
     annotators = api.serializer_of(Annotator, "WatchedAnnotator")(many=True)
@@ -254,7 +255,7 @@ class WatchedProgressSerializer(Plain):
 
 
 class WatchedQuestionSerializer(Plain):
-    """One question's figures so far, or why there are none."""
+    """A question's figures so far, or the reason for their absence."""
 
     question = serializers.CharField()
     statistics = ResultSerializer(many=True)
@@ -262,7 +263,7 @@ class WatchedQuestionSerializer(Plain):
 
 
 class WatchedRaterSerializer(Plain):
-    """One rater's figures on the chosen question."""
+    """A rater's figures on the selected question."""
 
     rater = serializers.CharField()
     group = serializers.IntegerField()
@@ -270,14 +271,14 @@ class WatchedRaterSerializer(Plain):
 
 
 class WatchedAnswerSerializer(Plain):
-    """What one rater answered."""
+    """A rater's answer."""
 
     rater = serializers.CharField()
     value = serializers.CharField()
 
 
 class DividingSerializer(Plain):
-    """An item whose raters are far apart."""
+    """An item on which raters disagree strongly."""
 
     item = serializers.CharField()
     apart = serializers.FloatField()
@@ -285,7 +286,7 @@ class DividingSerializer(Plain):
 
 
 class WatchedAgreementSerializer(Plain):
-    """How far people agree so far."""
+    """Agreement between people so far."""
 
     labels = serializers.IntegerField()
     too_many = serializers.BooleanField()
@@ -298,7 +299,7 @@ class WatchedAgreementSerializer(Plain):
 
 
 class WatchedLeftOutSerializer(Plain):
-    """Somebody whom gold leaves out, since when and why."""
+    """An annotator excluded from gold, with date and reason."""
 
     annotator = serializers.CharField()
     since = serializers.DateTimeField()
@@ -306,7 +307,7 @@ class WatchedLeftOutSerializer(Plain):
 
 
 class WatchedChecksSerializer(Plain):
-    """How an annotator does in training, test, hidden checks and repeats; shares with their intervals."""
+    """An annotator's results in training, test, hidden checks and repeats; shares with intervals."""
 
     annotator = serializers.CharField()
     state = serializers.ChoiceField(choices=list(STATES))
@@ -336,7 +337,7 @@ class WatchedChecksSerializer(Plain):
 
 
 class WatchSerializer(Plain):
-    """A campaign at a moment."""
+    """Progress, agreement and activity of a campaign at one time."""
 
     campaign = serializers.CharField()
     state = serializers.CharField()
@@ -352,7 +353,7 @@ class WatchSerializer(Plain):
 
 @api.get(WatchSerializer, WatchQuerySerializer, permission=IsCampaignResearcher)
 def campaign_watch(request: Request, campaign: int) -> dict[str, Any]:
-    """Tell how far a campaign is, how far its people agree so far, and what happened last."""
+    """Return a campaign's progress, agreement so far, and latest activity."""
     about = access.campaign(campaign)
     query = api.data(request)
     by = query.get("by", "")

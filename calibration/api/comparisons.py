@@ -16,7 +16,13 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.models import Campaign
-from calibration.api.serializers import PENDING, LookedAtSerializer, OpensTestSerializer, pending
+from calibration.api.serializers import (
+    PENDING,
+    LabelsQuerySerializer,
+    OpensTestSerializer,
+    compute_report,
+    pending,
+)
 from calibration.comparisons import metric_causes, profiles
 from calibration.comparisons.count_files import COUNTS
 from calibration.comparisons.count_inputs import MOST_TURNS, SAMPLES
@@ -58,20 +64,20 @@ class PageSerializer(Plain):
     previous = serializers.URLField(allow_null=True)
 
 
-def _compute(request: Request, kind: ReportKind[Any, Any], subject: Any, params: api.Data) -> Any:
-    """Return the report of a request (by POST on test, with its purpose), or 202 with the job for it.
+def _compute(request: Request, kind: ReportKind[Any, Any], subject: Any) -> Any:
+    """Return the report of a request, or 202 with the job that computes it.
 
     A campaign of another corpus and a job that failed are errors of the request.
     """
-    campaign, purpose = params.pop("campaign", None), params.pop("purpose", "")
-    if campaign is not None and campaign.corpus_id != subject.pk:
-        raise ValidationError({"campaign": [f"The campaign is about another corpus than {subject.name}."]})
-    by = api.user(request)
-    if request.method == "POST":
-        query = kind.read(params | {"part": "test"}, subject, campaign)
-        report = kind.compute_on_test(query=query, by=by, purpose=purpose)
-    else:
-        report = kind.compute(query=kind.read(params, subject, campaign), by=by)
+
+    def read(params: api.Data) -> Any:
+        campaign = params.pop("campaign", None)
+        if campaign is not None and campaign.corpus_id != subject.pk:
+            reason = f"The campaign is about another corpus than {subject.name}."
+            raise ValidationError({"campaign": [reason]})
+        return kind.read(params, subject, campaign)
+
+    report = compute_report(request, read, kind.compute, kind.compute_on_test)
     if not isinstance(report, Job):
         return report
     if not report.active:
@@ -89,7 +95,7 @@ def _page(request: Request, rows: Any, row: type[Plain], head: dict[str, Any]) -
 # Counts and scores by system and condition.
 
 
-class CountsQuerySerializer(LookedAtSerializer):
+class CountsQuerySerializer(LabelsQuerySerializer):
     """What is counted; lists are separated by commas. See the documentation of counts."""
 
     rater = serializers.CharField(required=False, help_text="a rater's name, or people")
@@ -113,7 +119,7 @@ def counts(request: Request, pk: int) -> Any:
     since, and `calls_since` whether calls of judges or metrics have ended; newer ones are then computed.
     Before there are any: 202 with their job; ask again.
     """
-    return _compute(request, COUNTS, access.corpus(pk), api.data(request))
+    return _compute(request, COUNTS, access.corpus(pk))
 
 
 @api.post(CountsTestSerializer, CountsSerializer, responses=PENDING)
@@ -122,13 +128,13 @@ def counts_on_test(request: Request, pk: int) -> Any:
 
     Where many labels are counted: 202 with the job; ask by GET with part=test.
     """
-    return _compute(request, COUNTS, access.corpus(pk), api.data(request))
+    return _compute(request, COUNTS, access.corpus(pk))
 
 
 # Preferences between systems.
 
 
-class PreferencesQuerySerializer(LookedAtSerializer):
+class PreferencesQuerySerializer(LabelsQuerySerializer):
     """Which answers are read, and how. See the documentation of preferences."""
 
     question = serializers.CharField(required=False, max_length=300, help_text="scheme@version/key, or a key")
@@ -145,13 +151,13 @@ class PreferencesTestSerializer(OpensTestSerializer, PreferencesQuerySerializer)
 @api.get(PreferencesSerializer, PreferencesQuerySerializer)
 def preferences(request: Request, pk: int) -> Any:
     """Return win rates, strengths, agreement and position bias."""
-    return _compute(request, PREFERENCES, access.corpus(pk), api.data(request))
+    return _compute(request, PREFERENCES, access.corpus(pk))
 
 
 @api.post(PreferencesTestSerializer, PreferencesSerializer)
 def preferences_on_test(request: Request, pk: int) -> Any:
     """Log a look at test with its purpose, and return preferences there."""
-    return _compute(request, PREFERENCES, access.corpus(pk), api.data(request))
+    return _compute(request, PREFERENCES, access.corpus(pk))
 
 
 # Metric scores: of a corpus, and of one continuation.
@@ -177,7 +183,7 @@ def profile(request: Request, pk: int) -> dict[str, Any] | Response:
     then computed. Before there is one: 202 with its job.
     """
     corpus = access.corpus(pk)
-    report = _compute(request, PROFILE, corpus, api.data(request))
+    report = _compute(request, PROFILE, corpus)
     if isinstance(report, Response):
         return report
     return {
@@ -208,6 +214,7 @@ class SideBySideQuerySerializer(api.QuerySerializer):
     )
     continuation = serializers.ListField(
         child=serializers.CharField(max_length=400),
+        source="continuations",
         required=False,
         help_text="names, one a parameter; one alone has the usual others beside it",
     )
@@ -226,10 +233,7 @@ class SideBySidePageSerializer(SideBySideSerializer, PageSerializer):
 @api.get(SideBySidePageSerializer, SideBySideQuerySerializer, query=[SideBySideQuerySerializer, *PAGED])
 def compared(request: Request, pk: int) -> Response:
     """List what each metric says of continuations of one context, beside each other."""
-    dialogue = access.dialogue(pk)
-    params = api.data(request)
-    params["continuations"] = tuple(params.pop("continuation", ()))
-    report = _compute(request, SIDE_BY_SIDE, dialogue, params)
+    report = _compute(request, SIDE_BY_SIDE, access.dialogue(pk))
     return _page(request, report.rows, SideBySideRowSerializer, SideBySideSerializer(report).data)
 
 
@@ -261,5 +265,5 @@ class TurnVsDialoguePageSerializer(TurnVsDialogueSerializer, PageSerializer):
 )
 def turns_and_whole(request: Request, pk: int) -> Response:
     """List continuations by people's mean of their turns and by their label of the whole."""
-    report = _compute(request, TURN_VS_DIALOGUE, access.corpus(pk), api.data(request))
+    report = _compute(request, TURN_VS_DIALOGUE, access.corpus(pk))
     return _page(request, report.lines, LineSerializer, TurnVsDialogueSerializer(report).data)

@@ -1,4 +1,4 @@
-"""Downloads of labels over HTTP. For researchers; of a campaign also for who looks after it."""
+"""API of label downloads, for researchers; of a campaign also for its managers."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def download(
     file: Mapping[Any, Any] = FILE,
     permission: api.Permission = IsResearcherSomewhere,
 ) -> Callable[[api.Handler], tuple[api.Operation, api.Operation]]:
-    """Decorator of a function that sends a file: dev by GET, any part with its purpose by POST.
+    """Decorate a function that sends a file: dev by GET, any part with a purpose by POST.
 
-    A file that takes long is written by a job: 202 with its id.
+    A file that takes long is written by a job: 202 with the job's id.
     """
     shared: dict[str, Any] = {
         "takes": takes,
@@ -84,7 +84,7 @@ def download(
 
 @contextmanager
 def refused_as(field: str, end: str = ".") -> Iterator[None]:
-    """Answer a refusal as what is wrong with a field."""
+    """Turn a refusal into a validation error of a field."""
     try:
         yield
     except CalibrationError as error:
@@ -108,13 +108,13 @@ def exports(request: Request) -> QuerySet[Export]:
 
 
 class NamesOf(serializers.Serializer[Any]):
-    """The corpus whose pseudonyms are to be told."""
+    """The corpus whose pseudonyms are to be resolved."""
 
     corpus = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
 
 
 class PersonBehind(serializers.Serializer[Any]):
-    """Who is behind a pseudonym."""
+    """A pseudonym and its user."""
 
     pseudonym = serializers.CharField()
     username = serializers.CharField()
@@ -122,7 +122,7 @@ class PersonBehind(serializers.Serializer[Any]):
 
 @api.post(NamesOf, PersonBehind, many=True)
 def names(request: Request) -> list[dict[str, str]]:
-    """Tell who is behind the pseudonyms of a corpus, for who asks for it expressly. Logged."""
+    """Resolve the pseudonyms of a corpus to usernames, on explicit request only. Logged."""
     corpus = annotation_access.corpus(api.data(request)["corpus"])
     return pseudonyms.reveal(by=api.user(request), corpus=corpus)
 
@@ -131,10 +131,10 @@ def names(request: Request) -> list[dict[str, str]]:
 def labels(request: Request, form: str) -> HttpResponseBase:
     """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
-    With `notes` it is what annotators noted beside them: comments and flags on turns and on whole tasks.
-    Of a corpus that is split GET gives dev. POST takes a part and, for test or all, its purpose: that is
-    logged as a look at test. Many labels are written by a job: 202 with its id; once it is done, the file is
-    at `exports/files/<id>/` for a week.
+    With `notes`, stream the annotators' notes instead: comments and flags on turns and on whole tasks.
+    For a split corpus GET returns dev. POST takes a part and, for test or all, a purpose, and logs a look at
+    test. Many labels are written by a job: 202 with the job's id; once it is done, the file is at
+    `exports/files/<id>/` for a week.
     """
     if form not in FORMATS:
         raise Http404
@@ -154,7 +154,7 @@ def labels(request: Request, form: str) -> HttpResponseBase:
 
 
 def response_of(download: Download | Job, name: str = "") -> Response | StreamingHttpResponse:
-    """Return a file, or 202 and the id of the job that writes it."""
+    """Return the file, or 202 with the id of the job that writes it."""
     return accepted(download) if isinstance(download, Job) else download.response(name)
 
 
@@ -164,11 +164,11 @@ KIND = OpenApiParameter("kind", str, OpenApiParameter.PATH, enum=list(PACKAGES))
 
 @download(PackageExportSerializer, query=[*PLACE, QUESTION], path=KIND, file=ZIPPED_FILE)
 def package(request: Request, kind: str) -> HttpResponseBase:
-    """Send labels in the form of another tool, as a zip with a manifest of its files.
+    """Send labels in another tool's format, as a zip with a manifest of its files.
 
     `label-studio` (tasks and labelling configuration), `hugging-face` (Parquet and a dataset card),
-    `alt-test` (dictionaries of the alternative annotator test; `question` narrows it). Parts and jobs are as
-    for labels.
+    `alt-test` (dictionaries of the alternative annotator test, optionally of one `question`). Parts and jobs
+    work as for labels.
     """
     if kind not in PACKAGES:
         raise Http404
@@ -189,9 +189,9 @@ TRANSCRIPT = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORM
     TranscriptExportSerializer, query=[*PLACE, CONTINUATION, RATER], path=TRANSCRIPT, file=TRANSCRIPT_FILE
 )
 def transcripts(request: Request, form: str) -> HttpResponseBase:
-    """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts turns.
+    """Send transcripts with tags of selected raters, as csv, md, tex or html; `Concord-Rows` counts turns.
 
-    Continuations of the test part are sent by POST with part and purpose, as labels are.
+    Continuations of the test part need POST with part and purpose, as labels do.
     """
     if form not in FORMS:
         raise Http404
@@ -215,7 +215,7 @@ def _ordered(
 
 @api.get(responses=FILE | ZIPPED_FILE | TRANSCRIPT_FILE, permission=IsResearcherSomewhere)
 def written_file(request: Request, pk: int) -> HttpResponseBase:
-    """Return the file that an export job wrote, to the account that asked for it; it is kept for a week."""
+    """Return the file of an export job to the account that requested it; files are kept for a week."""
     job = access.export_job_of(pk, api.user(request))
     must_manage(request.user, job.params["campaign"])
     download = downloads.download(job)
@@ -225,7 +225,7 @@ def written_file(request: Request, pk: int) -> HttpResponseBase:
 
 
 def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, data: api.Data) -> ExportPart:
-    """Return what a request takes out; test needs POST, because it changes what is logged."""
+    """Return the part that a request exports; test needs POST, because the look is logged."""
     part = data["part"]
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})

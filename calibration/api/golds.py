@@ -1,4 +1,4 @@
-"""Gold labels over HTTP. For researchers; those of a campaign also for who looks after it."""
+"""API of gold labels, for researchers; those of a campaign also for its managers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from config.lists import Filters, numbered, since, with_name
 from jobs.api import accepted
 from jobs.models import Job
 
-# Two golds side by side, over HTTP. For who may see both.
+# Comparison of two golds, for users who may see both.
 
 STATUS = OpenApiParameter("status", str, enum=list(STATUSES), description="which items: different by default")
 QUESTION = OpenApiParameter("question", str, description="the key of a question that both answer")
@@ -48,10 +48,10 @@ PAGE = [OpenApiParameter("limit", int), OpenApiParameter("offset", int)]
 
 @api.listing(query=[STATUS, QUESTION, *PAGE], permission=IsGoldResearcher)
 def compare(request: Request, pk: int, other: int) -> Response:
-    """Compare a gold with another one of the same corpus and questions; `results` are the items of a status.
+    """Compare two golds of the same corpus and questions; `results` are the items with the given status.
 
-    `questions` counts the items by status, and says which share changed, how far values are apart, and which
-    value became which. Items of a test part that nobody has opened are left out; `locked` counts them.
+    `questions` has, per question, item counts by status, the share changed, the distance of values, and
+    transitions between values. Items of an unopened test part are omitted and counted in `locked`.
     """
     status = request.query_params.get("status", "different")
     if status not in STATUSES:
@@ -70,7 +70,7 @@ def compare(request: Request, pk: int, other: int) -> Response:
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return an item with both values, and why there is none."""
+    """Return an item with both values, or the reason for a missing value."""
     sides = {
         name: row[f"{name}_number"] if row[f"{name}_text"] is None else row[f"{name}_text"]
         for name in ("first", "second")
@@ -81,7 +81,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 @download(ExportPartSerializer, query=[PART], path=FORM, permission=IsGoldResearcher)
 def difference_file(request: Request, pk: int, other: int, form: str) -> HttpResponseBase:
-    """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with its purpose."""
+    """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with a purpose."""
     first, second = access.gold(pk), access.gold(other)
     if form not in FORMATS:
         raise Http404
@@ -121,7 +121,7 @@ def golds(request: Request) -> QuerySet[Gold]:
     permission=IsResearcherSomewhere,
 )
 def derive(request: Request) -> Gold | Response:
-    """Make a gold derivation: 202 with the id of a job where that takes a while."""
+    """Derive gold: 202 with the id of a job if that takes a while."""
     choice = _choice(request)
     with refused_as("rule", end=""):
         started = gold_or_job(**choice, by=api.user(request))
@@ -129,7 +129,7 @@ def derive(request: Request) -> Gold | Response:
 
 
 def _choice(request: Request) -> dict[str, Any]:
-    """Return what gold is chosen from and how; a rule that nobody named follows the questions' scales."""
+    """Return the arguments of a derivation; the default rule depends on the questions' scales."""
     data = api.data(request)
     data.setdefault("campaign", None)
     must_manage(request.user, data["campaign"])
@@ -141,7 +141,7 @@ def _choice(request: Request) -> dict[str, Any]:
 
 @api.post(NewGoldSerializer, GoldPreviewSerializer, permission=IsResearcherSomewhere)
 def preview(request: Request) -> dict[str, Any]:
-    """Count the items that would have a value, and those that would stay without one; nothing is kept."""
+    """Count the items that would get a value, and the items that would not; nothing is stored."""
     choice = _choice(request)
     with refused_as("rule", end=""):
         counted = preview_gold(**choice)
@@ -150,20 +150,20 @@ def preview(request: Request) -> dict[str, Any]:
 
 @api.get(GoldRuleSerializer, many=True, permission=IsResearcherSomewhere)
 def rules(request: Request) -> list[dict[str, Any]]:
-    """List the rules by which gold can be chosen, with their options."""
+    """List the rules for deriving gold, with their options."""
     return [rule_out(rule) for rule in RULES.values()]
 
 
 @api.get(permission=IsGoldResearcher)
 def gold(request: Request, pk: int) -> dict[str, Any]:
-    """Return how a derivation came about, and how many labels came or changed since (`changes`)."""
+    """Return a derivation's provenance, and the labels added or changed since (`changes`)."""
     derivation = access.gold(pk)
     return gold_export.provenance(derivation) | {"changes": asdict(changes_of(derivation))}
 
 
 @download(ExportPartSerializer, query=[PART], path=FORM, permission=IsGoldResearcher)
 def labels(request: Request, pk: int, form: str) -> HttpResponseBase:
-    """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""
+    """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with a purpose."""
     derivation = access.gold(pk)
     if form not in FORMATS:
         raise Http404

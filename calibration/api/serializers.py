@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any
 
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,7 +17,6 @@ from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
 from annotation.scheme_store import find
-from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
 from calibration.exports.transcripts import MOST_CHOSEN
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
@@ -110,19 +108,20 @@ ResultSerializer = api.serializer_of(
 )
 
 
-# What every request for figures from labels says: of which part and campaign, resampled how often.
-
-Query = TypeVar("Query")
-Figures = TypeVar("Figures")
-Serializer = type[serializers.Serializer[Any]]
+# Queries of reports: the part, the labels, the resampling, and the purpose of a look at test.
 
 
-class LookedAtSerializer(api.QuerySerializer):
-    """The labels that are read, and how intervals are drawn from them."""
+class ReportQuerySerializer(api.QuerySerializer):
+    """The part that a report is about, and the resampling of its intervals."""
 
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
+    part = serializers.ChoiceField(required=False, choices=PARTS)
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=MOST_SEED)
+
+
+class LabelsQuerySerializer(ReportQuerySerializer):
+    """The labels that a report is about, and the resampling of its intervals."""
+
     campaign = serializers.PrimaryKeyRelatedField(
         required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
     )
@@ -140,30 +139,18 @@ class OpensTestSerializer(PurposeSerializer):
     part = serializers.ChoiceField(required=False, choices=["test"])
 
 
-def read_request(request: Request, query: Serializer, test: Serializer) -> tuple[dict[str, Any], str]:
-    """Return what is asked for, and for what test is opened: a POST opens it, a GET reads its address."""
-    is_test = request.method == "POST"
-    serializer = test(data=request.data) if is_test else query(data=request.query_params.dict())
-    serializer.is_valid(raise_exception=True)
-    data = serializer.validated_data | ({"part": "test"} if is_test else {})
-    return data, data.pop("purpose", "")
-
-
-def made_of(
+def compute_report(
     request: Request,
-    read: Callable[[], Query],
-    compute: Callable[..., Figures],
-    compute_on_test: Callable[..., Figures],
-    purpose: str,
-) -> Figures:
-    """Return what a query comes to, on test for a POST; a refusal is told as what is wrong with it."""
-    try:
-        query = read()
-        if request.method == "POST":
-            return compute_on_test(query=query, by=request.user, purpose=purpose)
-        return compute(query=query, by=request.user)
-    except CalibrationError as error:
-        raise ValidationError({"detail": [str(error)]}) from error
+    read: Callable[[api.Data], Any],
+    compute: Callable[..., Any],
+    compute_on_test: Callable[..., Any],
+) -> Any:
+    """Compute the report of a request; by POST on test, where the look is logged with its purpose."""
+    params, by = api.data(request), api.user(request)
+    if request.method != "POST":
+        return compute(query=read(params), by=by)
+    purpose = params.pop("purpose")
+    return compute_on_test(query=read(params | {"part": "test"}), by=by, purpose=purpose)
 
 
 class PlaceSerializer(serializers.Serializer[Any]):

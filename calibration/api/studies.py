@@ -37,6 +37,7 @@ from calibration.reports.snapshot import is_readable
 from calibration.reports.tables import PEOPLE
 from calibration.studies import plan_texts, study_actions
 from calibration.studies.disagreements import Listing, Place, listing, points_of, table
+from calibration.studies.inputs import PARTS
 from calibration.studies.plans import (
     GOALS,
     PLANNED,
@@ -78,7 +79,7 @@ class PlanQuerySerializer(api.QuerySerializer):
     pay = serializers.FloatField(
         required=False, min_value=LEAST, max_value=MOST, help_text="what an hour of rating costs"
     )
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all"])
+    part = serializers.ChoiceField(required=False, choices=PARTS)
     again = serializers.BooleanField(
         required=False, default=False, help_text="compute a new one where the last is of earlier labels"
     )
@@ -144,7 +145,7 @@ PARAMETERS = [
     OpenApiParameter("a", str, description=f"a rater, or {PEOPLE} (the default)"),
     OpenApiParameter("b", str, description=f"a rater, or {PEOPLE} (the default)"),
     OpenApiParameter("cell", str, description="row,column of `table`: only these items"),
-    OpenApiParameter("part", str, enum=["dev", "test", "all"]),
+    OpenApiParameter("part", str, enum=PARTS),
     OpenApiParameter("limit", int),
     OpenApiParameter("offset", int),
 ]
@@ -230,7 +231,7 @@ class StudySerializer(PlaceSerializer):
     """A study; see the documentation of definitions for what one may hold."""
 
     id = serializers.IntegerField(read_only=True)
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=study_actions.NAME_LIMIT)
     definition = serializers.JSONField(default=dict)
     automatic = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
@@ -268,7 +269,7 @@ class ReportSerializer(serializers.ModelSerializer[Report]):
 class PartSerializer(api.QuerySerializer):
     """Which part of the split: dev or test. Left out: dev, or everything where there is no split."""
 
-    part = serializers.ChoiceField(choices=["dev", "test", "all"], required=False)
+    part = serializers.ChoiceField(choices=PARTS, required=False)
 
 
 class AutomaticReportQuerySerializer(PartSerializer):

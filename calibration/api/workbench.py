@@ -1,4 +1,4 @@
-"""The judge workbench over HTTP: benches and drafts. Researchers only, as by default."""
+"""API of the judge workbench: benches and drafts. Researchers only, the default permission."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from judges.protocols.wording import LONGEST
 from judges.runs.lookup import endpoint_named, selection_of
 from judges.runs.plans import BUDGET
 
-# What the workbench's API takes.
+# Request bodies.
 
 Plain = serializers.Serializer[Any]
 
 
 class NewBenchSerializer(Plain):
-    """A bench over a corpus or a campaign, by name."""
+    """A new bench on a corpus or a campaign, by name."""
 
     name = serializers.CharField(max_length=benches.LONGEST_NAME)
     protocol = serializers.CharField(max_length=60)
@@ -59,12 +59,12 @@ class NewBenchSerializer(Plain):
 
 
 class DraftExamplesSerializer(PickSerializer):
-    """How a draft's worked examples are picked, from dev of its bench, in place of those it has."""
+    """Selection of a draft's worked examples from its bench's dev part; they replace existing examples."""
 
 
 class TrySerializer(Plain):
-    """A draft and how many targets it is tried on (null: all of dev). `begin` is what it is begun from:
-    `draft-3`, `name@2`, or nothing for what comes with Concord; parts left out are those of that text."""
+    """A draft and the number of targets to run it on (null: all of dev). `begin` is its starting point:
+    `draft-3`, `name@2`, or empty for Concord's own text; omitted parts are taken from there."""
 
     begin = api.optional_text(max_length=120)
     system = serializers.CharField(
@@ -94,14 +94,14 @@ class TrySerializer(Plain):
 
 
 class KeepSerializer(Plain):
-    """Under which name a draft is kept."""
+    """The prompt name under which to keep a draft, and a note."""
 
     name = api.optional_text(max_length=LONGEST_NAME)
     note = api.optional_text(max_length=LONGEST_NOTE)
 
 
 class MarkSerializer(Plain):
-    """What is said of a disagreement. `adjudicate` also sends what is marked `people_wrong` on."""
+    """A verdict on a disagreement. `adjudicate` also sends items marked `people_wrong` to adjudication."""
 
     judged = serializers.CharField(max_length=40, help_text="draft-3 or judge-17")
     item = serializers.IntegerField(help_text="item_id of the disagreement")
@@ -112,7 +112,7 @@ class MarkSerializer(Plain):
 
 
 class DifferencesSerializer(Plain):
-    """Which disagreements are listed."""
+    """Filters for the list of disagreements."""
 
     judged = serializers.CharField(default="", max_length=40)
     question = serializers.CharField(default="", help_text="its key")
@@ -128,7 +128,7 @@ class FindingsSerializer(api.QuerySerializer):
 
 
 class CheckSerializer(Plain):
-    """A check of a draft that asks something."""
+    """A check of a draft that sends requests."""
 
     draft = serializers.IntegerField()
     check_key = serializers.ChoiceField(choices=[key for key, check in CHECKS.items() if check.asks])
@@ -137,7 +137,7 @@ class CheckSerializer(Plain):
 
 @api.listing(name="benches_list", page=lambda page: [as_json.bench(row) for row in page])
 def list_benches(request: Request) -> QuerySet[Bench]:
-    """List the benches, latest first."""
+    """List benches, latest first."""
     return Bench.objects.select_related("corpus", "campaign", "split").order_by("-pk")
 
 
@@ -152,13 +152,13 @@ def open_bench(request: Request) -> dict[str, Any]:
 
 @api.get(name="benches_read")
 def show_bench(request: Request, pk: int) -> dict[str, Any]:
-    """Return a bench with its drafts in short."""
+    """Return a bench with a summary of its drafts."""
     return as_json.bench(access.bench(pk))
 
 
 @api.post(TrySerializer, status=201, name="drafts_try")
 def try_draft(request: Request, pk: int) -> Response | dict[str, Any]:
-    """Write a draft and try it on the bench's first targets; with `estimate` say only what that takes."""
+    """Write a draft and run it on the bench's first targets; with `estimate`, only return the estimate."""
     data, bench, by = api.data(request), access.bench(pk), api.user(request)
     begin = begun_from(bench, data["begin"])
     variant = data.get("variant", begin["variant"])
@@ -181,13 +181,13 @@ def try_draft(request: Request, pk: int) -> Response | dict[str, Any]:
 
 @api.get(name="drafts_read")
 def show_draft(request: Request, pk: int, number: int) -> dict[str, Any]:
-    """Return a draft with its text, how far it is, the agreement so far, and all answers beside people's."""
+    """Return a draft with its text, progress, agreement so far, and all answers beside people's answers."""
     return as_json.draft(access.draft(access.bench(pk), number))
 
 
 @api.post(KeepSerializer, name="drafts_act")
 def act_on_draft(request: Request, pk: int, number: int, verb: str) -> dict[str, Any]:
-    """Cancel a draft, ask again for what failed (`retry`), keep it as a version, or throw it away."""
+    """Cancel a draft, retry its failed calls (`retry`), keep it as a version, or discard it."""
     draft, by = access.draft(access.bench(pk), number), api.user(request)
     if verb not in draft_actions.VERBS:
         raise NotFound(f"There is no {verb}; there are {', '.join(draft_actions.VERBS)}.")
@@ -196,12 +196,12 @@ def act_on_draft(request: Request, pk: int, number: int, verb: str) -> dict[str,
     return as_json.draft(access.draft(access.bench(pk), number))
 
 
-# What the workbench found, over HTTP: disagreements, marks, versions side by side, checks, adjudication.
+# Findings: disagreements, marks, versions side by side, checks, adjudication.
 
 
 @api.listing(takes=DifferencesSerializer)
 def list_disagreements(request: Request, pk: int) -> Response:
-    """List where a draft or judge and people disagree, largest share of the scale first."""
+    """List disagreements between a draft or judge and people, largest share of the scale first."""
     bench = access.bench(pk)
     filters = api.data(request)
     judged = access.judged(judged_on(bench), filters.pop("judged"))
@@ -219,14 +219,14 @@ def list_disagreements(request: Request, pk: int) -> Response:
 
 @api.get()
 def show_marks(request: Request, pk: int) -> dict[str, Any]:
-    """Return the marks that stand, and their numbers."""
+    """Return the current marks and their counts."""
     bench = access.bench(pk)
     return {"counts": marks.counts(bench), "marks": marks.marks_as_json(bench)}
 
 
 @api.post(MarkSerializer, status=201)
 def mark(request: Request, pk: int) -> dict[str, Any]:
-    """Say who is wrong (`withdrawn` takes it back)."""
+    """Mark who is wrong in a disagreement (`withdrawn` removes the mark)."""
     bench, by = access.bench(pk), api.user(request)
     data = api.data(request)
     new_mark = marks.mark(
@@ -247,7 +247,7 @@ WITH = OpenApiParameter("with", str, description="draft-3 or judge-17; the first
 
 @api.get(query=[WITH])
 def compare_versions(request: Request, pk: int) -> dict[str, Any]:
-    """Put all versions and drafts of a bench side by side, each compared with a chosen one."""
+    """Compare all versions and drafts of a bench with a selected one."""
     bench = access.bench(pk)
     with refused_as("with", end=""):
         return as_json.side_by_side(side_by_side(bench, request.query_params.get("with", "")))
@@ -255,7 +255,7 @@ def compare_versions(request: Request, pk: int) -> dict[str, Any]:
 
 @api.get(takes=FindingsSerializer)
 def show_findings(request: Request, pk: int) -> dict[str, Any]:
-    """Return what checks of a draft found."""
+    """Return the results of a draft's checks."""
     data = api.data(request)
     draft = access.draft(access.bench(pk), data["draft"])
     findings = [checks.finding(draft, key, own=data["own"]) for key in checks.CHECKS]
@@ -264,7 +264,7 @@ def show_findings(request: Request, pk: int) -> dict[str, Any]:
 
 @api.post(CheckSerializer, status=201)
 def start_check(request: Request, pk: int) -> Response | dict[str, Any]:
-    """Ask what a check of a draft needs, or say (`estimate`) what it takes."""
+    """Start a draft's check by sending its requests, or return its `estimate`."""
     bench = access.bench(pk)
     data = api.data(request)
     draft = access.draft(bench, data["draft"])
@@ -276,18 +276,18 @@ def start_check(request: Request, pk: int) -> Response | dict[str, Any]:
 
 @api.listing(page=as_json.waiting)
 def adjudication(request: Request) -> QuerySet[ForAdjudication]:
-    """List what waits for adjudication, latest first."""
+    """List the items waiting for adjudication, latest first."""
     return marks.waiting()
 
 
 @api.post()
 def withdraw_adjudication(request: Request, pk: int) -> dict[str, Any]:
-    """Take an item off the list."""
+    """Remove an item from the adjudication list."""
     row = marks.withdraw(by=api.user(request), row=access.for_adjudication(pk))
     return {"id": row.pk, "withdrawn_at": row.withdrawn_at}
 
 
-# Searches over HTTP: a model proposes texts for a judge. Researchers only, as by default.
+# Searches: a model proposes texts for a judge. Researchers only, the default permission.
 
 
 def _number(name: str) -> serializers.Field[Any, Any, Any, Any]:
@@ -295,15 +295,15 @@ def _number(name: str) -> serializers.Field[Any, Any, Any, Any]:
 
 
 class SearchParametersSerializer(serializers.Serializer[Any]):
-    """The sampling parameters of the judge, or of the model that proposes."""
+    """The sampling parameters of the judge, or of the proposing model."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return one field for each."""
+        """Return one field for each sampling parameter."""
         return super().get_fields() | parameter_serializer_fields()
 
 
 class NewSearchSerializer(serializers.Serializer[Any]):
-    """From which text (`name@number`), by which models, within which bounds."""
+    """A new search: the initial text (`name@number`), the models, and the limits."""
 
     begin = serializers.CharField(max_length=120, help_text="a version of a prompt")
     name = api.optional_text(max_length=LONGEST_NAME, help_text="the prompt of the proposals")
@@ -322,7 +322,7 @@ class NewSearchSerializer(serializers.Serializer[Any]):
 
 
 class SearchActSerializer(serializers.Serializer[Any]):
-    """`text` names the proposal to adopt; cancelling and resuming take nothing."""
+    """Arguments of an action on a search: `text` is the proposal to adopt; cancel and resume need none."""
 
     text = serializers.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
 
@@ -355,7 +355,7 @@ def start_search(request: Request, pk: int) -> dict[str, Any]:
 
 @api.get(name="searches_read")
 def show_search(request: Request, pk: int, search: int) -> dict[str, Any]:
-    """Return a search: how far it is, what it took, its texts and what they are worth."""
+    """Return a search with its progress, cost, texts and their scores."""
     return searches.as_json(access.search(access.bench(pk), search))
 
 

@@ -35,8 +35,7 @@ from judges.runs.material import Material, load
 # Labels and dialogues as a Hugging Face dataset: Parquet files and a card with loading instructions.
 #
 # Two configurations, `labels` (a row per label) and `dialogues` (a row per continuation, with its turns),
-# each
-# with the splits that may be exported: dev, test or both of a corpus that is split, `full` otherwise.
+# each with the splits that may be exported: dev, test or both of a split corpus, `full` otherwise.
 
 # The card of a dataset: front matter for programs, and text for people.
 

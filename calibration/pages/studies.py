@@ -156,7 +156,7 @@ class StudyForm(LevelFields):
     """Settings of a study: name, questions, raters, a map between two questions, statistics, intervals."""
 
     name = forms.CharField(
-        max_length=120, label="Name", help_text="For example: does the judge agree with us?"
+        max_length=studies.NAME_LIMIT, label="Name", help_text="For example: does the judge agree with us?"
     )
     questions = forms.MultipleChoiceField(
         required=False,

@@ -1,4 +1,4 @@
-"""What all kinds of reports share: parameters, the gate of the test part, the age of figures, the kind."""
+"""Shared parts of all reports: parameters, the lock on the test part, the age of figures, the report kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from jobs.models import Job
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-# Parameters: the same plain texts from an address, a form, a command and the API.
+# Parameters: the same strings from a URL, a form, a command or the API.
 
 MOST_RESAMPLES, RESAMPLES, MOST_SEED = definitions.MOST_RESAMPLES, Plan().resamples, 2**31
 Refusal = type[CalibrationError]
@@ -34,36 +34,36 @@ Refusal = type[CalibrationError]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Plain texts by name; a text that cannot be read raises the report's refusal, in one line."""
+    """Strings by parameter name; an invalid value raises the report's refusal, with a one-line message."""
 
     texts: Mapping[str, str]
     refusal: Refusal
 
     @classmethod
     def of(cls, values: Mapping[str, Any], refusal: Refusal) -> Self:
-        """Take values as texts, without those that are None."""
+        """Return the parameters for values as strings, without None values."""
         texts = {name: str(value).strip() for name, value in values.items() if value is not None}
         return cls(texts, refusal)
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a text, the default where it is empty."""
+        """Return a string, or the default if empty."""
         return self.texts.get(name) or default
 
     def names(self, name: str) -> tuple[str, ...]:
-        """Return the names that a text lists, separated by commas, each once."""
+        """Return the distinct names in a comma-separated list."""
         return split_names(self.text(name))
 
     def integer(self, name: str, most: int, least: int = 0) -> int | None:
-        """Return an integer within bounds, None for an empty text."""
+        """Return an integer within bounds, None if empty."""
         text = self.text(name)
         return self._integer(name, text, least, most) if text else None
 
     def integers(self, name: str, most: int, least: int = 0) -> tuple[int, ...]:
-        """Return the integers that a text lists, each once, in ascending order."""
+        """Return the distinct integers in a comma-separated list, in ascending order."""
         return tuple(sorted({self._integer(name, text, least, most) for text in self.names(name)}))
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
-        """Return a number within bounds, the default for an empty text."""
+        """Return a number within bounds, or the default if empty."""
         text = self.text(name)
         try:
             value = float(text) if text else default
@@ -85,14 +85,14 @@ class Parameters:
 
     @property
     def part(self) -> str:
-        """The part that figures are shown of; empty for the usual one."""
+        """The part of the corpus to report on; empty for the default."""
         part = self.text("part")
         if part not in PARTS:
             raise self.refusal(f"a part is dev, test, all or training, not {part!r}")
         return part
 
     def plan(self, level: float = 0.95) -> Plan:
-        """Return how intervals are resampled, at a confidence level."""
+        """Return the resampling plan for intervals at a confidence level."""
         resamples = self.integer("resamples", MOST_RESAMPLES)
         return Plan(
             RESAMPLES if resamples is None else resamples, self.integer("seed", MOST_SEED) or 0, level
@@ -100,19 +100,19 @@ class Parameters:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return names that are separated by commas, each once."""
+    """Return the distinct names in a comma-separated list."""
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
-# The gate of the test part: it is shown once it was opened for its judges, and every look at it is logged.
+# The lock on the test part: its figures are shown once it was opened for the judges; every look is logged.
 
 
 @dataclass(frozen=True)
 class CorpusQuery:
-    """A question put to the labels of a corpus or campaign.
+    """A query on the labels of a corpus or campaign.
 
-    ``part`` is dev, test (once it was opened), training, or all without a split; ``plan`` says how intervals
-    are resampled.
+    ``part`` is dev, test (once opened), training, or all without a split; ``plan`` is the resampling plan
+    for intervals.
     """
 
     corpus: Corpus
@@ -122,26 +122,26 @@ class CorpusQuery:
 
     @property
     def scope(self) -> Scope:
-        """The labels that are read."""
+        """The scope of the labels to read."""
         return scope_of(self.corpus, self.campaign, self.part)
 
 
 @dataclass(frozen=True)
 class ReportPart:
-    """The part of a corpus that a report is of, and the split that locks the corpus, if one does."""
+    """The part of a corpus that a report covers, and the split that locks the corpus, if any."""
 
     split: Split | None
     name: str
 
     @cached_property
     def looks(self) -> tuple[TestLook, ...]:
-        """All looks at test, of a report of test."""
+        """All logged looks at test; empty unless the report covers test."""
         if self.split is None or self.name != "test":
             return ()
         return tuple(self.split.looks.select_related("by"))
 
     def check_opened(self, raters: Iterable[Rater], refusal: Refusal) -> None:
-        """Refuse to show test where it was not opened for one of the raters."""
+        """Raise the refusal if the report covers test and test was not opened for one of the raters."""
         if self.split is None or self.name != "test":
             return
         if closed := splits.unopened_raters(self.split, raters):
@@ -151,7 +151,7 @@ class ReportPart:
 def part_of(query: CorpusQuery, refusal: Refusal) -> ReportPart:
     """Return the part to show: dev unless test or training is named.
 
-    Raises the refusal for test before it was opened, and for a part that there is not.
+    Raises the refusal for test before it was opened, and for an unknown part.
     """
     try:
         return ReportPart(*shown_part(query.scope, query.part))
@@ -160,7 +160,7 @@ def part_of(query: CorpusQuery, refusal: Refusal) -> ReportPart:
 
 
 def fix_part(part: ReportPart, by: User | None) -> frozenset[str] | None:
-    """Return the part's clusters, None for all; a split is fixed by it, as by every look at labels."""
+    """Return the part's clusters, None for all; this fixes the split, as does every look at labels."""
     if part.split is None:
         return None
     splits.fix(split=part.split, by=by)
@@ -175,9 +175,9 @@ def log_look(
     purpose: str,
     refusal: Refusal,
 ) -> TestLook:
-    """Log a look at test for the judges among the raters that a report reads, with who and for what.
+    """Log a look at test, with user and purpose, for the judges among the raters that a report reads.
 
-    Raises the refusal without a purpose, or where the corpus has no split.
+    Raises the refusal without a purpose, or if the corpus has no split.
     """
     split = splits.lock_of(query.corpus)
     if split is None:
@@ -189,28 +189,28 @@ def log_look(
 
 
 def rater_rows(raters: Iterable[RaterInfo]) -> QuerySet[Rater]:
-    """Return the rows of raters."""
+    """Return the database rows of raters."""
     return Rater.objects.filter(pk__in={rater.id for rater in raters})
 
 
-# The age of figures: those of many labels are computed by a worker and shown until newer ones are ready.
+# The age of figures: for many labels a worker computes them; they are shown until newer ones are ready.
 
 Figures = TypeVar("Figures")
 
 
 class Dated:
-    """Figures with their time: `cached` is None for those of the labels of now."""
+    """Figures with the time of their computation; `cached` is None for figures of the current labels."""
 
     cached: CachedFigures | None
 
     @property
     def computed_at(self) -> datetime | None:
-        """When they were computed, where that was before."""
+        """Time at which cached figures were computed, None if not cached."""
         return self.cached.at if self.cached else None
 
     @property
     def labels_since(self) -> bool:
-        """Whether labels have come since."""
+        """Whether labels were added since."""
         return bool(self.cached and self.cached.labels_since)
 
     @property
@@ -221,13 +221,13 @@ class Dated:
 
 @cache
 def adapter(figures: type[Figures]) -> TypeAdapter[Figures]:
-    """Return what keeps figures as JSON and reads them again."""
+    """Return the adapter that stores figures as JSON and reads them back."""
     from pydantic import TypeAdapter  # a tenth of a second, and most requests need none
 
     return TypeAdapter(figures)
 
 
-# A kind of report: everything that its page, its files and its route need to know of it.
+# Report kind: everything that a report's page, files and route need.
 
 Query = TypeVar("Query")
 Report = TypeVar("Report")
@@ -235,11 +235,11 @@ Report = TypeVar("Report")
 
 @dataclass(frozen=True)
 class ReportKind(Generic[Query, Report]):
-    """A kind of report about a corpus (or a dialogue): its addresses and files are called by its ``name``.
+    """A kind of report about a corpus (or a dialogue); ``name`` is used in its URLs and file names.
 
-    ``read`` makes a query of parameters, the subject and a campaign. ``compute(query=, by=, again=)`` answers
-    it at once, or with the job that does; ``again`` asks for newer figures. Where there is a test part,
-    ``open_test`` logs a look at it. ``file_detail`` ends the name of a file, before its suffix.
+    ``read`` builds a query from parameters, the subject and a campaign. ``compute(query=, by=, again=)``
+    returns the report, or the job that computes it; ``again`` requests newer figures. If there is a test
+    part, ``open_test`` logs a look at it. ``file_detail`` is appended to a file's name, before its suffix.
     """
 
     name: str
@@ -270,6 +270,6 @@ def compute_on_test(
     by: User | None,
     purpose: str,
 ) -> Report:
-    """Log a look at test and compute the report there; what is refused at once was no look."""
+    """Log a look at test and compute the report there; a report refused at once is not logged as a look."""
     open_test(query=query, by=by, purpose=purpose)
     return compute(query=replace(query, part="test"), by=by)

@@ -125,11 +125,11 @@ PANEL = "panel"
 KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, PANEL: 3, "": 3, "metric": 4, "composite": 5}
 """A panel consists of judges: it is compared with people and keys like a judge, but not with judges."""
 MANY_PAIRS = 300
-"""Number of rater pairs from which they count as a crowd's: not all pairs of a crowd are compared, only"""
+"""Number of rater pairs from which the raters count as a crowd: then only some pairs are compared."""
 LEAST_SHARED = 10
-"""those that share at least this many items, and of these"""
+"""Fewest shared items of a compared pair in a crowd."""
 MOST_PAIRS = 1_000
-"""at most this many: pairs with a rater who is not a person first, then those that share the most."""
+"""Most compared pairs in a crowd: pairs with a rater who is not a person first, then those sharing most."""
 KAPPA = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
 """Measure, by level, of a judge's agreement with people beyond chance; on other levels a correlation."""
 

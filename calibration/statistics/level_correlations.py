@@ -79,7 +79,7 @@ class SystemPoint:
 
 
 class SystemDraws:
-    """How often clusters and systems are drawn: one row per resample, the same for all rows of a table."""
+    """Draw counts of clusters and systems: one row per resample, the same for all rows of a table."""
 
     def __init__(self, units: Units, plan: Plan) -> None:
         self.plan = replace(plan, scheme="crossed", interval="percentile")
@@ -232,7 +232,7 @@ COEFFICIENTS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall_tau_b")
 
 @dataclass(frozen=True)
 class Options:
-    """How scores are aggregated to a level, and how they are tested.
+    """Options for aggregating scores to a level and testing correlations.
 
     ``missing``: `skip` leaves out turns without a value on either side, `whole` the continuations of such
     turns. ``system_score``: mean over all turns, or over the means of the dialogues. ``unit``:
@@ -365,7 +365,7 @@ class Relabelling:
     clusters are permuted independently, and a value paired with a missing cell is paired with nothing;
     otherwise systems are permuted, and cells within them. Turns are shifted cyclically by the same share of
     their number throughout. Where numbers of turns, units or cells differ, the shorter sequence is repeated.
-    The last place, one more than there are values, stands for nothing.
+    The last place, one more than there are values, is for no value.
     """
 
     def __init__(self, places: Places) -> None:

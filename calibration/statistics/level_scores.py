@@ -384,7 +384,7 @@ SystemScore = Literal["all_turns", "mean_of_dialogues"]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many turns and continuations with a score on either side are left out, and of how many.
+    """Numbers of turns and continuations with a score on either side: those left out, and the totals.
 
     Turns are 0 of 0 where neither side rated turns.
     """

@@ -282,7 +282,7 @@ def observed_agreement(draw: Draw, weights: Floats) -> Floats:
 
 
 def value_shares(draw: Draw) -> Floats:
-    """How often each value of the scale is used: the mean over rated items of its share."""
+    """Share of each value of the scale: the mean over rated items of its share in an item's ratings."""
     totals = draw.totals("shares")
     return totals[:, 1:] / np.where(totals[:, :1] > 0, totals[:, :1], np.nan)
 

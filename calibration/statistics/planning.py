@@ -499,16 +499,14 @@ def design_effect(figure: Planned, plan: Plan | None = None) -> float | None:
 # Sample size of the alternative annotator test: dialogues needed to pass, from a pilot, by simulation.
 #
 # Studies are drawn from the pilot's dialogues as in ``planning``, and the test is run on each. The pilot's
-# own
-# gap between judge and people stands for the true one, so power varies considerably from pilot to pilot: the
-# range over pilots drawn from the pilot shows by how much.
+# own gap between judge and people is used as the true one, so power varies considerably from pilot to pilot:
+# the range over pilots drawn from the pilot shows by how much.
 
 # Agreement planned with other numbers of raters per item: the pilot with some of its ratings left out.
 #
-# Of each item the given number of ratings is kept, drawn at random, and items that have fewer are left out.
-# The rest is the pilot as it would have been with that many raters, so it is planned from like any other.
-# Only
-# for statistics that treat raters as exchangeable: for others it matters which rater is left out.
+# For each item the given number of ratings is kept, drawn at random, and items with fewer are left out. The
+# result is the pilot as it would have been with that many raters, so plans are made from it as from any
+# other. Only for statistics that treat raters as exchangeable: for others it matters which rater is left out.
 
 MOST_RATERS = 5
 ENOUGH = 0.5

@@ -201,9 +201,8 @@ def _alpha_of(sums: Floats) -> Floats:
 
 # Position bias: how often the response shown first is chosen, and the effect of a swap.
 #
-# Each answer counts, repeated ones as well. Where the order is drawn at random, or both orders are shown,
-# half
-# of the decided answers choose the first shown if position does not matter.
+# Each answer counts, including repeated ones. If the order is drawn at random, or both orders are shown, half
+# of the decided answers choose the first shown unless position matters.
 
 SWAPS: dict[str, str] = {
     "consistent": "same answer in both orders",
@@ -215,7 +214,7 @@ SWAPS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class PositionBias:
-    """How often a rater, or a group, chose the response shown first, and the effect of a swap.
+    """Frequency with which a rater, or a group, chose the response shown first, and the effect of a swap.
 
     ``swaps`` is None where no item was answered in both orders by the same rater.
     """
@@ -313,10 +312,9 @@ def _counts(votes: Sequence[Vote]) -> Counts:
 
 # Agreement of raters on rankings: Kendall's tau-b of two, Kendall's W of all.
 #
-# Sources: Kendall (1938, 1945) for tau with ties; Kendall and Babington Smith (1939) for W. Tau is of the
-# pairs
-# of all items together: concordant minus discordant, over the root of the pairs that each of the two ranked
-# apart. W is of each item, corrected for ties, and its mean over the items.
+# Sources: Kendall (1938, 1945) for tau with ties; Kendall and Babington Smith (1939) for W. Tau is computed
+# over the pairs of all items together: concordant minus discordant, divided by the root of the product of the
+# numbers of pairs that each rater did not tie. W is computed per item, corrected for ties, then averaged.
 
 
 @dataclass(frozen=True)
@@ -432,7 +430,7 @@ PEOPLE_NAME, ALL_NAME = "people", "all raters"
 
 @dataclass(frozen=True)
 class Choices:
-    """How votes are counted: ties, both-bad answers, and the system whose strength is 1000."""
+    """Options for counting votes: ties, both-bad answers, and the system whose strength is 1000."""
 
     model: Model = "half"
     both_bad: BothBad = "tie"

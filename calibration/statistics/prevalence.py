@@ -1,4 +1,4 @@
-"""How often a behaviour really occurs, when a judge saw all items and people only some.
+"""The true prevalence of a behaviour, estimated from a judge on all items and people on some of them.
 
 * ``naive``: the judge's own share of positives. Valid only if its errors cancel.
 * ``rogan_gladen`` (1978): (p + specificity - 1) / (sensitivity + specificity - 1). Valid if sensitivity and
@@ -443,7 +443,7 @@ FIGURES = (
 )
 """The figures, in the order they are read."""
 NAME = "prevalence_"
-"""What the names of their results begin with."""
+"""Prefix of the names of their results."""
 TITLES = {
     "judge_share": "Share by the judge",
     "people_share": "Share by people, where they answered",
@@ -526,7 +526,7 @@ def _answers(yes: Floats, both_labelled: np.ndarray, people: list[int]) -> tuple
 
 
 def _rate(pairs: Labelled, *, positive: bool, plan: Plan) -> Result:
-    """Return how often the judge says what people said, of their answers of one kind."""
+    """Return the share of people's answers of one kind that the judge also gave."""
     name, kind = ("sensitivity", "positives") if positive else ("specificity", "negatives")
     of = pairs.truth == float(positive)
     rows = np.column_stack([of, of & (pairs.judge == pairs.truth)]).astype(np.float64)

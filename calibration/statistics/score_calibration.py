@@ -20,8 +20,7 @@ from calibration.statistics.core.resampling import Plan
 
 # Cross-fitting: learning from some dialogues and applying to others, so that no item is evaluated in-sample.
 #
-# Where labels are set aside for learning (dev), a map is learned there and applied to the rest. Otherwise,
-# the
+# If labels are set aside for learning (dev), a map is learned there and applied to the rest. Otherwise, the
 # dialogues are split into folds, and each item gets the map learned on the other folds.
 
 Map = Callable[[Floats], Floats]

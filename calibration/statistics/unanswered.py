@@ -28,11 +28,9 @@ from calibration.statistics.table import STATISTICS
 
 # A rater's table with people, and the contribution of each possible answer to its unanswered items.
 #
-# People's answers are taken as given. An unanswered item whose people answered `h` adds one to the cell (h,
-# k)
-# for each of them, where the rater would have answered `k`; so the people's margin and the number of pairs
-# are
-# the same in every way to answer.
+# People's answers are taken as given. An unanswered item whose people answered `h` adds one to the cell
+# (h, k) for each of them, if the rater would have answered `k`; so the people's margin and the number of
+# pairs are the same for every way to answer.
 
 
 @dataclass(frozen=True)
@@ -240,10 +238,9 @@ RATIOS: dict[str, Callable[[Fills], Ends | None]] = {
 # Conservative bounds of correlations with unanswered values: no value lies beyond, some may be out of reach.
 #
 # Each takes the extremes of the numerator and of the denominator separately. Spearman's numerator is a sum
-# over
-# pairs of items, half of (rank of x_i - rank of x_j) times the sign of y_i - y_j: pairs of answered items
-# keep theirs, however the others are answered, and a pair with an unanswered one moves it by at most half the
-# distance in x.
+# over pairs of items, half of (rank of x_i - rank of x_j) times the sign of y_i - y_j: pairs of answered
+# items keep their terms, however the others are answered, and a pair with an unanswered item changes the sum
+# by at most half the distance in x.
 
 
 def spearman(x: Floats, y: Floats, scale: Ends | None = None) -> Ends:

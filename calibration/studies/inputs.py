@@ -35,6 +35,9 @@ from calibration.ratings.votes import Compared, Uncompared, compared, uncompared
 from calibration.reports.snapshot import FORMAT
 from calibration.statistics import Record
 
+PARTS = ("dev", "test", "all")
+"""The parts that a study is computed on: all of a corpus without a split."""
+
 
 @dataclass(frozen=True)
 class Inputs:

@@ -46,7 +46,7 @@ from calibration.statistics.planning import (
 )
 from calibration.statistics.table import STATISTICS
 from calibration.studies import study_actions as studies
-from calibration.studies.inputs import ALL_TAGS, clusters_of, in_sets, pooled, split_of
+from calibration.studies.inputs import ALL_TAGS, PARTS, clusters_of, in_sets, pooled, split_of
 from calibration.studies.inputs import POOLED as POOLED_RATERS
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
@@ -140,7 +140,7 @@ def part_of(study: Study, requested: str) -> str:
     if requested in ("", part):
         return part
     split = split_of(study)
-    if requested not in ("dev", "test", "all"):
+    if requested not in PARTS:
         raise PlanRefused(f"a part is dev, test or all, not {requested!r}")
     if split is None or requested == "all":
         raise PlanRefused(
@@ -151,7 +151,7 @@ def part_of(study: Study, requested: str) -> str:
     return "test"
 
 
-# PlanEffort of a plan: ratings, hours and money, from the time that the pilot's raters spent.
+# Effort of a plan: ratings, hours and money, from the time that the pilot's raters spent.
 
 FEWEST_TIMED = 3
 """Minimum number of people with known time for an interval of the time."""

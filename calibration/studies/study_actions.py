@@ -28,6 +28,7 @@ from jobs.kinds import JobKind
 from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
 
+NAME_LIMIT = 120
 EVERYONE = {"leave_out": False}
 """Definition of an automatic study that excludes nobody."""
 

@@ -1,9 +1,9 @@
-"""Writes the client's types and methods from Concord's OpenAPI document, read from the standard input.
+"""Writes the client's types and methods from Concord's OpenAPI document, read from standard input.
 
-`make client` does it.
+Run it by `make client`.
 
-A schema becomes a TypedDict, an operation a method that is called like it. What every request has in common
-(tokens, retries, pages, refusals) is written by hand in `concord_client/transport.py`.
+A schema becomes a TypedDict, an operation a method of the same name. The code shared by all requests (tokens,
+retries, pages, refusals) is written by hand in `concord_client/transport.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WIDTH = 106
 
 
 def files(document: Json) -> dict[str, str]:
-    """Return the text of each generated file by its name."""
+    """Return the generated files, text by name."""
     schemas = document["components"]["schemas"]
     operations = [
         (method, path, operation)
@@ -48,7 +48,7 @@ def _models(schemas: Json) -> str:
 
 
 def _model(name: str, schema: Json) -> str:
-    """Return a TypedDict for an object with properties, else a name for the type."""
+    """Return the source of a TypedDict for an object with properties, else of a type alias."""
     properties = schema.get("properties")
     if not properties:
         return f"{name}: TypeAlias = {_type(schema, quoted=True)}"
@@ -65,9 +65,9 @@ def _model(name: str, schema: Json) -> str:
 
 
 def _type(schema: Json, *, quoted: bool = False, in_model: bool = False) -> str:
-    """Return a schema's type as Python writes it; `quoted` where names may not be known yet.
+    """Return a schema's type in Python; `quoted` if names may not be defined yet.
 
-    A file that is a field of a model is sent (`File`), any other one comes back.
+    A file in a field of a model is an upload (`File`), any other file is a download.
     """
     kind = _bare(schema, quoted, in_model)
     if not schema.get("nullable") or kind == "Any":
@@ -165,7 +165,7 @@ def _call(
 
 
 def _result(responses: Json, schemas: Json) -> tuple[str, str]:
-    """Return the type of what comes back, and that of one row where it is a list in pages."""
+    """Return the type of the response, and the type of a row if the response is a paginated list."""
     kinds = []
     for status, response in sorted(responses.items()):
         if status.startswith("2"):
@@ -178,14 +178,14 @@ def _result(responses: Json, schemas: Json) -> tuple[str, str]:
 
 
 def _named(schema: Json) -> str:
-    """Return a type with the names of models as `api.py` knows them; what may be a file takes a `File`."""
+    """Return a type with models named as in `api.py`; fields for files take a `File`."""
     kind = _type(schema)
     known = re.sub(r"\b([A-Z]\w*)\b", r"models.\1", kind)
     return re.sub(r"models\.(Any|None|Literal)\b", r"\1", known) if "Literal" not in kind else kind
 
 
 def _name(text: str) -> str:
-    """Return a name that Python takes."""
+    """Return a valid Python name."""
     name = re.sub(r"\W", "_", text)
     return f"{name}_" if keyword.iskeyword(name) else name
 
@@ -206,7 +206,7 @@ def _doc(text: str, indent: int) -> list[str]:
 
 
 def main() -> None:
-    """Write the files into the package beside this one."""
+    """Write the files into the package next to this script."""
     write(json.load(sys.stdin), Path(__file__).parent / "concord_client")
 
 

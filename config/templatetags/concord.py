@@ -16,13 +16,13 @@ register = template.Library()
 
 @register.filter
 def num(value: Any, digits: int = 3) -> str:
-    """Format a statistic with a fixed number of decimals and a true minus; a dash where there is none."""
+    """Format a statistic with a fixed number of decimals and a true minus sign; a dash if there is none."""
     return display.number(None if value is None or value == "" else float(value), digits)
 
 
 @register.filter
 def percent(value: Any, digits: int = 0) -> str:
-    """Format a share as per cent."""
+    """Format a share as a percentage."""
     return display.percent(None if value is None or value == "" else float(value), digits)
 
 
@@ -34,61 +34,61 @@ def money(amount: Any, currency: str) -> str:
 
 @register.filter
 def get(mapping: Any, key: Any) -> Any:
-    """Look a key up in a mapping; None where it is absent."""
+    """Look up a key in a mapping; None if absent."""
     return mapping.get(key) if hasattr(mapping, "get") else None
 
 
 @register.filter
 def pairs(mapping: Any) -> list[tuple[Any, Any]]:
-    """Return the pairs of a mapping; none where there is no mapping."""
+    """Return the items of a mapping; empty if it is not a mapping."""
     return list(mapping.items()) if mapping else []
 
 
 @register.filter
 def words(key: Any) -> str:
-    """Write a key such as `buried_mention` as words."""
+    """Format a key such as `buried_mention` as words."""
     return str(key).replace("_", " ")
 
 
 @register.filter
 def setting(value: Any) -> str:
-    """Say the value of a setting: yes and no for what is either."""
+    """Format the value of a setting: yes or no for booleans."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 @register.filter
 def share(part: Any, total: Any) -> int:
-    """Return part of total in per cent, 0 where total is 0, for meters."""
+    """Return part of total in per cent, 0 if total is 0, for meters."""
     return round(100 * float(part or 0) / float(total)) if total else 0
 
 
 @register.filter
 def runs(text: Any) -> str:
-    """Return the value of `dir` for a text, or for the pieces that make it up."""
+    """Return the value of the `dir` attribute for a text, or for the pieces of a text."""
     return display.direction(text if isinstance(text, str) else "".join(piece for piece, _ in text))
 
 
 @register.filter
 def markdown(text: Any) -> SafeString:
-    """Show a text written in Markdown; markup in it is escaped."""
+    """Render Markdown as HTML; HTML in it is escaped."""
     return mark_safe(display.html_of(str(text)))
 
 
 @register.filter
 def language_tag(name: Any) -> str:
-    """Return the value of `lang` for a dialogue's language, '' where it is none."""
+    """Return the value of the `lang` attribute for a dialogue's language, '' if it is not a language tag."""
     return display.language_tag(str(name or ""))
 
 
 @register.filter
 def starts_with(text: Any, prefix: Any) -> bool:
-    """Whether an address begins with another: is this page in that room?"""
+    """Whether a URL begins with another: whether the page is in that section."""
     return bool(prefix) and str(text).startswith(str(prefix))
 
 
 @register.simple_tag(takes_context=True)
 def links(context: template.Context, page: str) -> list[tuple[str, str]]:
-    """Return the texts and addresses of the buttons that suites add to a page."""
+    """Return the labels and URLs of the buttons that suites add to a page."""
     subject: dict[str, Any] = context.flatten()  # type: ignore[assignment]
     return links_of(page, subject)
 
@@ -97,12 +97,12 @@ def links(context: template.Context, page: str) -> list[tuple[str, str]]:
 def tableframe(
     content: SafeString, *, label: str = "", labelled_by: str = "", card: bool = False, extra: str = ""
 ) -> SafeString:
-    """Frame a table: it scrolls sideways by itself, by keyboard too, and has a name for those who listen."""
+    """Frame a table that scrolls horizontally, also by keyboard, with an accessible name."""
     names = {"label": label, "labelled_by": labelled_by, "card": card, "extra": extra}
     return render_to_string("_components/tableframe.html", {"content": content, **names})
 
 
 @register.simple_block_tag
 def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
-    """Frame a dialog with its heading, closed until something opens it."""
+    """Frame a dialog with its heading, initially closed."""
     return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})

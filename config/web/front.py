@@ -1,4 +1,4 @@
-"""ASGI application: reads a complete request, within its limits, and has a thread answer it."""
+"""ASGI application: reads a complete request, within its limits, and lets a thread answer it."""
 
 from __future__ import annotations
 

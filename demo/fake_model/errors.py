@@ -1,22 +1,22 @@
-"""The error model: how each role errs, what a better instruction changes, and which requests go wrong.
+"""The error model: errors of each role, effects of better instructions, and misbehaving requests.
 
 It is read from a JSON object. Every role may have
 
-sensitivity    chance of seeing a behaviour that is there (default 1)
-specificity    chance of not seeing one that is not there (default 1)
-noise          chance that a score is one step of its scale off, up and down equally; for answers without an
-               order, chance of another answer (default 0)
-severity       steps that are added to every score; 0.3 is one step for 30 in 100 (default 0)
-length_bias    steps that are added for every ten words above twenty (default 0)
-inconsistency  chance that the same request, asked again, is answered anew (default 0)
-wording        chance that another wording of the instruction is answered anew (default 0)
+sensitivity    chance of detecting a behaviour that is present (default 1)
+specificity    chance of not detecting a behaviour that is absent (default 1)
+noise          chance that a score is one step of its scale off, up and down equally; for unordered answers,
+               chance of another answer (default 0)
+severity       steps added to every score; 0.3 is one step in 30 of 100 cases (default 0)
+length_bias    steps added for every ten words above twenty (default 0)
+inconsistency  chance that a repeated request gets a newly drawn answer (default 0)
+wording        chance that another wording of the instruction gets a newly drawn answer (default 0)
 ignores_rule   chance that a rule of the prompt is ignored (default 0)
-position_bias  chance that of several responses the one shown first is taken, whatever it says (default 0)
+position_bias  chance that of several responses the first is chosen, regardless of content (default 0)
 
 Each of the first four is a number, or an object with a number by question and `*` for the others. `phrases`
-are sentences that make an instruction better (or worse): where one stands in it, its amounts are added.
+are sentences that make an instruction better (or worse): if one occurs in it, its amounts are added.
 
-A role may have keys of its own beside these (`Role.own_keys`), such as the rates of a writer.
+A role may have additional keys (`Role.own_keys`), such as the rates of a writer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The HTTP API of endpoints: where judges ask. Administrators only."""
+"""API of endpoints, the model servers that judges call. Administrators only."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from jobs.models.endpoint import Endpoint
 
 
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
-    """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
-    their number (429); `reply_form` is the form of structured output that it takes, empty until it was asked.
-    `fake_model`: replies had the mark of one, whatever its model is called."""
+    """An endpoint; its key is only named. `at_once` is `concurrency`, or less after rate limiting (429);
+    `reply_form` is the supported form of structured output, empty until the first request.
+    `fake_model`: replies carried a fake model's mark, whatever the model is called."""
 
     at_once = serializers.SerializerMethodField()
     reply_form = serializers.ChoiceField(
@@ -26,7 +26,7 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
     )
 
     def get_at_once(self, endpoint: Endpoint) -> int:
-        """Return how many requests at once it takes now."""
+        """Return the current limit on concurrent requests."""
         return width_of(endpoint, getattr(endpoint, "pace", None))
 
     class Meta:
@@ -52,7 +52,7 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
 
 @api.listing(EndpointSerializer, permission=IsAdministrator)
 def endpoints(request: Request) -> QuerySet[Endpoint]:
-    """Administrators: where judges ask, with what the environment declares."""
+    """Administrators: list all endpoints, including those declared in the environment."""
     endpoint_actions.sync_environment()
     return Endpoint.objects.order_by("name")
 
@@ -65,19 +65,19 @@ def create(request: Request) -> Endpoint:
 
 @api.get(EndpointSerializer, permission=IsAdministrator)
 def endpoint(request: Request, pk: int) -> Endpoint:
-    """Administrators: one endpoint."""
+    """Administrators: return an endpoint."""
     return access.endpoint(pk)
 
 
 @api.put(EndpointSerializer, EndpointSerializer, permission=IsAdministrator)
 def replace(request: Request, pk: int) -> Endpoint:
-    """Administrators: set all of an endpoint."""
+    """Administrators: replace all settings of an endpoint."""
     return _save(request, pk)
 
 
 @api.patch(EndpointSerializer, EndpointSerializer, partial=True, permission=IsAdministrator)
 def change(request: Request, pk: int) -> Endpoint:
-    """Administrators: change what is named of an endpoint."""
+    """Administrators: change the given settings of an endpoint."""
     return _save(request, pk)
 
 
@@ -88,5 +88,5 @@ def _save(request: Request, pk: int) -> Endpoint:
 
 @api.post(gives=EndpointSerializer, status=202, permission=IsAdministrator)
 def test(request: Request, pk: int) -> Endpoint:
-    """Administrators: let a worker ask the endpoint something; its `test_` fields say the result."""
+    """Administrators: let a worker send the endpoint a test request; the `test_` fields have the result."""
     return endpoint_actions.ask_for_test(by=api.user(request), endpoint=access.endpoint(pk))

@@ -1,4 +1,4 @@
-"""Prompts over HTTP. Researchers only, as by default."""
+"""API of prompts. Researchers only, the default permission."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from judges.protocols.wording import LONGEST
 from judges.runs.lookup import corpus_named, endpoint_named
 from judges.runs.plans import BUDGET, Judge
 
-# What the API reads and writes about prompts.
+# Request and response bodies.
 
 
 def _text(**how: Any) -> serializers.CharField:
@@ -40,7 +40,7 @@ def _text(**how: Any) -> serializers.CharField:
 
 
 class PromptSerializer(serializers.Serializer[Any]):
-    """A prompt: one's own, or one that comes with Concord."""
+    """A prompt: a user's, or one that comes with Concord."""
 
     name = serializers.CharField()
     protocol = serializers.CharField()
@@ -79,7 +79,7 @@ class VersionSerializer(serializers.Serializer[Any]):
 
 
 class NewVersionSerializer(serializers.Serializer[Any]):
-    """A text to be saved as the next version. `made_from` is the number of its parent (the newest)."""
+    """A text to save as the next version. `made_from` is its parent's number (default: the newest)."""
 
     system = _text(default="")
     user = _text()
@@ -92,7 +92,7 @@ class NewVersionSerializer(serializers.Serializer[Any]):
 
 
 class NewPromptSerializer(serializers.Serializer[Any]):
-    """A prompt to be made: the text of another one under a new name, changed where `system` or `user` is
+    """A new prompt: a copy of another prompt's text under a new name, with `system` or `user` replaced if
     given."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
@@ -105,7 +105,7 @@ class NewPromptSerializer(serializers.Serializer[Any]):
 
 
 class ArchivedSerializer(serializers.Serializer[Any]):
-    """Whether a prompt is off the lists of what can be run."""
+    """Whether a prompt is archived: removed from the lists of prompts to run."""
 
     archived = serializers.BooleanField()
 
@@ -121,7 +121,7 @@ class PickSerializer(serializers.Serializer[Any]):
 
 
 class ExamplesSerializer(PickSerializer):
-    """How worked examples are picked."""
+    """Selection of worked examples."""
 
     corpus = serializers.CharField()
     scheme = api.optional_text(
@@ -141,20 +141,21 @@ class ExamplesSerializer(PickSerializer):
 
 
 class FileSerializer(serializers.Serializer[Any]):
-    """A prompt's file as a text."""
+    """A prompt's file as a string."""
 
     text = serializers.CharField(trim_whitespace=False, max_length=MOST_BYTES)
     name = api.optional_text(max_length=LONGEST_NAME)
 
 
 class ImportedSerializer(serializers.Serializer[Any]):
-    """The versions that an import made."""
+    """The versions that an import created."""
 
     versions = serializers.ListField(child=serializers.CharField(), help_text="name@number of each")
 
 
 class PromptDifferenceSerializer(serializers.Serializer[Any]):
-    """What two versions differ by: per part its lines; `op` is same, skipped, removed, added or changed."""
+    """Differences between two versions, line by line per part; `op` is same, skipped, removed, added or
+    changed."""
 
     first = serializers.CharField()
     second = serializers.CharField()
@@ -163,8 +164,8 @@ class PromptDifferenceSerializer(serializers.Serializer[Any]):
 
 
 class AskSerializer(serializers.Serializer[Any]):
-    """About which item, and by whom, a request is shown: a version of a prompt (`prompt`), or a draft of it
-    (`system`, `user`)."""
+    """A request preview's item and judge: a version of a prompt (`prompt`), or a draft of it (`system`,
+    `user`)."""
 
     prompt = serializers.CharField(help_text="name@number or name")
     system = _text(required=False)
@@ -189,7 +190,7 @@ class AskSerializer(serializers.Serializer[Any]):
 
 
 class RequestSerializer(serializers.Serializer[Any]):
-    """A request as it would be sent; `unasked` says why none would be."""
+    """A request as it would be sent; `unasked` is the reason if none would be."""
 
     item = serializers.CharField()
     part = serializers.CharField(allow_blank=True)
@@ -218,13 +219,13 @@ def _listed() -> list[listing.PromptSummary]:
 
 @api.listing(PromptSerializer, page=lambda page: [entry.as_json() for entry in page])
 def prompts(request: Request) -> list[listing.PromptSummary]:
-    """List people's prompts and those that come with Concord."""
+    """List users' prompts and those that come with Concord."""
     return _listed()
 
 
 @api.post(NewPromptSerializer, VersionSerializer, status=201)
 def create(request: Request) -> dict[str, Any]:
-    """Make a prompt from another one's text."""
+    """Create a prompt from another prompt's text."""
     data = api.data(request)
     base = listing.find(data["copy_of"])
     row = prompt_actions.copy(
@@ -239,7 +240,7 @@ def create(request: Request) -> dict[str, Any]:
 
 
 def _changed(wording: Wording, data: dict[str, Any]) -> Wording:
-    """Return a text with what was sent of it in its place."""
+    """Return a text with the submitted parts replaced."""
     return replace(wording, **{name: data[name] for name in ("system", "user", "form") if name in data})
 
 
@@ -251,7 +252,7 @@ def prompt(request: Request, name: str) -> dict[str, Any]:
 
 @api.patch(ArchivedSerializer, PromptSerializer)
 def archive(request: Request, name: str) -> dict[str, Any]:
-    """Archive or restore one of people's prompts."""
+    """Archive or restore a user's prompt."""
     prompt_row = access.prompt(name)
     prompt_actions.archive(by=api.user(request), prompt=prompt_row, **api.data(request))
     return _prompt_json(name)
@@ -266,7 +267,7 @@ def _prompt_json(name: str) -> dict[str, Any]:
 
 @api.listing(VersionSerializer, page=lambda page: [listing.as_json(version) for version in page])
 def versions(request: Request, name: str) -> list[Version]:
-    """List a prompt's versions, the newest first."""
+    """List a prompt's versions, newest first."""
     newest = access.version(name)
     return listing.versions_of(newest.row.prompt) if newest.row else [newest]
 
@@ -275,7 +276,7 @@ def versions(request: Request, name: str) -> list[Version]:
 def save(request: Request, name: str) -> dict[str, Any]:
     """Save a prompt's next version.
 
-    A text that the newest version has already makes none: that version is returned.
+    If the newest version has the same text, no version is created and that version is returned.
     """
     data = api.data(request)
     base = access.version(name, data.get("made_from"))
@@ -304,7 +305,7 @@ def delete(request: Request, name: str, number: int) -> None:
 
 @api.post(ExamplesSerializer, VersionSerializer, status=201)
 def pick_examples(request: Request, name: str) -> dict[str, Any]:
-    """Pick worked examples for a version's text; what is picked is saved as the next version."""
+    """Pick worked examples for a version's text; the text with its examples is saved as the next version."""
     data = api.data(request)
     base, note = access.version(name, data.pop("version", None)), data.pop("note")
     criteria = Pick(**data | {"corpus": corpus_named(data["corpus"])})
@@ -314,7 +315,7 @@ def pick_examples(request: Request, name: str) -> dict[str, Any]:
 
 @api.get(PromptDifferenceSerializer, query=REFS)
 def compare(request: Request) -> dict[str, Any]:
-    """Return what two versions differ by, line by line."""
+    """Return the differences between two versions, line by line."""
     first, second = (listing.find(request.query_params.get(name, "")) for name in ("a", "b"))
     parts = listing.difference(first.wording, second.wording)
     return {
@@ -338,7 +339,7 @@ def export_prompt(request: Request, name: str, form: str) -> HttpResponse:
 
 @api.post(FileSerializer, ImportedSerializer, status=201)
 def import_prompt(request: Request) -> dict[str, Any]:
-    """Make a prompt of a file, or add the versions that it lacks; `problems` has a line for each."""
+    """Create a prompt from a file, or add its missing versions; `problems` has a line per problem."""
     data = api.data(request)
     content = data["text"].encode("utf-8", "replace")
     rows = prompt_actions.import_file(by=api.user(request), content=content, name=data["name"])
@@ -347,7 +348,7 @@ def import_prompt(request: Request) -> dict[str, Any]:
 
 @api.post(AskSerializer, RequestSerializer, many=True)
 def preview_request(request: Request) -> list[dict[str, Any]]:
-    """Return the exact request about an item, one for each part of the protocol; nothing is sent."""
+    """Return the exact requests about an item, one per part of the protocol; nothing is sent."""
     data = api.data(request)
     base = listing.find(data["prompt"])
     judge = Judge(
@@ -365,7 +366,7 @@ def preview_request(request: Request) -> list[dict[str, Any]]:
 
 
 def _draft(base: Version, data: dict[str, Any]) -> Wording | None:
-    """Return the draft that was sent, checked as it would be when it is saved; None without one."""
+    """Return the submitted draft, validated as on saving; None without one."""
     if "system" not in data and "user" not in data:
         return None
     draft = _changed(base.wording, data)

@@ -1,4 +1,4 @@
-"""The HTTP API of runs, their calls and batches, and of protocols and metrics. Researchers only."""
+"""API of runs, their calls and batches, and of protocols and metrics. Researchers only."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.run_actions import start_judge, start_metrics
 from judges.runs.selection import Selection, settings_of
 
-# What the API reads and writes about what runs may take and have taken.
+# Request and response bodies about caps, estimates and spending.
 
 
 def cap_fields() -> dict[str, Any]:
-    """Return the fields of what a run may take, by their names."""
+    """Return the fields of a run's caps, by name."""
     return {
         name: serializer_field(
             cap, required=False, default=empty, help_text=f"{cap.label}: {PAUSES}; null: no limit."
@@ -56,7 +56,7 @@ def cap_fields() -> dict[str, Any]:
 
 
 class TakenSerializer(serializers.Serializer[Any]):
-    """What asking a model would take, about, and to whom the text goes."""
+    """Approximate calls, tokens and cost of asking a model, and the receiver of the text."""
 
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
@@ -69,15 +69,15 @@ class TakenSerializer(serializers.Serializer[Any]):
 
 
 class CapsSerializer(serializers.Serializer[Any]):
-    """What a run may take. What is left out stays as it is; null lifts a cap."""
+    """Caps of a run. Omitted caps stay unchanged; null removes a cap."""
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return one field per cap."""
         return cap_fields()
 
 
 class SpentSerializer(serializers.Serializer[Any]):
-    """What a judge, a campaign or a run took in all."""
+    """Total calls, tokens and cost of a judge, a campaign or a run."""
 
     key = serializers.IntegerField(allow_null=True, help_text="Id of the judge, campaign or run.")
     name = serializers.CharField(allow_null=True)
@@ -93,8 +93,8 @@ class SpentSerializer(serializers.Serializer[Any]):
 
 
 class BatchSerializer(serializers.Serializer[Any]):
-    """A batch of a run's calls. `completed_there` and `failed_there` are what the provider counts;
-    `answered`, `failed` and `returned` (to wait for another batch) what came of its calls once collected."""
+    """A batch of a run's calls. `completed_there` and `failed_there` are the provider's counts; `answered`,
+    `failed` and `returned` (waiting for another batch) count outcomes of its calls once collected."""
 
     id = serializers.IntegerField()
     run_id = serializers.IntegerField()
@@ -124,12 +124,12 @@ class BatchSerializer(serializers.Serializer[Any]):
 
 
 class AdoptSerializer(serializers.Serializer[Any]):
-    """Which of the provider's batches it is."""
+    """The provider's id of the batch to adopt."""
 
     provider_id = serializers.CharField(max_length=200)
 
 
-# What the API reads and writes about runs, calls and endpoints.
+# Request and response bodies about runs, calls and endpoints.
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -161,7 +161,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     @extend_schema_field(BatchSerializer(many=True))
     def get_batches(self, run: Run) -> list[dict[str, Any]]:
-        """The batches in which it asked, oldest first; also those of a run that goes on at once since."""
+        """The run's batches, oldest first; also if the run has since switched to direct requests."""
         return of_run(run)
 
 
@@ -187,7 +187,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
 
 
 class NewRunSerializer(serializers.Serializer[Any]):
-    """What starts a run: a protocol (with its endpoint) or a metric, over a corpus or a campaign by name."""
+    """A new run: a protocol (with its endpoint) or a metric, on a corpus or a campaign by name."""
 
     corpus = api.optional_text()
     campaign = api.optional_text()
@@ -247,7 +247,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
 
 
 class UnansweredSerializer(serializers.Serializer[Any]):
-    """Calls of which it is known beforehand that they have no answer."""
+    """Calls known beforehand to have no answer."""
 
     calls = serializers.IntegerField()
     reason = serializers.CharField()
@@ -255,7 +255,7 @@ class UnansweredSerializer(serializers.Serializer[Any]):
 
 
 class EstimateSerializer(TakenSerializer):
-    """What a judge's run would take: calls to make, about how many tokens, and to whom the text goes."""
+    """Estimate of a judge's run: calls to make, approximate tokens, and the receiver of the text."""
 
     calls = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -268,7 +268,7 @@ class EstimateSerializer(TakenSerializer):
 
 
 class NeedSerializer(serializers.Serializer[Any]):
-    """Answers of another rater that a protocol reads."""
+    """Another rater's answers that a protocol reads."""
 
     role = serializers.CharField()
     question = serializers.CharField(help_text="scheme/question")
@@ -324,16 +324,16 @@ RUNS = Filters(
 
 @api.listing(RunSerializer, filters=RUNS)
 def all_runs(request: Request) -> QuerySet[Run]:
-    """Researchers: all runs but those of drafts, latest first."""
+    """Researchers: list all runs except those of drafts, latest first."""
     rows = Run.objects.exclude(kind=DRAFT).prefetch_related("batches").order_by("-id")
     return rows.select_related("rater", "corpus", "campaign", "endpoint")
 
 
 @api.post(NewRunSerializer, RunSerializer, status=201, responses={202: JobAnswer})
 def start(request: Request) -> Run | Response:
-    """Start a run, or resume the one of the same judge or metric and the same selection.
+    """Start a run, or resume the run of the same judge or metric with the same selection.
 
-    202 with the id of a job where starting takes a while; the job's result names the run.
+    202 with the id of a job if starting takes a while; the job's result names the run.
     """
     started = _start(api.user(request), api.data(request))
     return accepted(started) if isinstance(started, Job) else started
@@ -341,7 +341,7 @@ def start(request: Request) -> Run | Response:
 
 @api.post(NewRunSerializer, EstimateSerializer)
 def estimate_run(request: Request) -> Any:
-    """Estimate calls, tokens and cost of a judge's run; nothing is sent and nothing is kept."""
+    """Estimate calls, tokens and cost of a judge's run; nothing is sent or stored."""
     return EstimateSerializer(_estimate(api.data(request)).as_json()).data
 
 
@@ -396,19 +396,19 @@ def _selection(data: dict[str, Any]) -> Selection:
 
 @api.get(RunSerializer)
 def run(request: Request, pk: int) -> Run:
-    """Researchers: one run with its progress."""
+    """Researchers: return a run with its progress."""
     return access.run(pk)
 
 
 @api.post(gives=RunSerializer)
 def cancel(request: Request, pk: int) -> Run:
-    """Researchers: stop a run and cancel the calls that wait; what is done stays."""
+    """Researchers: stop a run and cancel its pending calls; finished calls are kept."""
     return runs.cancel_calls(by=api.user(request), run=access.run(pk))
 
 
 @api.post(gives=RunSerializer, responses={202: JobAnswer})
 def retry(request: Request, pk: int) -> Run | Response:
-    """Ask again for what failed or was cancelled; 202 with the id of a job where that is a lot."""
+    """Retry failed and cancelled calls; 202 with the id of a job if there are many."""
     retried = runs.retry(by=api.user(request), run=access.run(pk))
     return accepted(retried) if isinstance(retried, Job) else retried
 
@@ -420,19 +420,19 @@ def _changed(request: Request, pk: int, verb: Callable[..., Run], **arguments: A
 
 @api.post(gives=RunSerializer)
 def pause(request: Request, pk: int) -> Run:
-    """Ask nothing more until the run is resumed; what is under way is finished."""
+    """Pause a run: no further calls until it is resumed; calls in progress are finished."""
     return _changed(request, pk, runs.pause)
 
 
 @api.post(gives=RunSerializer)
 def resume(request: Request, pk: int) -> Run:
-    """Go on with a paused run; one whose cap is reached pauses again at once."""
+    """Resume a paused run; a run that has reached a cap pauses again at once."""
     return _changed(request, pk, runs.resume)
 
 
 @api.post(CapsSerializer, RunSerializer)
 def set_caps(request: Request, pk: int) -> Run:
-    """Set or lift caps; a run that was paused at one goes on."""
+    """Set or remove caps; a run paused by a cap continues."""
     return _changed(request, pk, runs.set_caps, caps=api.data(request))
 
 
@@ -445,7 +445,7 @@ def _spent(page: list[dict[str, Any]]) -> Any:
 
 @api.listing(SpentSerializer, query=[BY], page=_spent)
 def costs(request: Request) -> Any:
-    """Researchers: what judges have cost, by judge, campaign or run, dearest first."""
+    """Researchers: return the cost of judges, by judge, campaign or run, most expensive first."""
     by = request.query_params.get("by", "judge")
     if by not in runs.SPENT_BY:
         raise ValidationError({"by": f"One of {', '.join(runs.SPENT_BY)}."})
@@ -467,7 +467,7 @@ def _numbered(page: list[Call]) -> list[Call]:
     page=_numbered,
 )
 def calls(request: Request, pk: int) -> QuerySet[Call]:
-    """Researchers: the calls of a run, with raw replies and errors; of a `state` or `error_kind` alone."""
+    """Researchers: list a run's calls with raw replies and errors; filter by `state` or `error_kind`."""
     related = ("continuation__dialogue", "item__turn", "run__rater", "run__endpoint")
     rows = Call.objects.select_related(*related).filter(run=pk).order_by("pk")
     for name, values in CHOICES.items():
@@ -480,21 +480,21 @@ def calls(request: Request, pk: int) -> QuerySet[Call]:
 
 @api.listing(BatchSerializer)
 def batches(request: Request, pk: int) -> QuerySet[Batch]:
-    """Researchers: the batches of a run, oldest first."""
+    """Researchers: list a run's batches, oldest first."""
     return Batch.objects.filter(run=pk).order_by("pk")
 
 
 @api.post(gives=BatchSerializer)
 def look_at_batch(request: Request, pk: int) -> Any:
-    """Let a worker ask the provider at once how far a batch is."""
+    """Let a worker query the provider now for a batch's progress."""
     return batch_actions.as_row(batch_actions.look_now(by=api.user(request), batch=access.batch(pk)))
 
 
 @api.post(AdoptSerializer, BatchSerializer)
 def adopt_batch(request: Request, pk: int) -> Any:
-    """Say which of the provider's batches one is of which that is unclear.
+    """Link a batch of unclear state to one of the provider's batches.
 
-    It is looked at and collected; a run that paused for it goes on.
+    Its state is queried and its results collected; a run that paused for it continues.
     """
     data = api.data(request)
     return batch_actions.as_row(batch_actions.adopt(by=api.user(request), batch=access.batch(pk), **data))
@@ -502,14 +502,14 @@ def adopt_batch(request: Request, pk: int) -> Any:
 
 @api.post(gives=BatchSerializer)
 def give_up_batch(request: Request, pk: int) -> Any:
-    """Give up a batch of which it is unclear what became: its calls are asked again, and may be paid for
+    """Give up a batch whose fate at the provider is unclear: its calls are sent again, and may be paid for
     twice."""
     return batch_actions.as_row(batch_actions.give_up(by=api.user(request), batch=access.batch(pk)))
 
 
 @api.get(ProtocolSerializer, many=True)
 def protocols(request: Request) -> list[Protocol]:
-    """Researchers: all judge protocols."""
+    """Researchers: list all judge protocols."""
     return list(PROTOCOLS.values())
 
 
@@ -518,7 +518,7 @@ CORPUS = OpenApiParameter("corpus", str, description="name of a corpus to look a
 
 @api.get(MetricSerializer, many=True, query=[CORPUS])
 def metrics(request: Request) -> list[dict[str, Any]]:
-    """Researchers: all metrics; with `corpus`, which have no value there, and why."""
+    """Researchers: list all metrics; with `corpus`, also which of them have no value there, and why."""
     name = request.query_params.get("corpus", "")
     looked = availability(corpus_named(name)) if name else {}
     return [_metric(metric, looked.get(key)) for key, metric in METRICS.items()]

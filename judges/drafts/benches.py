@@ -1,4 +1,4 @@
-"""Benches: where drafts are tried, and their sample of dev items, drawn once in one order for all drafts."""
+"""Benches for running drafts, with their sample of dev items, drawn once in one order for all drafts."""
 
 from __future__ import annotations
 
@@ -218,8 +218,9 @@ def _pool(bench: Bench) -> dict[Target, tuple[str, str]]:
 def order(pool: Iterable[tuple[Target, tuple[str, str]]], seed: int) -> list[Target]:
     """Return targets, each with its cluster and key, in drawing order.
 
-    One of every cluster comes first, then a second of each ... The seed and the keys decide the order of
-    clusters, and of targets within a cluster, so the same corpus gives the same draw wherever it is loaded.
+    First one target of every cluster, then a second of each, and so on. The seed and the keys decide the
+    order of clusters, and of targets within a cluster, so the same corpus gives the same draw wherever it is
+    loaded.
     """
     by_cluster: dict[str, list[tuple[str, Target]]] = defaultdict(list)
     for target, (cluster, key) in pool:

@@ -85,39 +85,47 @@ def needs_of(data: Mapping[str, Any]) -> dict[str, str]:
     return {name.removeprefix(NEED): value for name, value in data.items() if name.startswith(NEED)}
 
 
-# Fields for a run's caps, on the page that starts it and on its own page.
-
-
-def cap_fields() -> dict[str, forms.Field]:
-    """Return the fields by name; an empty field means no limit."""
-    return {name: form_field(cap) for name, cap in CAPS.items()}
-
-
-def mode_field() -> forms.ChoiceField:
-    """Return the field for a run's mode."""
-    return forms.ChoiceField(
-        required=False,
-        choices=[("", "at once, or as the run is asked already"), *Run.Mode.choices],
-        label="How it is asked",
-        help_text="In batches the provider answers within a day, for a part of the price; only where the "
-        "endpoint takes batches.",
-    )
-
-
-def check_mode(endpoint: Endpoint | None, mode: str) -> None:
-    """Raise ValidationError for a mode that an endpoint does not offer."""
-    try:
-        runs.put_mode(Run(endpoint=endpoint), mode or Run.Mode.AT_ONCE)
-    except JobError as error:
-        raise forms.ValidationError(str(error)) from None
+# Fields for a run's caps and mode.
 
 
 class CapsForm(forms.Form):
-    """A run's caps, on its page."""
+    """Form with a run's caps; an empty cap means no limit."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields.update(cap_fields())
+        self.fields.update({name: form_field(cap) for name, cap in CAPS.items()})
+
+    def caps(self) -> list[forms.BoundField]:
+        """Return the fields for the caps."""
+        return [self[name] for name in CAPS]
+
+    def caps_told(self) -> bool:
+        """Whether a cap is given or invalid."""
+        return any(field.errors or field.value() for field in self.caps())
+
+
+class RunForm(CapsForm, WithParameters):
+    """Form that starts a run at an endpoint, with its sampling parameters, caps and mode."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["mode"] = forms.ChoiceField(
+            required=False,
+            choices=[("", "at once, or as the run is asked already"), *Run.Mode.choices],
+            label="How it is asked",
+            help_text="In batches the provider answers within a day, for a part of the price; only where the "
+            "endpoint takes batches.",
+        )
+
+    def clean_mode(self) -> str:
+        """Require an endpoint that supports the mode."""
+        mode: str = self.cleaned_data["mode"]
+        if "endpoint" in self.cleaned_data:
+            try:
+                runs.put_mode(Run(endpoint=self.cleaned_data["endpoint"]), mode or Run.Mode.AT_ONCE)
+            except JobError as error:
+                raise forms.ValidationError(str(error)) from None
+        return mode
 
 
 class AdoptForm(forms.Form):
@@ -197,7 +205,7 @@ class SelectionForm(forms.Form):
         return 1
 
 
-class JudgeForm(WithParameters, SelectionForm):
+class JudgeForm(RunForm, SelectionForm):
     """Settings of a judge's run."""
 
     judge = forms.ChoiceField(choices=judge_choices, label="Judge")
@@ -239,7 +247,6 @@ class JudgeForm(WithParameters, SelectionForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields.update(cap_fields() | {"mode": mode_field()})
         if not self.corpus.splits.exists():
             del self.fields["open_test"]
         shows = self.fields["shows"]
@@ -254,21 +261,6 @@ class JudgeForm(WithParameters, SelectionForm):
     def usual_samples(self) -> int:
         """Return one, or one in each order for a judge that compares."""
         return self.selected_judge().usual_samples()
-
-    def caps(self) -> list[forms.BoundField]:
-        """Return the fields for the run's caps."""
-        return [self[name] for name in CAPS]
-
-    def caps_told(self) -> bool:
-        """Whether a cap is given or invalid."""
-        return any(field.errors or field.value() for field in self.caps())
-
-    def clean_mode(self) -> str:
-        """Require an endpoint that supports batches for the batch mode."""
-        mode: str = self.cleaned_data["mode"]
-        if "endpoint" in self.cleaned_data:
-            check_mode(self.cleaned_data["endpoint"], mode)
-        return mode
 
     def _name_the_campaigns_scheme(self) -> None:
         field = self.fields["scheme"]

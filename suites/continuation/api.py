@@ -36,7 +36,6 @@ from jobs.models import Endpoint, Job, Run
 from judges.api.runs import RunSerializer, cap_fields
 from judges.runs.lookup import PARTS, corpus_named, endpoint_named
 from judges.runs.selection import settings_of
-from suites.api import Plain
 from suites.continuation import access, tuning
 from suites.continuation.benchmarks.metadata import PART_TOKENS
 from suites.continuation.generators import GENERATORS, Generator
@@ -49,6 +48,8 @@ from suites.continuation.productions.benchmark_steps import NUMBERS, STEPS, Orde
 from suites.continuation.productions.dialogues import LIMITS, select_dialogues
 from suites.continuation.productions.plans import Generation
 from suites.continuation.productions.production_actions import TRIALS
+
+Plain = serializers.Serializer[Any]
 
 # Serializer fields of numbers and settings that the pages' forms declare as well.
 

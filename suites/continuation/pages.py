@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models.corpora import Corpus
 from annotation.pages.campaigns import choose
 from calibration.access import place_of
@@ -26,8 +27,7 @@ from jobs import job_actions as jobs
 from jobs.endpoints.parameter_inputs import LinesField, WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
-from jobs.runs import CAPS
-from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
+from judges.pages.forms import RunForm, offer_parts
 from judges.pages.runs import ROOM, sync_endpoints
 from judges.runs.selection import settings_of
 from suites.continuation import access, tuning
@@ -58,23 +58,7 @@ SETTING = "setting_"
 """Prefix of the form fields of settings."""
 
 
-class WithCaps(WithParameters):
-    """Form with the sampling parameters and the caps of a run."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields.update(cap_fields())
-
-    def caps(self) -> list[forms.BoundField]:
-        """Return the fields of the caps."""
-        return [self[name] for name in CAPS]
-
-    def caps_told(self) -> bool:
-        """Whether a cap has a value or an error."""
-        return any(field.errors or field.value() for field in self.caps())
-
-
-class GenerateForm(WithCaps):
+class GenerateForm(RunForm):
     """Generation to start: the model, the settings of the generator, and the dialogues of a corpus."""
 
     endpoint = forms.ModelChoiceField(
@@ -113,16 +97,10 @@ class GenerateForm(WithCaps):
     def __init__(self, *args: Any, generator: Generator, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.generator, self.corpus = generator, corpus
-        own = {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
-        self.fields.update(own | {"mode": mode_field()})
+        self.fields.update(
+            {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
+        )
         offer_parts(self, corpus)
-
-    def clean_mode(self) -> str:
-        """Require an endpoint that supports the mode."""
-        mode: str = self.cleaned_data["mode"]
-        if "endpoint" in self.cleaned_data:
-            check_mode(self.cleaned_data["endpoint"], mode)
-        return mode
 
     def clean_condition(self) -> dict[str, str]:
         """Return the keys of the condition, read from lines of key=value."""
@@ -539,7 +517,7 @@ def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     params = request.POST if request.method == "POST" else request.GET
     names = [setting.name for setting in CocoevalContinuation.settings]
     values = {name: params[name][:100] for name in names if params.get(name)}
-    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
+    purpose = request.POST.get("purpose", "").replace("\0", "")[:LONGEST_PURPOSE]
     try:
         settings = tuning.settings_of(values)
         selection, part = tuning.taken_for(

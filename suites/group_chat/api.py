@@ -18,14 +18,19 @@ from annotation.api.corpora_serializers import REFUSED_FILE
 from annotation.models.corpora import Corpus, Dialogue
 from annotation.scenario_records import MODES, STAGES, Outcome
 from calibration.api.exports import refused_as
-from calibration.api.serializers import OpensTestSerializer, ResultSerializer
+from calibration.api.serializers import (
+    OpensTestSerializer,
+    ReportQuerySerializer,
+    ResultSerializer,
+    compute_report,
+)
 from calibration.reports.kinds import split_names
 from config import api
 from jobs.api import JobAnswer, accepted
 from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Job
 from judges.runs.lookup import PARTS
-from suites.api import OFFSET, Plain, ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
+from suites.api import ReportLookSerializer, ReportTableSerializer
 from suites.continuation.productions.dialogues import select_dialogues
 from suites.group_chat import baselines, editing
 from suites.group_chat.answer_keys import correct, current
@@ -49,8 +54,11 @@ from suites.group_chat.scenario_text import read_scenario
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.group_chat.scenarios.probes import OracleProblem, ProbeCount, overview
 
+Plain = serializers.Serializer[Any]
+
 # Scenarios: keys, lists, single scenarios turn by turn, checking and saving texts.
 
+OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
 REFUSED = OpenApiResponse(REFUSED_FILE, description="The scenario is refused: by line, field and reason.")
 
 
@@ -433,21 +441,20 @@ class AgentDecisionSerializer(Plain):
     outcome = CascadeOutcomeSerializer(allow_null=True, source="result")
 
 
-@api.get(CascadeReportSerializer, query=[CascadeQuerySerializer])
+@api.get(CascadeReportSerializer, CascadeQuerySerializer)
 def cascade(request: Request, pk: int) -> dict[str, Any]:
     """Return the three scores of group-chat agents."""
-    corpus = access.corpus(pk)
-    data = api.checked(CascadeQuerySerializer(data=request.query_params.dict()))
-    return content(compute(query=read(data, corpus), by=api.user(request)))
+    return _cascade_report(request, access.corpus(pk))
 
 
 @api.post(CascadeTestSerializer, CascadeReportSerializer)
 def cascade_on_test(request: Request, pk: int) -> dict[str, Any]:
     """Log a look at test, and return the three scores of group-chat agents there."""
-    corpus = access.corpus(pk)
-    data = api.data(request) | {"part": "test"}
-    purpose = data.pop("purpose")
-    return content(compute_on_test(query=read(data, corpus), by=api.user(request), purpose=purpose))
+    return _cascade_report(request, access.corpus(pk))
+
+
+def _cascade_report(request: Request, corpus: Corpus) -> dict[str, Any]:
+    return content(compute_report(request, lambda data: read(data, corpus), compute, compute_on_test))
 
 
 @api.get(

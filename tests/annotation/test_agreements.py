@@ -1,4 +1,4 @@
-"""What comes before the next task: a consent text to agree to, and guidelines that changed."""
+"""Steps before the next task: agreeing to a consent text, and reading changed guidelines."""
 
 from __future__ import annotations
 

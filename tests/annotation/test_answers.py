@@ -1,4 +1,4 @@
-"""What is accepted as an answer, and the one line that says why something is not."""
+"""Validation of answers, with a one-line error message for each invalid one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Strata balanced over annotators: everybody gets an even mix of what a campaign names."""
+"""Strata balanced over annotators: everybody gets an even mix of the strata named in a campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks in batches: annotators get those of open batches, and no others."""
+"""Tasks in batches: annotators get only tasks of open batches."""
 
 from __future__ import annotations
 

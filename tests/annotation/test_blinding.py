@@ -1,4 +1,4 @@
-"""A system's name, wherever somebody wrote it, reaches neither people nor judges; nor does its condition."""
+"""A system's name or condition, wherever it was written, is shown neither to people nor to judges."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Setting a campaign up and running it, on the pages and through the API."""
+"""Setting up and running a campaign, on pages and through the API."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""Each setting of a campaign is declared once: columns, form, API, checks and docs follow the table."""
+"""Each campaign setting is declared once: columns, form, API, checks and docs follow the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Editing, copying and archiving campaigns: on the pages, through the API and by command."""
+"""Editing, copying and archiving campaigns, on pages, through the API and by command."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Campaigns: which tasks they make, and how their state changes."""
+"""Campaigns: the tasks that they create, and their state changes."""
 
 import pytest
 

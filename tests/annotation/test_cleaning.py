@@ -1,4 +1,4 @@
-"""The characters that people and judges see."""
+"""Cleaning of the characters shown to people and judges."""
 
 import pytest
 

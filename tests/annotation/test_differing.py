@@ -1,4 +1,4 @@
-"""A campaign about what a judge and people differ on."""
+"""A campaign on the items on which a judge and people disagree."""
 
 import pytest
 from django.db import IntegrityError, transaction

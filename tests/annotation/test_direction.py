@@ -1,4 +1,4 @@
-"""A text runs the way most of its letters do."""
+"""The direction of a text follows the majority of its letters."""
 
 from __future__ import annotations
 

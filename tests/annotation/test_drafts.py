@@ -1,4 +1,4 @@
-"""A draft and a submit never overrule what their writer has not seen."""
+"""A draft or submit never overwrites changes that its writer has not seen."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Changing a campaign, copying it, and putting it away."""
+"""Editing, copying and archiving a campaign."""
 
 import pytest
 

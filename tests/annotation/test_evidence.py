@@ -1,4 +1,4 @@
-"""What answers point at: turns and stretches of their text, from the request to the label and back."""
+"""Evidence of answers: turns and spans of text, from the request to the label and back."""
 
 import json
 

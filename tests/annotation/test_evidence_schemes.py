@@ -1,4 +1,4 @@
-"""Schemes that ask what an answer refers to: as files, in the editor, and what they may not say."""
+"""Schemes with questions about evidence: as files, in the editor, and their validation."""
 
 import pytest
 from django.http import QueryDict

@@ -1,4 +1,4 @@
-"""Of which family of models a corpus's systems are is said once: on its page, by command and by program."""
+"""The model families of a corpus's systems are set once: on its page, by command or through the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Researchers see what annotators hold, take tasks back, and give them to somebody."""
+"""Researchers see the tasks held by annotators, take them back, and reassign them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of item of the table, and that what stands elsewhere about kinds follows it."""
+"""Every kind of item in the table, and consistency of code elsewhere with the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claiming, drafting, submitting, skipping and revising."""
+"""Claiming, drafting, submitting, skipping and revising tasks."""
 
 from datetime import timedelta
 

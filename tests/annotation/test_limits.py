@@ -1,4 +1,4 @@
-"""Deadlines, and the most that one person may submit: in all, and in a day of UTC."""
+"""Deadlines, and limits on one person's submits: in total, and per UTC day."""
 
 import threading
 from datetime import timedelta

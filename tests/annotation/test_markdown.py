@@ -1,4 +1,4 @@
-"""Guidelines are Markdown, and hostile text in them stays text."""
+"""Guidelines are rendered as Markdown, and hostile text in them is escaped."""
 
 import pytest
 

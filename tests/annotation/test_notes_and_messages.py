@@ -1,4 +1,4 @@
-"""Notes on turns and messages: kept with their history, read by researchers, never by other annotators."""
+"""Notes on turns, and messages: kept with history, visible to researchers, never to other annotators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks by priority and by disagreement, and putting the rest of an open campaign in order."""
+"""Task order by priority and by disagreement, and reordering the rest of an open campaign."""
 
 from __future__ import annotations
 

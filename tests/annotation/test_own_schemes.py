@@ -1,4 +1,4 @@
-"""Schemes of one's own: saved, compared and archived; nothing that somebody uses changes under them."""
+"""Users' own schemes: saved, compared and archived; a scheme in use never changes."""
 
 from __future__ import annotations
 

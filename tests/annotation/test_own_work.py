@@ -1,4 +1,4 @@
-"""What an annotator finds again: own submissions, what is left, when a revision closes, own settings."""
+"""An annotator's overview: own submissions, remaining tasks, deadlines of revisions, preferences."""
 
 from __future__ import annotations
 
@@ -138,9 +138,9 @@ def test_a_submission_is_revised_for_as_long_as_the_campaign_says(client, ana, r
     with pytest.raises(RevisionClosed, match="2 hours"):
         labelling.submit(**place, comment="third", revising=True)
     editing.change(by=rei, campaign=campaign, revise_hours=0)
-    with pytest.raises(RevisionClosed, match="stands as it is"):
+    with pytest.raises(RevisionClosed, match="cannot be revised"):
         labelling.reopen(by=ana, campaign=campaign.pk)
-    assert "stands as it is" in client.get(f"/work/{campaign.pk}/{hold.assignment}/").content.decode()
+    assert "cannot be revised" in client.get(f"/work/{campaign.pk}/{hold.assignment}/").content.decode()
     with pytest.raises(CampaignRefused, match="rated, shown, off"):
         editing.change(by=rei, campaign=campaign, unseen_check="always")
 

@@ -1,4 +1,4 @@
-"""Who may use which page, what a browser receives, and what a request costs."""
+"""Permissions of pages, the content sent to a browser, and the cost of a request."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Fifty annotators at once over HTTP, with everything that goes wrong: every item gets exactly its raters."""
+"""Fifty concurrent annotators over HTTP, with all kinds of failures: every item gets exactly its raters."""
 
 from __future__ import annotations
 

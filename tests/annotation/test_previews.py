@@ -1,4 +1,4 @@
-"""A preview is the annotator's page as it is, and leaves nothing behind."""
+"""A preview shows the annotator's page unchanged, and stores nothing."""
 
 from __future__ import annotations
 

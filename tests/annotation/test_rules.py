@@ -1,4 +1,4 @@
-"""Who may and who must rate what: claims keep to it, whoever comes first and whatever comes back."""
+"""Rules on who may or must rate an item: claims obey them, whatever the order of claims and returns."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_rules_that_make_no_sense_are_refused_and_change_nothing() -> None:
             rules.set_rules(by=ana, campaign=campaign, rules=Rules(**told))  # type: ignore[arg-type]
         assert refusal.value.field == field
     by = set_and_open(campaign, required={experts: 1})
-    with pytest.raises(CampaignRefused, match="once a campaign was opened"):
+    with pytest.raises(CampaignRefused, match="once a campaign has been opened"):
         rules.set_rules(by=by, campaign=campaign, rules=Rules())
     with pytest.raises(GroupRefused, match="rules of a campaign"):
         groups.delete(by=by, group=experts)

@@ -1,4 +1,4 @@
-"""Groups and rules are set up on pages and over the API; the campaign's page says what nobody can take."""
+"""Groups and rules are set on pages and through the API; the campaign's page lists unassignable tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A campaign about a sample of its corpus: drawn by seed and strata, once."""
+"""A campaign on a sample of its corpus, drawn once by seed and strata."""
 
 from collections import Counter
 

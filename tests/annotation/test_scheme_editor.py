@@ -1,4 +1,4 @@
-"""The scheme editor: its form says what a file says, and what its buttons do."""
+"""The scheme editor: its form matches the file format, and its buttons work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scheme travels as YAML or JSON and comes back the same; what cannot be asked is refused in one line."""
+"""Schemes as YAML or JSON: round trip, and a one-line error message for an invalid scheme."""
 
 from __future__ import annotations
 

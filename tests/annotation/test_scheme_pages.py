@@ -1,4 +1,4 @@
-"""The pages of schemes: made in the editor, seen in its preview, saved as versions, found again."""
+"""Pages of schemes: creation in the editor, preview, saved versions, and lists."""
 
 from __future__ import annotations
 

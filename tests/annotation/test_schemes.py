@@ -1,4 +1,4 @@
-"""Every built-in scheme can be answered, explained and told apart."""
+"""Every built-in scheme can be answered, and has explanations and distinct names."""
 
 import pytest
 

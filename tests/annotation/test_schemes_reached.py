@@ -1,4 +1,4 @@
-"""Schemes by HTTP: checked, stored, compared, archived, with every refusal in words."""
+"""Schemes through the API: validated, stored, compared, archived, with a message for every refusal."""
 
 from __future__ import annotations
 

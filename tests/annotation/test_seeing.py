@@ -1,4 +1,4 @@
-"""People and judges see the same: nothing is lost, no system is named, nothing unchosen is shown."""
+"""People and judges see the same text: complete, without system names, without unselected content."""
 
 import html
 import json

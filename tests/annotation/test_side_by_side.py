@@ -1,4 +1,4 @@
-"""All systems' responses to one point on one screen: a task of several turns, each labelled as ever."""
+"""All systems' responses to one point on one screen: one task of several turns, each labelled as usual."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -224,7 +224,7 @@ def test_a_draft_may_be_changed_and_copied_and_a_change_of_systems_chooses_anew(
     made = editing.copy(by=by, campaign=draft, name="copy")
     assert (made.side_by_side, made.compared_items.count()) == (True, 1)
     campaigns.open(by=by, campaign=draft)
-    with pytest.raises(CampaignRefused, match="stays as it is"):
+    with pytest.raises(CampaignRefused, match="opened campaign cannot change"):
         editing.change(by=by, campaign=draft, side_by_side=False)
 
 

@@ -1,4 +1,4 @@
-"""Responses beside each other in every order and sample: a task counts as far as its responses do."""
+"""Side-by-side responses in every order and sample: a task counts for each of its responses."""
 
 import pytest
 

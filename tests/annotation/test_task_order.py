@@ -1,4 +1,4 @@
-"""In which order people get tasks: the same for everybody, each their own, or as the corpus lies."""
+"""Order of tasks: the same for everybody, individual, or that of the corpus."""
 
 from itertools import groupby
 

@@ -1,4 +1,4 @@
-"""What a rater sees of a transcript, and how the system stays hidden."""
+"""The transcript shown to a rater, with the system hidden."""
 
 import random
 

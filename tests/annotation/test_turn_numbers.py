@@ -1,4 +1,4 @@
-"""One number for a turn: the annotator's, on every page and in every file."""
+"""A turn has one number, as annotators see it, on every page and in every file."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A scheme whose questions are asked of each turn or of the whole: one screen, one draft, one submit."""
+"""A scheme with questions about each turn and about the whole: one screen, one draft, one submit."""
 
 import json
 from dataclasses import replace
@@ -316,7 +316,7 @@ def test_a_key_may_say_what_is_right_of_a_turn_and_of_the_whole(ana):
     )
     assert [row["item"] for row in check_actions.key_as_json(key)["answers"]] == ["d/self/1", "d/self"]
     wrong = [{"item": "d/self", "question": "clear", "values": [2]}]
-    with pytest.raises(CampaignRefused, match="answers what is not asked"):
+    with pytest.raises(CampaignRefused, match="answers a question that this task does not have"):
         check_actions.change_key(
             by=by, key=key, answers=check_actions.parse_answers(campaign, spot, wrong), explanation=""
         )

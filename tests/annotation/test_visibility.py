@@ -1,4 +1,4 @@
-"""Who sees which turns before a turn."""
+"""Visibility of turns before a turn."""
 
 import random
 

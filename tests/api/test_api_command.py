@@ -1,4 +1,4 @@
-"""`manage.py api` calls any route in the process, as an account, under all that guards a server's request."""
+"""`manage.py api` calls any route in the process, as an account, with all protections of a server."""
 
 from __future__ import annotations
 

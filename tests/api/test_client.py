@@ -1,4 +1,4 @@
-"""The Python client: a program gets through a whole study with it."""
+"""The Python client can carry out a whole study."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The API is as its OpenAPI document says, and nothing that is sent to it breaks it: every route there is.
+"""The API conforms to its OpenAPI document, and no input breaks it: all routes.
 
-Schemathesis makes up requests, valid ones and invalid ones, and looks at the answers with all its checks. The
-seed is fixed. Half of the requests are about things that exist.
+Schemathesis generates valid and invalid requests, and checks the responses with all its checks. The seed is
+fixed. Half of the requests are about existing objects.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every route refuses query parameters and fields that it does not declare, and says which there are."""
+"""Every route refuses undeclared query parameters and fields, and lists the valid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page does, the API does: each page stands here with its route there, or with why it has none."""
+"""The API can do everything that pages can: each page is listed with its route, or with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every request: one shape of refusals, pages of lists, keys under which it counts once."""
+"""Rules for all requests: one format of refusals, paginated lists, idempotency keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deciding on cases in the browser: by key alone, with drafts that come back and are never overwritten."""
+"""Adjudication in the browser: by keyboard alone, with drafts that are restored and never overwritten."""
 
 from __future__ import annotations
 

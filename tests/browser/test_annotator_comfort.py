@@ -1,4 +1,4 @@
-"""What an annotator sees and keeps in reach while working: questions, banners, help, names."""
+"""Elements available to an annotator while working: questions, banners, help, names."""
 
 from __future__ import annotations
 

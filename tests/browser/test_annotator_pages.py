@@ -1,7 +1,7 @@
-"""Each of the annotator's pages with texts that are hard to show: on a phone, in the dark, and for axe.
+"""The annotator's pages with difficult texts: on a phone, in dark mode, and checked with axe.
 
-The texts run from right to left, are Chinese or Japanese, have a word of 2,000 letters, and stand in a
-dialogue of 400 turns.
+The texts run from right to left, are Chinese or Japanese, have a word of 2,000 letters, and are in a dialogue
+of 400 turns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Answers report is read, narrowed to one answer, and fits a telephone."""
+"""The Answers report is read, filtered to one answer, and fits a phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an annotator reads and agrees to before the next task, by keyboard; the attention counted."""
+"""Steps before the next task, by keyboard: reading, agreeing, and attention checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A researcher has a benchmark made in the browser, and reads its page wide, narrow and in the dark."""
+"""A researcher creates a benchmark in the browser, and views its page wide, narrow and in dark mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Journeys of a researcher: reading a report, opening test, choosing gold labels and taking them out."""
+"""Journeys of a researcher: reading a report, opening test, deriving gold labels and exporting them."""
 
 from __future__ import annotations
 

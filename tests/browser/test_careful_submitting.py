@@ -1,4 +1,4 @@
-"""What protects an annotator's answers: held keys, unread turns, two tabs, a server that restarts."""
+"""Protection of an annotator's answers: held keys, unread turns, two tabs, a restarting server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A researcher's journey through continuations side by side, with long, hostile and Chinese texts."""
+"""A researcher compares continuations side by side, with long, hostile and Chinese texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A researcher's journey through counts by system and condition."""
+"""A researcher reads counts by system and condition."""
 
 from __future__ import annotations
 

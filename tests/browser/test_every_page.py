@@ -1,4 +1,4 @@
-"""Every page that a visitor of the demo can reach is without barriers, in every role, in light and dark."""
+"""Every page of the demo passes accessibility checks, in every role, in light and dark mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first day: from an empty Concord to a small campaign's gold, by people who were let in by links."""
+"""The first day: from an empty Concord to a small campaign's gold, by people invited by links."""
 
 from __future__ import annotations
 

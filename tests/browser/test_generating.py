@@ -1,6 +1,6 @@
-"""The chain from a model that writes to what is reported of it, through the pages.
+"""The path from a writing model to the report on it, through the pages.
 
-Its pictures are taken anew by
+To take its pictures again, run
 `CONCORD_PICTURES=docs/images/generate .venv/bin/python -m pytest tests/browser/test_generating.py`.
 """
 

@@ -1,4 +1,4 @@
-"""Journeys of a researcher with judges: starting one, watching it, seeing what failed, asking again."""
+"""Journeys of a researcher with judges: starting a run, watching it, inspecting failures, retrying."""
 
 from __future__ import annotations
 

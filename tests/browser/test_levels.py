@@ -1,4 +1,4 @@
-"""A researcher's journey through correlations by level, and to where turns and whole disagree."""
+"""A researcher reads correlations by level, and disagreements between turn and dialogue ratings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes, messages and comfort settings, by key and by mouse, beside the task."""
+"""Notes, messages and preferences, by keyboard and mouse, next to the task."""
 
 from __future__ import annotations
 

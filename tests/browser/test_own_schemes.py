@@ -1,4 +1,4 @@
-"""An annotator answers questions of every level of a scheme of one's own."""
+"""An annotator answers questions of every level in a user-defined scheme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A participant comes by a link, agrees, rates by keyboard, and takes a completion code back."""
+"""A participant arrives by a link, consents, rates by keyboard, and receives a completion code."""
 
 from __future__ import annotations
 

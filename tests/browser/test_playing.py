@@ -1,4 +1,4 @@
-"""A visitor plays the agent of the demo's group chat by keyboard, in under three minutes."""
+"""A visitor plays the agent in the demo's group chat by keyboard, in under three minutes."""
 
 from __future__ import annotations
 

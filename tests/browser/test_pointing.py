@@ -1,4 +1,4 @@
-"""An annotator points at the turns and words that answers refer to, by keys and by mouse."""
+"""An annotator marks the turns and words that support answers, by keyboard and mouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A printed report: its tables fit the paper, folded parts are open, nothing to click is left."""
+"""A printed report: tables fit the paper, folded parts are open, and no controls are printed."""
 
 from __future__ import annotations
 

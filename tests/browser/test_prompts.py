@@ -1,4 +1,4 @@
-"""A researcher's journey with prompts, by keyboard alone: copied, edited with a mistake, saved, compared."""
+"""A researcher works on prompts by keyboard alone: copying, editing with an error, saving, comparing."""
 
 from __future__ import annotations
 

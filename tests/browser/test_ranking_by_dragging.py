@@ -1,4 +1,4 @@
-"""A ranking is put into order by dragging, with mouse and finger; buttons and keys go on from there."""
+"""A ranking is ordered by dragging, with mouse and touch; buttons and keys continue from there."""
 
 from __future__ import annotations
 

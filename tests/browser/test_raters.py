@@ -1,4 +1,4 @@
-"""Journeys of a researcher: from a report to its raters one by one, and from a note to its turn."""
+"""Journeys of a researcher: from a report to its individual raters, and from a note to its turn."""
 
 from __future__ import annotations
 

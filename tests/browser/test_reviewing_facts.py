@@ -1,4 +1,4 @@
-"""Journeys of those who review facts and questions of long dialogues, and of who takes that over."""
+"""Journeys of reviewers of facts and questions in long dialogues, and of applying the reviews."""
 
 from __future__ import annotations
 

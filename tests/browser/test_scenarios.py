@@ -1,4 +1,4 @@
-"""A scenario is written in the editor, seen as each participant sees it, marked, saved and corrected."""
+"""A scenario is written in the editor, previewed for each participant, marked, saved and corrected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long dialogue is imported, read by sessions, looked through, dated anew, and given other names."""
+"""A long dialogue is imported, read by session, searched, redated, and its people are renamed."""
 
 from __future__ import annotations
 

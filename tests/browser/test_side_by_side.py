@@ -1,4 +1,4 @@
-"""An annotator rates several systems' responses to one point on one screen, by key and by touch."""
+"""An annotator rates several systems' responses to one point on one screen, by keyboard and touch."""
 
 from __future__ import annotations
 

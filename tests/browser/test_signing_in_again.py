@@ -1,4 +1,4 @@
-"""Work goes on after the session ended, and Back never shows a task that was submitted."""
+"""Work continues after the session has ended, and Back never shows a submitted task."""
 
 from __future__ import annotations
 

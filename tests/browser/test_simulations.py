@@ -1,4 +1,4 @@
-"""A researcher sees what a simulation takes, starts it, follows it, and goes on to the answers."""
+"""A researcher reviews the cost of a simulation, starts it, follows it, and continues to the answers."""
 
 from __future__ import annotations
 

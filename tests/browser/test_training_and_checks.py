@@ -1,4 +1,4 @@
-"""From training over the test to main work with a hidden check, by keyboard, until a warning is read."""
+"""From training through the test to main work with a hidden check, by keyboard, until a warning."""
 
 from __future__ import annotations
 

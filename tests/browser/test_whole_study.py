@@ -1,8 +1,8 @@
-"""A whole study from the browser, without a shell.
+"""A complete study in the browser, without a shell.
 
-A researcher writes the questions and sets a campaign up with consent, training, a test and hidden checks.
-Five people come by a link; one of them fails the test. The others rate everything and disagree once; an
-adjudicator decides; gold and labels are taken out, and hold exactly what was answered.
+A researcher writes the questions and sets up a campaign with consent, training, a test and hidden checks.
+Five people join by a link; one of them fails the test. The others rate everything and disagree once; an
+adjudicator decides; gold and labels are exported, with exactly the answers given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A researcher's journey over the workbench: edit, try on five, mark a disagreement, keep, compare."""
+"""A researcher uses the workbench: edits a draft, runs it on five items, marks, keeps, compares."""
 
 from __future__ import annotations
 

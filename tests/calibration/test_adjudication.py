@@ -1,4 +1,4 @@
-"""Adjudication: what the rules pick, who decides on it, and what becomes of the decisions."""
+"""Adjudication: selection of cases by rules, adjudicators, and use of the decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adjudication from pages and over HTTP; who may see what."""
+"""Adjudication on pages and through the API, and its permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py agree --levels`: tables by level from a ratings file, in every form, and what it refuses."""
+"""`manage.py agree --levels`: tables by level from a ratings file, in every format, and its errors."""
 
 from __future__ import annotations
 

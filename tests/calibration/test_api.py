@@ -1,4 +1,4 @@
-"""Everything calibration's pages do, the API does too; researchers only."""
+"""The API can do everything that calibration's pages can; for researchers only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benches of protocols that take any scheme, and of protocols in steps that read other raters."""
+"""Benches of protocols that take any scheme, and of multi-step protocols that read other raters."""
 
 from __future__ import annotations
 

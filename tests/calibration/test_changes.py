@@ -1,4 +1,4 @@
-"""A report and gold say how many labels came or changed since they were made, and offer a new one."""
+"""A report and gold show the number of labels added or changed since, and offer recomputation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of calibration: what they print, and one clear line for a mistake."""
+"""The commands of calibration: their output, and a one-line message for each error."""
 
 from __future__ import annotations
 

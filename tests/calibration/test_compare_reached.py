@@ -1,4 +1,4 @@
-"""Comparing continuations by page, file and API: the same figures, hostile texts as texts."""
+"""Comparison of continuations on the page, as a file and through the API: same figures, escaped texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions that are known to ask the same: who meets whom, and on which scale."""
+"""Questions declared equivalent: which raters are compared, and on which scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study's definition says which question answers which, through which map, and is refused in one line."""
+"""A study's definition maps questions to each other; errors are reported in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where nothing can be said, a report says why; it never shows 0 or NaN instead."""
+"""If a figure is undefined, a report gives the reason; it never shows 0 or NaN instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The items behind a figure: which are listed, in what order, for whom."""
+"""The items behind a figure: selection, order and permissions."""
 
 from __future__ import annotations
 

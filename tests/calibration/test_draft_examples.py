@@ -1,4 +1,4 @@
-"""A draft's worked examples are picked on its bench: by page and API, from dev alone."""
+"""A draft's worked examples are picked on its bench, by page and API, from dev only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every statistic of the table reaches the reader: form, page, every file of a report, and `agree`."""
+"""Every statistic in the table is available: in the form, on the page, in every file, and in `agree`."""
 
 from __future__ import annotations
 

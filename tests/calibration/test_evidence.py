@@ -1,4 +1,4 @@
-"""What raters point at, beside their answers: where they disagree, and on the page of the dialogue."""
+"""Evidence marked by raters with their answers: disagreement on it, and its display in the dialogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports hold every label once, and importing one gives the same labels back."""
+"""Exports contain every label once, and importing them gives the same labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Continuations that a fake model wrote are called so wherever researchers see them."""
+"""Continuations by a fake model are marked as such wherever researchers see them."""
 
 from __future__ import annotations
 

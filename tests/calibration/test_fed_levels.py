@@ -1,4 +1,4 @@
-"""FED at levels: turn labels of 375 responses beside labels of 125 dialogues, computed a second time."""
+"""FED by level: turn labels of 375 responses and labels of 125 dialogues, checked independently."""
 
 from __future__ import annotations
 

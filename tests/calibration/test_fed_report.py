@@ -1,4 +1,4 @@
-"""FED with GPT-4: the report's numbers, computed a second time from the files by other libraries."""
+"""FED with GPT-4: the report's figures, recomputed from the files with other libraries."""
 
 from __future__ import annotations
 

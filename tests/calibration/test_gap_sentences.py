@@ -1,4 +1,4 @@
-"""What a report's first answer says of a judge beside people: more, less, or what one more person may be."""
+"""The first sentences of a report on a judge and people: more, less, or the effect of one more person."""
 
 from __future__ import annotations
 

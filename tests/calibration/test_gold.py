@@ -1,4 +1,4 @@
-"""Gold labels say what was chosen, how, and where nothing could be chosen."""
+"""Gold labels record the selected value and the rule, and the reason for a missing value."""
 
 from __future__ import annotations
 

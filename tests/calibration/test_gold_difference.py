@@ -1,4 +1,4 @@
-"""Two golds side by side: what is equal, what differs and by how much, as pandas counts it."""
+"""Two golds side by side: equal and different items, and size of differences, checked with pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gold by rules that learn about raters, read adjudications or need a split: kept with what they found."""
+"""Gold by rules that model raters, use adjudications or need a split; stored with their estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every rule of gold, over the whole table: declared soundly, documented, and unharmed by bad input."""
+"""Every gold rule in the table: valid declaration, documentation, robustness to bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A heading names the variant of METEOR, LNR and GSCC wherever that is not the printed metric."""
+"""A heading names the variant of METEOR, LNR and GSCC wherever it differs from the printed metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A large report is a job: computed once, with progress, and with the reason where it fails."""
+"""A large report is a job: computed once, with progress, and with the reason if it fails."""
 
 from __future__ import annotations
 

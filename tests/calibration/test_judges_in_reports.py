@@ -1,4 +1,4 @@
-"""Judges compared, and raters against a key: on the page, in every file, by command and in the API."""
+"""Comparison of judges, and of raters with a key: on the page, in every file, by command, in the API."""
 
 from __future__ import annotations
 

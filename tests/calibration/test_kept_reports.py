@@ -1,4 +1,4 @@
-"""A report is kept whole, comes back as what was computed, and says so where it is of an older format."""
+"""A report is stored completely, restored unchanged, and marked if it has an older format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels go to Label Studio and come back: the same answers by the same raters."""
+"""Export to Label Studio and import back give the same answers by the same raters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The LaTeX of reports and of `agree` is taken by LaTeX, whatever the names and whatever was asked for."""
+"""The LaTeX of reports and of `agree` compiles, for all names and options."""
 
 from __future__ import annotations
 

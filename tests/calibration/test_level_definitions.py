@@ -1,4 +1,4 @@
-"""A study's definition at levels: what it may say, what is refused in one line, and who offers it."""
+"""A study's definition by level: valid content, one-line error messages, and its presets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study at levels: who its rows are, what counts for them, and how every form of its report shows them."""
+"""A study by level: its rows, the labels counted, and its report in every format."""
 
 from __future__ import annotations
 

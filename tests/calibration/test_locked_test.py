@@ -1,4 +1,4 @@
-"""The test part is locked: no export and no second split shows it without a logged look."""
+"""The test part is locked: no export and no second split reveals it without a logged look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences of a report with many judges rank them; what is said of judges needs one."""
+"""A report on many judges ranks them in sentences; sentences about judges need at least one."""
 
 from __future__ import annotations
 

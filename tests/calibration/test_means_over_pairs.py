@@ -1,4 +1,4 @@
-"""The mean over pairs of raters stands beside the figure of one table, under its own name."""
+"""The mean over pairs of raters is shown next to the figure of the pooled table, under its own name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What campaigns with questions about turns and about the whole give: studies, gold, rounds, exports."""
+"""Campaigns with questions about turns and the whole: studies, gold, adjudication rounds, exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report says in which mode a judge was asked, wherever its calls tell it, and nothing otherwise."""
+"""A report shows a judge's mode of calls wherever its calls record it, and nothing otherwise."""
 
 from __future__ import annotations
 

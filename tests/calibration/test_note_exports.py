@@ -1,4 +1,4 @@
-"""Notes leave as a file of their own: pseudonymous, as they stand, without bookmarks."""
+"""Notes are exported as a separate file: pseudonymous, unchanged, without bookmarks."""
 
 from __future__ import annotations
 

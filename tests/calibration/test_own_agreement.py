@@ -1,4 +1,4 @@
-"""An annotator's agreement with others: told where the campaign shows it, and never a single answer."""
+"""An annotator's agreement with others: shown if the campaign allows it, without any single answer."""
 
 from __future__ import annotations
 

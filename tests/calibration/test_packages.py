@@ -1,4 +1,4 @@
-"""Packages for other tools: each holds what it says, and what it says is what the labels say."""
+"""Packages for other tools: their content matches their manifest and the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of studies, reports, gold and exports: who may use them, and what they show."""
+"""The pages of studies, reports, gold and exports: permissions and content."""
 
 from __future__ import annotations
 

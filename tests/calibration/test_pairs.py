@@ -1,4 +1,4 @@
-"""The matrix of pairs: one on the page, of the question and statistic chosen; all of them in files."""
+"""The matrix of pairs: on the page for the selected question and statistic, in files for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panels of judges and baselines: on the page, in every file, through the form, the API and the command."""
+"""Panels of judges, and baselines: on the page, in every file, through form, API and command."""
 
 from __future__ import annotations
 

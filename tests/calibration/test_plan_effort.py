@@ -1,4 +1,4 @@
-"""What a plan takes: raters an item, ratings, hours and money, from the pilot's answers and time."""
+"""Effort of a plan: raters per item, ratings, hours and cost, from the pilot's answers and times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of a study: by page, route and job; on dev alone; and what has no plan."""
+"""The plan of a study: by page, API and job, on dev only; and reasons for no plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A saved study over pairs and rankings: computed, shown, and written in every form."""
+"""A saved study on pairs and rankings: computed, displayed, and written in every format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preferences from labels: a judge with a known pull asked in both orders, people, and where it is shown."""
+"""Preferences from labels: people, a judge with known position bias in both orders, and their display."""
 
 from __future__ import annotations
 

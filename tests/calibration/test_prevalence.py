@@ -1,4 +1,4 @@
-"""How often a behaviour occurs, corrected for a judge's errors: in every form of a report and of `agree`."""
+"""Prevalence of a behaviour, corrected for a judge's errors: in every format of a report and in `agree`."""
 
 from __future__ import annotations
 

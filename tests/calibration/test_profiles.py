@@ -1,4 +1,4 @@
-"""A corpus's profile: means and spreads per system and metric, and what caused a conversation's values."""
+"""A corpus's profile: means and spreads per system and metric, and the causes of a conversation's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing that leaves names a person: reports and files have pseudonyms, and a key only for who asks."""
+"""No report or file names a person: they have pseudonyms, and a key only on explicit request."""
 
 from __future__ import annotations
 

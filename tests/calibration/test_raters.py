@@ -1,4 +1,4 @@
-"""Each rater of a report, one by one: page, every file, repeated answers, hostile names, sixty raters."""
+"""Individual raters of a report: page, every file, repeated answers, hostile names, sixty raters."""
 
 from __future__ import annotations
 

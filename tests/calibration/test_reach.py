@@ -1,4 +1,4 @@
-"""Every statistic is within a user's reach: from a page, an address of the API or a command."""
+"""Every statistic is available to users: on a page, through the API or by command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report prints stands for something: sections have content, charts say whom they leave out."""
+"""Every part of a printed report has content, and charts name the raters they leave out."""
 
 from __future__ import annotations
 

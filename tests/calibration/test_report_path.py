@@ -1,4 +1,4 @@
-"""One report passes through few files, so that it can be followed by reading."""
+"""A report passes through few files, so the code is easy to follow."""
 
 from __future__ import annotations
 

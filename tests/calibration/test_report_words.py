@@ -1,4 +1,4 @@
-"""A report calls its raters what they are: people, anonymous slots, simulated raters."""
+"""A report names raters by kind: people, anonymous slots, simulated raters."""
 
 from __future__ import annotations
 

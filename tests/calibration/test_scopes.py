@@ -1,4 +1,4 @@
-"""A campaign's report reads its own people's labels, and what machines said about its items."""
+"""A campaign's report reads its own people's labels, and machines' labels on its items."""
 
 from __future__ import annotations
 

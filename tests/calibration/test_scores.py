@@ -1,4 +1,4 @@
-"""Scores in people's terms in a report: learned on dev alone, shown in every form, and said how."""
+"""Scores in people's terms in a report: learned only on dev, shown in every format, with their method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search is started, watched, cancelled and adopted from a page and over HTTP."""
+"""A search is started, watched, cancelled and adopted on a page and through the API."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A model proposes texts for a judge: the best known one is found, its gain is that on dialogues that the
-search has not seen, and nobody's judge uses it before a person adopts it."""
+"""A model proposes texts for a judge: the best known text is found, its gain is measured on dialogues unseen
+by the search, and no judge uses it before a person adopts it."""
 
 from __future__ import annotations
 

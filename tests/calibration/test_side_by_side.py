@@ -1,4 +1,4 @@
-"""Continuations of one context beside each other: who shares it, values, differences, causes and reasons."""
+"""Continuations of one context side by side: systems, values, differences, causes and reasons."""
 
 from __future__ import annotations
 

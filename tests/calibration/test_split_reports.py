@@ -1,4 +1,4 @@
-"""Reports show dev until somebody opens test on purpose, and print who did, when and for what."""
+"""Reports show dev until test is opened on purpose, and print by whom, when and why."""
 
 from __future__ import annotations
 

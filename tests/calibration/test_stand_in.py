@@ -1,4 +1,4 @@
-"""Whether a judge can stand in for a person: how many of how many, and never where it is constant."""
+"""Whether a judge can stand in for a person: counts of people, and never for a constant judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study's report says what the library says about the same ratings."""
+"""A study's report equals the library's results on the same ratings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table 7 of a report: each judge's marks against the people's, on the page and in every file."""
+"""Table 7 of a report: each judge's tags against people's, on the page and in every file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transcripts show what was said with the tags of chosen raters, and nothing in them is run."""
+"""Transcripts show the turns with the tags of selected raters, and execute nothing in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns and whole: continuations whose turns and whole are rated apart, by page, route and file."""
+"""Continuations with separate turn and dialogue ratings, by page, API and file."""
 
 from __future__ import annotations
 

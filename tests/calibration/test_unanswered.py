@@ -1,4 +1,4 @@
-"""How far failed calls could move a report: in its caveats and in every form of it and of `agree`."""
+"""Possible effect of failed calls on a report: in its caveats, in all its formats, and in `agree`."""
 
 from __future__ import annotations
 

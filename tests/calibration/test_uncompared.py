@@ -1,4 +1,4 @@
-"""Where nothing was compared, a report says what each rater answered, why, and what would mend it."""
+"""If nothing could be compared, a report shows each rater's answers, the reason, and a remedy."""
 
 from __future__ import annotations
 

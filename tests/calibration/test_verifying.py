@@ -1,4 +1,4 @@
-"""A kept report is held against its labels: the same digits, or the places where they differ."""
+"""A stored report is verified against its labels: equal digits, or the places that differ."""
 
 from __future__ import annotations
 

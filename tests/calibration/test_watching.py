@@ -1,4 +1,4 @@
-"""Watching a campaign: what comes in is seen at once, with agreement, severity and what divides people."""
+"""Monitoring a campaign: new labels appear at once, with agreement, severity and divisive items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workbench: drafts beside people, disagreements and marks, versions side by side, checks."""
+"""The workbench: drafts compared with people, disagreements, marks, version comparison, checks."""
 
 from __future__ import annotations
 

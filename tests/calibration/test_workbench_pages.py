@@ -1,4 +1,4 @@
-"""The forms of the workbench's pages: trying, confirming, marking, keeping, throwing away, checking."""
+"""The forms on the workbench's pages: running, confirming, marking, keeping, discarding, checking."""
 
 from __future__ import annotations
 

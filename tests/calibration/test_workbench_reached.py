@@ -1,4 +1,4 @@
-"""What the workbench's pages do, the HTTP API does too."""
+"""The API can do everything that the workbench's pages can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotators at once over HTTP, each with several tabs: tries, rate and score are exact all the same."""
+"""Concurrent annotators over HTTP with several tabs each: attempts, rate and score stay exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is left out of gold, visibly; and no occasion but main and imported is ever read as main."""
+"""Exclusion from gold is visible; only main and imported occasions are ever read as main."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Hidden checks and repeats: at their rate, indistinguishable, outside the main work; and what follows."""
+"""Hidden checks and repeats: at their rate, indistinguishable, outside the main work; and their effects."""
 
 import json
 import re

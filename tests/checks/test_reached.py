@@ -1,4 +1,4 @@
-"""Checks are set up, keyed, read and decided by page and API alike."""
+"""Checks are configured, keyed, read and decided by page and API alike."""
 
 import csv
 import io

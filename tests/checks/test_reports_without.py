@@ -1,4 +1,4 @@
-"""Automatic reports and live agreement leave out who is left out of gold, until everyone is asked for."""
+"""Reports and live agreement exclude annotators excluded from gold, unless everyone is requested."""
 
 import json
 from io import StringIO

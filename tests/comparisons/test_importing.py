@@ -1,4 +1,4 @@
-"""Comparisons in files: what is compared, which is better whatever order it stands in, and by whom."""
+"""Comparisons in files: compared members, preference regardless of order, and raters."""
 
 from __future__ import annotations
 

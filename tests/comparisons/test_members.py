@@ -1,4 +1,4 @@
-"""What is compared: whole continuations or responses to one point, in an order that never changes."""
+"""Members of a comparison: whole continuations or responses to one point, in a fixed order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing at work: who sees what where, what is kept, and that nothing tells the systems."""
+"""Work on comparisons: screen positions, stored answers, and no hint of the systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations of the API: how refusals are answered, and what answers are described by."""
+"""Operations of the API: responses to refusals, and serializers for responses."""
 
 from __future__ import annotations
 

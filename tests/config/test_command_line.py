@@ -1,4 +1,4 @@
-"""What the command line does when whoever reads its output has enough."""
+"""The command line when the reader of its output closes the pipe."""
 
 from __future__ import annotations
 

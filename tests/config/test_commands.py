@@ -1,4 +1,4 @@
-"""Commands that need tables prepare the embedded database, and ask for an outside one to be migrated."""
+"""Commands that need tables prepare the embedded database, and require migration of an external one."""
 
 from collections.abc import Iterator
 

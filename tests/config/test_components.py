@@ -1,4 +1,4 @@
-"""What many pages show is written once, in templates/_components/."""
+"""Elements shared by many pages are written once, in templates/_components/."""
 
 from __future__ import annotations
 

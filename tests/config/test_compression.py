@@ -1,4 +1,4 @@
-"""Text is compressed on its way; what holds a secret is not."""
+"""Text is compressed in transit, except responses with a secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections of the embedded database: whether the server is still there is seen without asking it."""
+"""Connections to the embedded database: a lost server is detected without a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every text colour can be read on every ground it stands on, in light and in dark (WCAG 2.2, level AA)."""
+"""Every text colour is readable on every background it is used on, in light and dark (WCAG 2.2, level AA)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests commit is gone after each of them, whatever the product's own rules say about keeping it."""
+"""Tests' committed data is removed after each test, regardless of the product's own retention rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages around the rooms: signing in, the account, the people, errors, and the security headers."""
+"""General pages: signing in, the account, people, errors, and the security headers."""
 
 import pytest
 from django.contrib.auth.models import Group, User

@@ -1,4 +1,4 @@
-"""Files import each other one way only: no circle, not even one that an import in a function hides."""
+"""Imports between files are acyclic, including imports inside functions."""
 
 from pathlib import Path
 

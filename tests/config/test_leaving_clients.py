@@ -1,4 +1,4 @@
-"""A client that leaves in the middle of an answer is gone, and no defect that fills the log."""
+"""A client that disconnects during a response is no error, and does not fill the log."""
 
 from __future__ import annotations
 

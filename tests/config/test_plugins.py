@@ -1,4 +1,4 @@
-"""A plug-in is one file and one line: an entry put in one table alone is found on page, command and API."""
+"""A plug-in is one file and one line: an entry in one table appears on page, command and API."""
 
 from __future__ import annotations
 

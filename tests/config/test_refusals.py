@@ -1,4 +1,4 @@
-"""Every app has one family of refusals, drawn in its module; pages and API routes catch the family."""
+"""Every app has one family of refusals, documented in its module; pages and API routes catch the family."""
 
 from __future__ import annotations
 

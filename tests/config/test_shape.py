@@ -1,4 +1,4 @@
-"""The code keeps the size that the style guide promises."""
+"""The code keeps the size limits of the style guide."""
 
 import ast
 from pathlib import Path

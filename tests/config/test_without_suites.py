@@ -1,4 +1,4 @@
-"""The core starts without the suites. `make test` runs all of its own tests without them."""
+"""The core starts without the suites. `make test` runs all core tests without them."""
 
 from __future__ import annotations
 

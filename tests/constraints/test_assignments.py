@@ -1,4 +1,4 @@
-"""What the database refuses about campaigns, slots and who holds them."""
+"""Database constraints on campaigns, slots and assignments."""
 
 import pytest
 

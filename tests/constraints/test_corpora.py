@@ -1,4 +1,4 @@
-"""What the database refuses about dialogues, continuations, turns and items."""
+"""Database constraints on dialogues, continuations, turns and items."""
 
 import pytest
 

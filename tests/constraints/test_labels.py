@@ -1,4 +1,4 @@
-"""What the database refuses about labels and what they freeze."""
+"""Database constraints on labels, and on rows frozen by them."""
 
 import pytest
 from django.db import connection, transaction

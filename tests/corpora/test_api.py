@@ -1,4 +1,4 @@
-"""The API of corpora, and who may use it."""
+"""The API of corpora, and its permissions."""
 
 from __future__ import annotations
 

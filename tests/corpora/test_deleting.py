@@ -1,4 +1,4 @@
-"""Deleting a corpus or a person: an administrator's confirmed and logged act, and complete."""
+"""Deleting a corpus or a person: complete, confirmed by an administrator, and logged."""
 
 from __future__ import annotations
 

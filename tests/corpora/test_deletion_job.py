@@ -1,4 +1,4 @@
-"""A large corpus is deleted by a worker: asked for once, with progress, and again after a loss."""
+"""A large corpus is deleted by a worker: requested once, with progress, and repeated if a worker is lost."""
 
 from __future__ import annotations
 

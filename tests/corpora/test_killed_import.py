@@ -1,4 +1,4 @@
-"""A real worker process is killed in the middle of an import: the next one does it again, once."""
+"""A real worker process is killed during an import: the next worker repeats it, once."""
 
 from __future__ import annotations
 

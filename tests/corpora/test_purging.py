@@ -1,4 +1,4 @@
-"""What goes together goes as one set; where something that stays refers to it, nothing goes."""
+"""Related data is deleted as one set; if remaining data refers to it, nothing is deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data sets of several files, and what is said of a file, through the page, the API and the command."""
+"""Data sets of several files, and options about a file, through the page, the API and the command."""
 
 from __future__ import annotations
 

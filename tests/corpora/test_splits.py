@@ -1,4 +1,4 @@
-"""Splits: drawn by cluster from a seed, fixed at first use, test opened on purpose."""
+"""Splits: drawn by cluster from a seed, fixed at first use, with test opened on purpose."""
 
 from __future__ import annotations
 

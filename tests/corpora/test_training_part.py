@@ -1,4 +1,4 @@
-"""Training dialogues of a benchmark are out of every selection that does not name them."""
+"""Training dialogues of a benchmark are excluded from every selection that does not name them."""
 
 from __future__ import annotations
 

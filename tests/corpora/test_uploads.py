@@ -1,4 +1,4 @@
-"""Imports of uploads: jobs with progress that others see, endings, and whatever happens to a worker."""
+"""Imports of uploads: jobs with visible progress, outcomes, and recovery from a worker's loss."""
 
 from __future__ import annotations
 

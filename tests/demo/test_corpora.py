@@ -1,4 +1,4 @@
-"""The demo corpora are valid native dialogues that show every behaviour, and are what their sources give."""
+"""The demo corpora are valid native dialogues with every behaviour, and match their sources."""
 
 from __future__ import annotations
 

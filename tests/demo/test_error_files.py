@@ -1,4 +1,4 @@
-"""Files with the errors that a fake model makes."""
+"""Files with the error models of a fake model."""
 
 from __future__ import annotations
 

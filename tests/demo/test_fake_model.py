@@ -1,4 +1,4 @@
-"""The fake model: what it recognises, what it answers, and that a test can compute every answer."""
+"""The fake model: recognised prompts, answers, and their predictability in a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake model in the roles of one who improves an instruction and of the judge of whole dialogues."""
+"""The fake model as improver of an instruction, and as judge of whole dialogues."""
 
 from __future__ import annotations
 

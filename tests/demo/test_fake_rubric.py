@@ -1,4 +1,4 @@
-"""The fake model answers a rubric over any scheme, in each of its forms, by schema and by the text alone."""
+"""The fake model answers a rubric on any scheme, in each form, by schema and by text alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake judge of a rubric: questions read from the schema or the text, and answers as asked for."""
+"""The fake judge of a rubric: questions from schema or text, and answers in the requested form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake model over HTTP: what goes wrong on purpose, and the command that runs it."""
+"""The fake model over HTTP: deliberate misbehaviours, and the command that runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake model continues conversations: as asked, with behaviours at known rates, and with mistakes."""
+"""The fake model continues conversations as requested, with behaviours at known rates, and with errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py load_demo` leaves alone what it did not make."""
+"""`manage.py load_demo` leaves data alone that it did not create."""
 
 from __future__ import annotations
 

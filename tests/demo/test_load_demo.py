@@ -1,4 +1,4 @@
-"""`manage.py load_demo` makes a place that a visitor can use at once, and can be run again."""
+"""`manage.py load_demo` creates a demo that a visitor can use at once, and may be repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py load_demo` without a fake model: what a visitor finds before any model was asked."""
+"""`manage.py load_demo` without a fake model: the demo before any model was called."""
 
 from __future__ import annotations
 

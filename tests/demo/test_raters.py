@@ -1,4 +1,4 @@
-"""Simulated raters are deterministic and err as their model says."""
+"""Simulated raters are deterministic and err according to their error model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public set of scenarios: Concord reads it, the oracle plays it, and every probe has a control."""
+"""The public scenario set: Concord reads it, the oracle plays it, and every probe has a control."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The series of the demo is a whole script: its facts and quiz say what is said, and M misses some of it."""
+"""The demo's series is a complete script: its facts and quiz match its text, and M misses some of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The marked series says of every question what answers it, and exactly where its evidence does."""
+"""The marked series names the evidence of every question, exactly where it occurs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages for developers speak of files, functions and models that there are."""
+"""The pages for developers mention only existing files, functions and models."""
 
 from __future__ import annotations
 

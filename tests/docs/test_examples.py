@@ -1,4 +1,4 @@
-"""The examples on the pages of docs/ and in the README are run; docs/develop.md describes their format."""
+"""The examples in docs/ and the README are run; docs/develop.md describes their format."""
 
 from __future__ import annotations
 

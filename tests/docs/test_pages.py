@@ -1,4 +1,4 @@
-"""The pages of docs/ are listed, and lead to each other."""
+"""The pages of docs/ are listed, and link to each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plug-ins that docs/develop/plugins.md works out: taken from the page, put in, used as users would."""
+"""The example plug-ins of docs/develop/plugins.md: taken from the page, installed, and used."""
 
 from __future__ import annotations
 

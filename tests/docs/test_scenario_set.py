@@ -1,4 +1,4 @@
-"""What docs/group_chat/scenarios.md says of the scenario set is what its sources hold."""
+"""The description of the scenario set in docs/group_chat/scenarios.md matches its sources."""
 
 from __future__ import annotations
 

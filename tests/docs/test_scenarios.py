@@ -1,4 +1,4 @@
-"""What docs/group_chat/scenarios.md says of the format is what the strict reader takes."""
+"""The format described in docs/group_chat/scenarios.md matches the strict reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on schemes says what the code does."""
+"""The page on schemes matches the code."""
 
 from __future__ import annotations
 

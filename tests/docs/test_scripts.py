@@ -1,4 +1,4 @@
-"""The example of docs/long_dialogue/scripts.md is read as the page says."""
+"""The example in docs/long_dialogue/scripts.md is read as the page says."""
 
 from __future__ import annotations
 

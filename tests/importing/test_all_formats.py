@@ -1,4 +1,4 @@
-"""What holds for every format of the table: garbage, hostile text, folders, and what users say of a file."""
+"""Tests of every format in the table: garbage, hostile text, folders, and users' options about a file."""
 
 from __future__ import annotations
 

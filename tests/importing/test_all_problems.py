@@ -1,4 +1,4 @@
-"""A refused file tells all that is wrong with it, up to twenty problems, and keeps nothing."""
+"""A refused file reports all its problems, up to twenty, and nothing is stored."""
 
 from __future__ import annotations
 

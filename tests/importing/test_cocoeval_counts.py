@@ -1,4 +1,4 @@
-"""Counts of behaviours without turns: read from the paper's own replies, compared, and never with kappa."""
+"""Behaviour counts without turns: read from the paper's own replies, compared, never with kappa."""
 
 from __future__ import annotations
 

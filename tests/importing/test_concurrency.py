@@ -1,4 +1,4 @@
-"""Several imports at the same moment."""
+"""Several concurrent imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeliData's chats and the debates of Intelligence Squared, in ConvoKit's form."""
+"""DeliData's chats and the debates of Intelligence Squared, in ConvoKit's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports into the database: atomic, recognised by content, and adding without changing."""
+"""Imports into the database: atomic, recognised by content, adding without changing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence in files: it comes in and goes out with its label, and what cannot be is told by its place."""
+"""Evidence in files: round trip with its label, and errors with their place."""
 
 from __future__ import annotations
 

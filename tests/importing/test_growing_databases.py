@@ -1,4 +1,4 @@
-"""An import into a database that holds much reads its own labels a few times, however many there are."""
+"""An import into a large database reads its own labels only a few times, however many there are."""
 
 from __future__ import annotations
 

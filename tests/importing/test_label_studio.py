@@ -1,4 +1,4 @@
-"""Label Studio's files become dialogues and labels: who, about which message, on which scale."""
+"""Label Studio's files become dialogues and labels: raters, messages and scales."""
 
 from __future__ import annotations
 

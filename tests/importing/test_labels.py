@@ -1,4 +1,4 @@
-"""Imported labels: which question they answer, by whom, and that none counts twice."""
+"""Imported labels: their questions and raters, and no duplicates."""
 
 from __future__ import annotations
 

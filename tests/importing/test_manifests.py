@@ -1,4 +1,4 @@
-"""An exported file that was cut off is refused, by command, page and API, wherever the cut falls."""
+"""A truncated export is refused by command, page and API, wherever it was cut off."""
 
 from __future__ import annotations
 

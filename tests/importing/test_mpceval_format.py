@@ -1,4 +1,4 @@
-"""Files of predictions in MPCEval's form: one reader for imports and for `score`."""
+"""Files of predictions in MPCEval's format: one reader for imports and for `score`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native format: what it reads, and what it refuses by line and field."""
+"""The native format: accepted content, and errors with line and field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formats of others: FED and its judge, QMSum, chats as messages, ratings as CSV."""
+"""Other formats: FED and its judge, QMSum, chats as messages, ratings as CSV."""
 
 from __future__ import annotations
 

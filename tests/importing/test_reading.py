@@ -1,4 +1,4 @@
-"""A file is read in a process of its own: whatever it does to its reader, one line comes of it."""
+"""A file is read in a separate process: whatever happens to it, the result is one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table with a row per turn and annotator: no turn is ever there twice because two people annotated it."""
+"""A table with one row per turn and annotator: no turn is duplicated by a second annotator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that no format reads: too long, not text, compressed, empty, absent."""
+"""Files that no format reads: too long, not text, compressed, empty, missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogues from tables (CSV, TSV, Excel), columns of other names, and formats found from the content."""
+"""Dialogues from tables (CSV, TSV, Excel), renamed columns, and format detection from the content."""
 
 from __future__ import annotations
 

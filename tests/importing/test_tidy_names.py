@@ -1,4 +1,4 @@
-"""What an import makes of untidy files: words for no answer, spellings of names, kinds of raters."""
+"""Import of untidy files: words for a missing answer, spellings of names, kinds of raters."""
 
 from __future__ import annotations
 

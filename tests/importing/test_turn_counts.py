@@ -1,4 +1,4 @@
-"""Which turn a row of a ratings file is about: `turn` counts from 0, `turn_number` from 1, never guessed."""
+"""The turn of a row in a ratings file: `turn` counts from 0, `turn_number` from 1, never guessed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogues without turns: how they come in, and that everything else copes with them."""
+"""Dialogues without turns: their import, and their handling everywhere else."""
 
 from __future__ import annotations
 

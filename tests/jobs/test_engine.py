@@ -1,4 +1,4 @@
-"""Jobs: one at a time per subject, done once, and whatever happens to a worker, none is lost."""
+"""Jobs: one at a time per subject, done once, and never lost, whatever happens to a worker."""
 
 from __future__ import annotations
 

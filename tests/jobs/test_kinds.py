@@ -1,4 +1,4 @@
-"""Every kind of job and every queue in the tables is what the engine expects."""
+"""Every kind of job and every queue in the tables meets the engine's requirements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs on a page, by the API and by a command: listed, cancelled, done again."""
+"""Jobs on a page, through the API and by command: listed, cancelled, repeated."""
 
 from __future__ import annotations
 

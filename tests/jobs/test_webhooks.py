@@ -1,4 +1,4 @@
-"""Webhooks: what is told, to whom, signed how, and what becomes of it when nobody listens."""
+"""Webhooks: events, receivers, signatures, and retries if nobody listens."""
 
 from __future__ import annotations
 

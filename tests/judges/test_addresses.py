@@ -1,4 +1,4 @@
-"""Where an endpoint may be: decided on the address that is connected to, whatever its name said before."""
+"""Allowed addresses of an endpoint: decided on the address connected to, not on the name's earlier one."""
 
 from __future__ import annotations
 

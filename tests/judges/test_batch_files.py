@@ -1,4 +1,4 @@
-"""What a batch leaves at the provider is deleted once it is collected, and no run fails for it."""
+"""Files of a batch at the provider are deleted once it is collected; no run fails because of it."""
 
 from __future__ import annotations
 

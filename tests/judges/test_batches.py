@@ -1,4 +1,4 @@
-"""Batches of the provider: each call once, whatever goes wrong on the way."""
+"""Batches of the provider: each call once, whatever fails on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large batches hold up nobody: calls that are asked at once go on while a file is on its way."""
+"""Large batches block nobody: direct calls continue during an upload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real worker processes, killed at random moments: no batch is submitted twice, and each call ends once."""
+"""Real worker processes killed at random moments: no batch is submitted twice, and each call ends once."""
 
 from __future__ import annotations
 

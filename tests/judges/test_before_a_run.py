@@ -1,4 +1,4 @@
-"""What is said before a run starts: what it takes, to whom the text goes, and what will have no value."""
+"""Information before a run starts: cost, receiver of the text, and items that will have no value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker holds when the database breaks off its work: nothing for long, and no reply is lost."""
+"""A worker's state when the database interrupts its work: briefly held, and no reply is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A budget for prompts: nothing is cut without one, and nothing silently with one."""
+"""A budget for prompts: nothing is truncated without one, and never silently."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""One judge call passes through few files, so that it can be followed by reading."""
+"""A judge call passes through few files, so the code is easy to follow."""
 
 from __future__ import annotations
 

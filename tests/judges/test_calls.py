@@ -1,4 +1,4 @@
-"""Claims, leases and results in the database: once, whoever works and however often."""
+"""Claims, leases and results in the database: once each, regardless of workers and attempts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run may take, pausing, and replies that are there: nothing is paid that need not or may not be."""
+"""Caps of a run, pausing, and existing replies: nothing is paid for needlessly or beyond a cap."""
 
 from __future__ import annotations
 

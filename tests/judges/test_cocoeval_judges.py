@@ -1,4 +1,4 @@
-"""CoCoEval's judges: what they ask about a continuation, and how strictly they read."""
+"""CoCoEval's judges: their prompts about a continuation, and strict parsing of replies."""
 
 from __future__ import annotations
 

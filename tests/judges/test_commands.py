@@ -1,4 +1,4 @@
-"""`run_judge` and `run_metrics`: what they print, how they end."""
+"""`run_judge` and `run_metrics`: their output and exit status."""
 
 from __future__ import annotations
 

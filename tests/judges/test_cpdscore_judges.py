@@ -1,4 +1,4 @@
-"""ComperDial's judges of a turn, and the prompts that they were made from."""
+"""ComperDial's judges of a turn, and the original prompts behind them."""
 
 from __future__ import annotations
 

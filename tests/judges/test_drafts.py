@@ -1,4 +1,4 @@
-"""A draft is tried on dev items, answers in a table of its own, and becomes labels only when it is kept."""
+"""A draft is run on dev items, stores answers separately, and they become labels only if it is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Endpoints that the environment declares are there for whatever asks first: the API, a page, a command."""
+"""Endpoints declared in the environment exist for the API, pages and commands alike."""
 
 from __future__ import annotations
 

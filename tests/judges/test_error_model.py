@@ -1,4 +1,4 @@
-"""What statistics see of a judge is what its known error model says."""
+"""Statistics of a judge match its known error model."""
 
 from __future__ import annotations
 

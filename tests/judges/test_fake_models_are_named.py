@@ -1,4 +1,4 @@
-"""What a fake model said is called so wherever it appears."""
+"""Answers of a fake model are marked as such wherever they appear."""
 
 from __future__ import annotations
 

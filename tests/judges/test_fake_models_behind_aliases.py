@@ -1,4 +1,4 @@
-"""A fake model behind a proxy that calls it otherwise keeps its mark: nothing of it passes for a real one."""
+"""A fake model behind a proxy that renames it keeps its mark, and never passes for a real model."""
 
 from __future__ import annotations
 

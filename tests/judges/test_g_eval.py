@@ -1,4 +1,4 @@
-"""G-Eval: the score expected under the tokens' probabilities, or the mean of samples."""
+"""G-Eval: the expected score under the tokens' probabilities, or the mean of samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hostile or broken endpoint may send: a failure of that call, and nothing else."""
+"""Responses of a hostile or broken endpoint: that call fails, and nothing else."""
 
 from __future__ import annotations
 

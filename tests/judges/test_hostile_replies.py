@@ -1,4 +1,4 @@
-"""Replies written to stall or to mislead a reader: read in no time, and never read as what they quote."""
+"""Replies that try to stall or mislead a parser: parsed quickly, and never as the text they quote."""
 
 from __future__ import annotations
 

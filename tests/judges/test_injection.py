@@ -1,7 +1,7 @@
-"""Hostile transcripts: what reaches a model is quoted line by line, and no reader takes it for a reply.
+"""Hostile transcripts: a model gets them quoted line by line, and no parser takes them for a reply.
 
-Every text that others wrote (turns, names, profiles, metadata, summaries, agendas, sessions) carries forged
-marks, fake replies, role play and characters that nobody sees, in all protocols of the table.
+Every untrusted text (turns, names, profiles, metadata, summaries, agendas, sessions) contains forged marks,
+fake replies, role play and invisible characters, in all protocols of the table.
 """
 
 from __future__ import annotations

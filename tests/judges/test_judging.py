@@ -1,4 +1,4 @@
-"""Judges over real HTTP and a real database: what the endpoint says becomes labels, and nothing else does."""
+"""Judges over real HTTP and a real database: only the endpoint's answers become labels."""
 
 from __future__ import annotations
 

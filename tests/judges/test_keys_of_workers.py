@@ -1,4 +1,4 @@
-"""A worker without an endpoint's key leaves its calls to one that has it, and says so."""
+"""A worker without an endpoint's key leaves its calls to a worker that has it, and reports that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real worker processes over a real database: killed, stopped, or two at a time."""
+"""Real worker processes on a real database: killed, stopped, or two at a time."""
 
 from __future__ import annotations
 

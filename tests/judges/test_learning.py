@@ -1,4 +1,4 @@
-"""What a fitted metric learns from: the scored corpus, its dev part, or another corpus."""
+"""Training data of a fitted metric: the scored corpus, its dev part, or another corpus."""
 
 from __future__ import annotations
 

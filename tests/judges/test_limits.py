@@ -1,4 +1,4 @@
-"""Limits of an endpoint hold for all workers together: requests at once, requests and tokens a minute."""
+"""Limits of an endpoint apply to all workers together: concurrent requests, requests and tokens a minute."""
 
 from __future__ import annotations
 

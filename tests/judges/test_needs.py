@@ -1,4 +1,4 @@
-"""Judges that read another rater: bound when the run starts, and never asked about what they cannot know."""
+"""Judges that read another rater: bound when the run starts, and never called without its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges at work: a real worker asks, and what was planted arrives as labels."""
+"""Judges at work: a real worker calls them, and the planted truth arrives as labels."""
 
 from __future__ import annotations
 

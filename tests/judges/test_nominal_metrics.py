@@ -1,4 +1,4 @@
-"""A metric may name categories: its answers are texts, from run and label to report and export."""
+"""A metric with categories: its answers are texts, from run and label to report and export."""
 
 from __future__ import annotations
 

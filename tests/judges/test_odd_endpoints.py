@@ -1,4 +1,4 @@
-"""Servers that break HTTP itself: whatever the transport raises has a name, and no other endpoint waits."""
+"""Servers that violate HTTP: every transport error has a name, and no other endpoint waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run came to: values or none, and values that stand but mean little."""
+"""Outcomes of a run: values or none, and values of limited meaning."""
 
 from __future__ import annotations
 

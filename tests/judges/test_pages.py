@@ -1,4 +1,4 @@
-"""Pages and API of runs and endpoints, and who may use them."""
+"""Pages and API of runs and endpoints, and their permissions."""
 
 from __future__ import annotations
 

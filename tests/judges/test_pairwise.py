@@ -1,4 +1,4 @@
-"""Judges that compare responses: what they are shown, and what their letters mean."""
+"""Judges that compare responses: their prompts, and the meaning of their letters."""
 
 from __future__ import annotations
 

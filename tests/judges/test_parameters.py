@@ -1,4 +1,4 @@
-"""Sampling parameters: checked, part of who the judge is, sent where given, and refused in one line."""
+"""Sampling parameters: validated, part of a judge's identity, sent if given, refused in one line."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The whole path: a judge with a known confusion matrix asked over HTTP, people's labels, a report.
+"""The whole path: a judge with a known confusion matrix called over HTTP, people's labels, a report.
 
-What the report says of the judge is what the planted matrix makes of it.
+The report's figures on the judge match the planted matrix.
 """
 
 from __future__ import annotations

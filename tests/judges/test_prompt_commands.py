@@ -1,4 +1,4 @@
-"""Prompts by command and over HTTP: what the pages can do."""
+"""Prompts by command and through the API: the same functions as on pages."""
 
 from __future__ import annotations
 

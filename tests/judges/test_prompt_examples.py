@@ -1,4 +1,4 @@
-"""Worked examples come from dev, say what people answered, and are never shown about their own cluster."""
+"""Worked examples come from dev, show people's answers, and are never used on their own cluster."""
 
 from __future__ import annotations
 

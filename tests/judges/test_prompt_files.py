@@ -1,4 +1,4 @@
-"""A prompt travels as a file and comes back as the same text; a file that is none says where."""
+"""A prompt's file gives the same text on import; an invalid file is refused with the place."""
 
 from __future__ import annotations
 

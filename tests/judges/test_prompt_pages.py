@@ -1,4 +1,4 @@
-"""Prompts on the pages: copied, edited, compared, carried away; what is wrong stands beside its field."""
+"""Prompts on the pages: copied, edited, compared, exported; errors are shown at their field."""
 
 from __future__ import annotations
 

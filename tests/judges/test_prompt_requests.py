@@ -1,4 +1,4 @@
-"""The exact request about an item is shown before anything is sent, and is what is then sent, to the byte."""
+"""The exact request about an item is shown before anything is sent, and is sent byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Letting a model propose prompts: what it is shown, how it is read, and that the search climbs."""
+"""Prompt proposals by a model: its prompt, parsing of its replies, and progress of the search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A judge's text is data: checked when it is saved, frozen once used, and a part of what the judge is."""
+"""A judge's text is data: validated on saving, frozen once used, and part of the judge's identity."""
 
 from __future__ import annotations
 

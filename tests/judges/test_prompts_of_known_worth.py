@@ -1,6 +1,6 @@
-"""Two prompts whose worth is known: the better one is recognised, and equal ones are seldom told apart.
+"""Two prompts of known quality: the better one is recognised, and equal ones are rarely told apart.
 
-The fake model says what each prompt's errors are; a study compares them by the swap of whole clusters.
+The fake model defines each prompt's errors; a study compares the prompts by swapping whole clusters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every protocol of the table, and what each says and reads."""
+"""Every protocol in the table: its prompts and its parsing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FED with GPT-4's recorded scores, served by a local endpoint: the report of the imported labels."""
+"""FED with GPT-4's recorded scores, served by a local endpoint: the same report as from imported labels."""
 
 from __future__ import annotations
 

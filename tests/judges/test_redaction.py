@@ -1,4 +1,4 @@
-"""A key that an endpoint repeats is nowhere: not cut, escaped, in parts, in an error or in an answer."""
+"""A key echoed by an endpoint is stored nowhere: cut, escaped, in parts, in an error or in an answer."""
 
 from __future__ import annotations
 

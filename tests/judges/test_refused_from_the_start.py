@@ -1,5 +1,5 @@
-"""A server that refuses everything with 400, as LiteLLM does for a wrong model: the run stops after ten
-equal refusals, caps count what was sent, and the run says why in the server's words."""
+"""A server that refuses every request with 400, as LiteLLM does for a wrong model: the run stops after ten
+equal refusals, caps count the requests sent, and the run shows the server's message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reply is besides its text: why it is none, its reasoning, its probabilities, its form."""
+"""Parts of a reply besides its text: reasons for a missing text, reasoning, probabilities, form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewordings change how a text says something, by rule, and nothing of what it asks."""
+"""Rewordings change the wording of a text by rule, but not its questions."""
 
 from __future__ import annotations
 

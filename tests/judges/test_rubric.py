@@ -1,4 +1,4 @@
-"""Rubrics: any scheme's questions become a prompt and a form of reply, read strictly."""
+"""Rubrics: any scheme's questions become a prompt and a reply form, parsed strictly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges point at turns: by the numbers that stand in the prompt, and at nothing that is not shown."""
+"""Judges cite turns by the numbers in the prompt, and only turns that are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts of rubrics: their exact request and their worked examples are bound to a scheme that is chosen."""
+"""Prompts of rubrics: their exact request and worked examples are bound to a selected scheme."""
 
 from __future__ import annotations
 

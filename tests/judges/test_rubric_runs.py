@@ -1,4 +1,4 @@
-"""Rubrics at work: any scheme of the database gets a judge, from a page, a command and the API."""
+"""Rubrics at work: any scheme in the database gets a judge, from a page, a command and the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rubric over a scheme with questions of two kinds: a call about all turns, and one about the whole."""
+"""A rubric on a scheme with questions of both kinds: one call about all turns, one about the whole."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The judges there are stay who they are: another spec would be another rater, and would ask all again.
+"""Existing judges keep their identity: another spec would be another rater and repeat all calls.
 
-A judge that asks a model is at a server, whose address is part of it.
+A judge that calls a model has a server, whose URL is part of its identity.
 """
 
 from __future__ import annotations

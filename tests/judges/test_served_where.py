@@ -1,4 +1,4 @@
-"""Where a model is served is part of who a judge is: two servers of one model are two judges, and a run never
+"""A model's server is part of a judge's identity: two servers of one model are two judges, and a run never
 changes its server."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What endpoints do wrong: retried where that can help, failed at once where it cannot, never a label."""
+"""Errors of endpoints: retried if that can help, failed at once if not, never a label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CPDScore-Dialogue's rule, and what its judge shows and reads."""
+"""CPDScore-Dialogue's rule, and its judge's prompt and parsing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nobody can answer is said before it starts, in the same words to people and to judges."""
+"""Unanswerable items are announced before the start, in the same words to people and judges."""
 
 from __future__ import annotations
 

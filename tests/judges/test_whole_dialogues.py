@@ -1,4 +1,4 @@
-"""Judges of whole dialogues: one call a continuation, answers to the questions about its dialogue item."""
+"""Judges of whole dialogues: one call per continuation, answers to questions about its dialogue item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BARTScore on tiny models that the test makes, against a direct computation."""
+"""BARTScore on tiny models created by the test, against a direct computation."""
 
 from __future__ import annotations
 

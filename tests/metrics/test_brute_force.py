@@ -1,4 +1,4 @@
-"""Metrics against the papers' formulas, written once more as plain loops, on random conversations."""
+"""Metrics against the papers' formulas, reimplemented as plain loops, on random conversations."""
 
 from __future__ import annotations
 

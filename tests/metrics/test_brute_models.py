@@ -1,4 +1,4 @@
-"""Metrics that learn from a corpus, against their formulas written once more as plain loops."""
+"""Metrics that learn from a corpus, against their formulas reimplemented as plain loops."""
 
 from __future__ import annotations
 

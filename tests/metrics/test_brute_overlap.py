@@ -1,4 +1,4 @@
-"""Overlap metrics against their definitions, written once more as plain loops, on random pairs of texts."""
+"""Overlap metrics against their definitions, reimplemented as plain loops, on random pairs of texts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The worked examples of docs/metrics are what the metrics give, and every metric has a section.
+"""The worked examples of docs/metrics match the metrics' results, and every metric has a section.
 
-An example is a fenced block of the kind `example`: turns, then `key = value` or `key: reason`. Lines before
+An example is a fenced block of type `example`: turns, then `key = value` or `key: reason`. Lines before them
 may declare `profile ID: text`, `agenda ID: text`, `edge ID ID`, `terminal ID` and `reference: text`.
-Embeddings are counts of words.
+Embeddings are word counts.
 """
 
 from __future__ import annotations

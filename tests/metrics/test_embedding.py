@@ -1,4 +1,4 @@
-"""Embeddings: each distinct text once, the same digits in any company, and what is kept."""
+"""Embeddings: each distinct text once, the same digits in any batch, and caching."""
 
 from __future__ import annotations
 

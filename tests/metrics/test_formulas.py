@@ -1,4 +1,4 @@
-"""What is worked by hand in the docs where turns alone cannot show it, and what must hold of the parts."""
+"""Examples worked by hand in the docs that need more than turns, and properties of the parts."""
 
 from __future__ import annotations
 

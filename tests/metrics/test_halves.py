@@ -1,4 +1,4 @@
-"""Predictions of one half: what was given to the system has no value, for that reason. MPCEval table 2."""
+"""Predictions of one half: input given to the system has no value, with that reason. MPCEval table 2."""
 
 from __future__ import annotations
 

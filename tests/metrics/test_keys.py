@@ -1,4 +1,4 @@
-"""Metric keys as people write them."""
+"""Metric keys as users write them."""
 
 from __future__ import annotations
 

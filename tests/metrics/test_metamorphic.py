@@ -1,4 +1,4 @@
-"""What may happen to a conversation without changing a value, for every metric of the table."""
+"""Changes of a conversation that leave a value unchanged, for every metric in the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics that need a model: tried on tiny ones, and refused in one line without."""
+"""Metrics that need a model: tested on tiny models, and refused in one line without a model."""
 
 from __future__ import annotations
 

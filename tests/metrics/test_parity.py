@@ -1,4 +1,4 @@
-"""The `reference` variants give what MPCEval's published code gives, on the 40 meetings."""
+"""The `reference` variants match MPCEval's published code on the 40 meetings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that a metric cannot read is flagged, and its value stands."""
+"""Text that a metric cannot read is flagged, and its value is kept."""
 
 from __future__ import annotations
 

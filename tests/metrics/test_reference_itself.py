@@ -1,4 +1,4 @@
-"""A metric that compares with a reference has no value of the reference itself."""
+"""A metric that compares with a reference has no value for the reference itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""manage.py score: files in, one line a value out, and one clear line for what is wrong."""
+"""manage.py score: files in, one line per value out, and a one-line message for each error."""
 
 from __future__ import annotations
 

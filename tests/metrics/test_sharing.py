@@ -1,4 +1,4 @@
-"""What a conversation's turns share is computed once, and changes no score."""
+"""Data shared by a conversation's turns is computed once, and changes no score."""
 
 from __future__ import annotations
 

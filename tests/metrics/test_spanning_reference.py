@@ -1,4 +1,4 @@
-"""The tree of SC-Gini `reference` is that of SciPy, which the published code calls, in less memory."""
+"""The tree of SC-Gini `reference` equals SciPy's, which the published code calls, in less memory."""
 
 from __future__ import annotations
 

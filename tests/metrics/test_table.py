@@ -1,4 +1,4 @@
-"""What holds for every metric of the table: declarations, reasons, determinism, and what must not matter."""
+"""Tests of every metric in the table: declarations, reasons, determinism, and irrelevant changes."""
 
 from __future__ import annotations
 

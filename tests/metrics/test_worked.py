@@ -1,6 +1,6 @@
-"""Every figure of three digits or more that docs/metrics works out in its text is computed here.
+"""Every figure of three digits or more worked out in the text of docs/metrics is computed here.
 
-The figures in fenced blocks are checked by `test_docs` and `tests/docs`, those on speed by the benchmarks.
+Figures in fenced blocks are checked by `test_docs` and `tests/docs`, figures on speed by the benchmarks.
 """
 
 from __future__ import annotations

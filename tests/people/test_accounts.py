@@ -1,4 +1,4 @@
-"""Accounts: roles, deactivating, passwords, and what of it is logged."""
+"""Accounts: roles, deactivation, passwords, and their log entries."""
 
 from __future__ import annotations
 

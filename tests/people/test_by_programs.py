@@ -1,4 +1,4 @@
-"""Groups, rules, roles in a campaign, join links and messages are reached by programs, too."""
+"""Groups, rules, campaign roles, join links and messages are available through the API, too."""
 
 from __future__ import annotations
 

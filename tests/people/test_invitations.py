@@ -1,4 +1,4 @@
-"""Invitations by e-mail: sent by a worker or shown to copy, one link each; accounts stay untold."""
+"""Invitations by e-mail: sent by a worker or shown to copy, one link each; accounts are not revealed."""
 
 from __future__ import annotations
 

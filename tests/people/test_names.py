@@ -1,4 +1,4 @@
-"""User names cannot be mistaken for one another, and hold nothing but a name."""
+"""User names cannot be mistaken for one another, and contain nothing but a name."""
 
 from __future__ import annotations
 

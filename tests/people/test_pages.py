@@ -1,4 +1,4 @@
-"""The pages of people, the same over HTTP and by command, and the log of it all."""
+"""The pages of people, the same through the API and by command, and their log."""
 
 from __future__ import annotations
 

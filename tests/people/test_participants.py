@@ -1,4 +1,4 @@
-"""Annotators from outside: they come by a link, work in one campaign, and end at a code."""
+"""External annotators: they arrive by a link, work in one campaign, and finish with a code."""
 
 from __future__ import annotations
 

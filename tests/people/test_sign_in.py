@@ -1,4 +1,4 @@
-"""Wrong passwords slow the next try down, then lock; all of it is logged and counted in the database."""
+"""Wrong passwords delay the next attempt, then lock; all of it is logged and counted in the database."""
 
 from __future__ import annotations
 

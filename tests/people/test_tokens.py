@@ -1,4 +1,4 @@
-"""Tokens: shown once, kept as hashes, for a time, to read or to write."""
+"""Tokens: shown once, stored as hashes, with an expiry, for reading or writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backup and restore: one command each, checked, atomic, of the embedded database and of an outside one."""
+"""Backup and restore: one command each, verified, atomic, for the embedded and an external database."""
 
 from __future__ import annotations
 

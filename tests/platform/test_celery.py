@@ -1,4 +1,4 @@
-"""Real Celery workers over a real Redis: a worker is killed in a run, Redis goes and comes back."""
+"""Real Celery workers on a real Redis: a worker is killed during a run, and Redis fails and returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An option of a command acts, is refused, or says why it does nothing; `agree` has a file of its own."""
+"""A command's option acts, is refused, or explains its lack of effect; `agree` has its own file."""
 
 from __future__ import annotations
 

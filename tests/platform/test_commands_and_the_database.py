@@ -1,4 +1,4 @@
-"""Commands start the embedded database when they need it, share it, and leave nothing behind."""
+"""Commands start the embedded database if needed, share it, and leave nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A download through the real web server is whole or visibly broken, whatever is killed while it runs."""
+"""A download from the real web server is complete or visibly broken, whatever is killed meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a kill leaves behind, the next start recovers from it."""
+"""The next start recovers from whatever a kill leaves behind."""
 
 from __future__ import annotations
 

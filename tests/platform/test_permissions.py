@@ -1,4 +1,4 @@
-"""Run by root or by an ordinary user, Concord changes nobody's folders but its own."""
+"""Run as root or as an ordinary user, Concord changes no folders except its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The production shape, as far as it can be checked without a container engine."""
+"""The production setup, as far as it can be checked without a container engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A full disk, too few open files: one clear line each, nothing confirmed is lost, it goes on by itself."""
+"""A full disk, too few open files: one clear line each, no confirmed data lost, automatic recovery."""
 
 from __future__ import annotations
 

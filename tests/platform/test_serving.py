@@ -1,4 +1,4 @@
-"""The supervisor: one command runs everything, and nothing survives it or is lost."""
+"""The supervisor: one command runs everything, and no process survives it or is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The set-up behind make: quick when there is nothing to do, clear when it cannot go on."""
+"""The setup behind make: quick if there is nothing to do, clear if it cannot continue."""
 
 from __future__ import annotations
 

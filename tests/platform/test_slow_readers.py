@@ -1,4 +1,4 @@
-"""Readers that take next to nothing, known or not, hold up nobody who signs in."""
+"""Clients that read almost nothing, known or unknown, delay nobody who signs in."""
 
 from __future__ import annotations
 

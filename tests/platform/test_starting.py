@@ -1,4 +1,4 @@
-"""Starting: with the demo, again, and when something is in the way."""
+"""Starting: with the demo, repeatedly, and with obstacles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While the database is away, pages and the API say so and ask to come back; the fault is not called ours."""
+"""While the database is unavailable, pages and API say so and ask to retry, and report no server error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A start takes as long as it takes: the supervisor says what it waits for, and gives up on a death alone."""
+"""A start may take any time: the supervisor shows its progress, and gives up only if a process dies."""
 
 from __future__ import annotations
 

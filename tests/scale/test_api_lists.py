@@ -1,4 +1,4 @@
-"""A page far into a list of the API is looked up by ids, from the nearer end, and is the same page."""
+"""A page far into an API list is looked up by ids, from the nearer end, with the same result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grows with a corpus is a job: opening a campaign, starting runs, making gold."""
+"""Work that grows with a corpus is a job: opening a campaign, starting runs, deriving gold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages say of calls is kept by triggers, and what they list is found from the nearer end."""
+"""Counts of calls on pages are kept by triggers, and lists are read from the nearer end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judge would take over a large corpus is told from a part of it, whatever the corpus's size."""
+"""A judge's cost on a large corpus is estimated from a part of it, regardless of the corpus's size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads of many labels are written by a worker and kept for a while, for who asked for them alone."""
+"""Downloads of many labels are written by a worker and kept for a while, only for the requester."""
 
 from __future__ import annotations
 

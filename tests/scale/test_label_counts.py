@@ -1,4 +1,4 @@
-"""The numbers of labels that pages read are those of the labels, whatever wrote, withdrew or deleted them."""
+"""The label counts read by pages match the labels, whatever wrote, withdrew or deleted them."""
 
 from __future__ import annotations
 

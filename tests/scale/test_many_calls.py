@@ -1,4 +1,4 @@
-"""A run with many calls is cancelled and asked again by a job."""
+"""A run with many calls is cancelled and retried by a job."""
 
 from __future__ import annotations
 

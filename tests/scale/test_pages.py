@@ -1,4 +1,4 @@
-"""What a page or a report does for one corpus does not grow with what it does not show."""
+"""The work of a page or report on a corpus does not grow with data that it does not show."""
 
 from __future__ import annotations
 

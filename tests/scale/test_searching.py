@@ -1,4 +1,4 @@
-"""A search ends after a while, says so, and finds every turn once when it goes on."""
+"""A search stops after a time limit, says so, and finds every turn once when continued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may use each address: an address that is not in this table, or lets in someone else, fails."""
+"""Permissions of every URL: a URL missing in this table, or open to others, fails."""
 
 from __future__ import annotations
 

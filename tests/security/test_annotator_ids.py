@@ -1,7 +1,7 @@
-"""What an annotator's browser or program gets names no row but their account, assignments and threads.
+"""An annotator's browser or program gets no ids except of their account, assignments and threads.
 
-By the id of an item, a turn or a task one would see that a repeat is the task that it repeats, or that a
-task has a key.
+The id of an item, a turn or a task would reveal that a repeat is the task that it repeats, or that a task has
+a key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whatever a person changes is an action that says by whom, and leaves an entry in the audit log."""
+"""Every change by a person is an action with its user, and leaves an entry in the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What annotators and adjudicators are shown, on pages or as JSON, tells no origin and nobody's answers."""
+"""Pages and JSON for annotators and adjudicators reveal no origin and no other person's answers."""
 
 from __future__ import annotations
 

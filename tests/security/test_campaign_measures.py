@@ -1,4 +1,4 @@
-"""Who looks after a campaign reads what is measured of it, and of nothing else: report, gold and exports."""
+"""Managers of a campaign read only its own results: report, gold and exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each role may do with the pages and routes of one campaign: a row for each role, a column for each."""
+"""Permissions of each role on a campaign's pages and routes: one row per role, one column per route."""
 
 from __future__ import annotations
 

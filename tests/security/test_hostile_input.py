@@ -1,4 +1,4 @@
-"""Nothing that is sent breaks a page or a route: hostile bodies, queries, forms, names and numbers."""
+"""No input breaks a page or a route: hostile bodies, queries, forms, names and numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One name for each audience: user names where people are managed, pseudonyms beside their work, never both.
+"""One name per audience: user names for managing people, pseudonyms with their work, never both.
 
-Somebody who looks after a campaign reads every page, route and file of it. What holds a user name holds no
-answer, no remark and no pseudonym, and nothing by which its rows could be laid beside those that do.
+A campaign's manager reads all its pages, routes and files. Content with a user name has no answer, no remark
+and no pseudonym, and nothing by which its rows could be matched with rows that have.
 """
 
 from __future__ import annotations

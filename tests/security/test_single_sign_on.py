@@ -1,4 +1,4 @@
-"""Single sign-on lets in whom the provider vouches for, and nobody who only seems to be that person."""
+"""Single sign-on admits users vouched for by the provider, and no impostor."""
 
 from __future__ import annotations
 

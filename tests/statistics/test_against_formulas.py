@@ -1,4 +1,4 @@
-"""Statistics equal their published formulas, written out item by item, where no library has them."""
+"""Statistics equal their published formulas, written out item by item, if no library has them."""
 
 from __future__ import annotations
 

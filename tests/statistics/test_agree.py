@@ -1,4 +1,4 @@
-"""`manage.py agree`: what it prints, and what it refuses with file, line, column and value."""
+"""`manage.py agree`: its output, and its error messages with file, line, column and value."""
 
 from __future__ import annotations
 

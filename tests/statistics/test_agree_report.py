@@ -1,4 +1,4 @@
-"""What `manage.py agree` tells a person: the answer, how it was come by, and what is wrong with a file."""
+"""The report of `manage.py agree`: the main results, their methods, and problems of a file."""
 
 from __future__ import annotations
 

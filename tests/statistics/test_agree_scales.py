@@ -1,4 +1,4 @@
-"""`manage.py agree` on files that say which answers are missing, and on which scale each question is."""
+"""`manage.py agree` on files that declare missing answers, and the scale of each question."""
 
 from __future__ import annotations
 

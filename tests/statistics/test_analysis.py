@@ -1,4 +1,4 @@
-"""Which statistics are given for which raters, in which order, and what is compared with what."""
+"""The choice of statistics for raters, their order, and the comparisons."""
 
 from __future__ import annotations
 

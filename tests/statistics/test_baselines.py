@@ -1,4 +1,4 @@
-"""Baselines and panels: scikit-learn's dummies, hand calculation, and nothing learned from an item's own."""
+"""Baselines and panels: against scikit-learn's dummies and by hand; no item teaches its own answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correlations by level are those that pandas and SciPy give, computed apart; what cannot be is said."""
+"""Correlations by level equal independent results by pandas and SciPy; undefined ones have a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every statistic of the table. A statistic added without its properties fails here."""
+"""Tests of every statistic in the table. A statistic added without its properties fails here."""
 
 from __future__ import annotations
 

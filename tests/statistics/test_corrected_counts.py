@@ -1,4 +1,4 @@
-"""Counts corrected by what people rated, and whether simulated truths are recovered."""
+"""Counts corrected by people's ratings, and recovery of simulated truths."""
 
 from __future__ import annotations
 

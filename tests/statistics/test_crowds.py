@@ -1,4 +1,4 @@
-"""Many raters with few items each: what is computed of them, what is left out, and that it is said."""
+"""Many raters with few items each: computed figures, omitted figures, and notes about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each statistic says where it has no value, or a value that misleads."""
+"""Each statistic's result if it has no value, or a misleading one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alike raters point: against nltk, by hand, and where there is nothing to compare."""
+"""Agreement on evidence: against nltk, by hand, and with nothing to compare."""
 
 from __future__ import annotations
 

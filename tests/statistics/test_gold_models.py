@@ -1,4 +1,4 @@
-"""Rules that learn about raters: planted error rates and severities are found again, and libraries agree."""
+"""Rules that model raters: planted error rates and severities are recovered, and libraries agree."""
 
 from __future__ import annotations
 

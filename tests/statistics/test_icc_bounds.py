@@ -1,4 +1,4 @@
-"""ICC never exceeds 1, in no resample, however few cells there are."""
+"""ICC never exceeds 1, in any resample, however few cells there are."""
 
 import numpy as np
 

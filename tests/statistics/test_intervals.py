@@ -1,4 +1,4 @@
-"""Resampling: the same seed gives the same digits, clusters stay whole, and known intervals are met."""
+"""Resampling: the same seed gives the same digits, clusters stay whole, known intervals are reproduced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of judges against the same reference: their values, difference, interval and permutation test."""
+"""Pairs of judges against the same reference: values, difference, interval and permutation test."""
 
 from __future__ import annotations
 

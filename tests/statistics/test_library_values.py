@@ -1,4 +1,4 @@
-"""A value that a library computes is the one shown, and one that differs from it is an error, not a shrug."""
+"""A value computed by a library is the value shown; a deviation is an error."""
 
 from __future__ import annotations
 

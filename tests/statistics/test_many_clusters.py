@@ -1,4 +1,4 @@
-"""Weights of many clusters are drawn once and kept small; what is computed from them does not change."""
+"""Weights of many clusters are drawn once and stored compactly; results do not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An option of `agree` does what it says, or says why it does nothing."""
+"""An option of `agree` has an effect, or explains why it has none."""
 
 from __future__ import annotations
 

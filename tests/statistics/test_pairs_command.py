@@ -1,4 +1,4 @@
-"""`manage.py pairs`: what it prints of a file, and what it refuses with file, line, column and value."""
+"""`manage.py pairs`: its output on a file, and its error messages with file, line, column and value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Permuted rows count as one order after the other would, and resamples as repeated items would."""
+"""Permuted rows give the same results as one order at a time, and resamples as repeated items."""
 
 from __future__ import annotations
 

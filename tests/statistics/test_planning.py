@@ -1,4 +1,4 @@
-"""Plans: widths against what theory says, figures against the report's, ranges, and what has no plan."""
+"""Plans: widths against theory, figures against the report, ranges, and reasons for no plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prevalence corrected for a judge's errors: what holds exactly, and what is refused."""
+"""Prevalence corrected for a judge's errors: exact properties, and refused input."""
 
 from __future__ import annotations
 

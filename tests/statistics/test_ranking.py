@@ -1,4 +1,4 @@
-"""Ranking accuracy beside counting every pair by hand: ties, thresholds, many values, resamples."""
+"""Ranking accuracy against counting every pair by hand: ties, thresholds, many values, resamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One row a rater, beside pandas, scipy and scikit-learn, and what is said where nobody compares."""
+"""One row per rater, against pandas, scipy and scikit-learn, and reasons if nobody is comparable."""
 
 from __future__ import annotations
 

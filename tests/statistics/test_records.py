@@ -1,4 +1,4 @@
-"""What becomes of records: what is missing, which way a scale runs, and what has no mean."""
+"""Processing of records: missing values, direction of a scale, and scales without a mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thresholds, probabilities and maps of scores: by brute force, and never learned on what is shown."""
+"""Thresholds, probabilities and maps of scores: by brute force, and never learned on the scored data."""
 
 from __future__ import annotations
 

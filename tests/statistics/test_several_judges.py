@@ -1,4 +1,4 @@
-"""The alternative annotator test of several judges: corrected so that any of them may be chosen."""
+"""The alternative annotator test of several judges, corrected so that any of them may be chosen."""
 
 from __future__ import annotations
 

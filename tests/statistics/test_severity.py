@@ -1,4 +1,4 @@
-"""The additive model of items and raters beside statsmodels, numpy and closed forms."""
+"""The additive model of items and raters against statsmodels, numpy and closed forms."""
 
 from __future__ import annotations
 

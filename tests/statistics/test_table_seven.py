@@ -1,4 +1,4 @@
-"""Table 7 reads marks, and nothing that is not one."""
+"""Table 7 reads tags, and nothing that is not a tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests of a difference refuse what they cannot test, and say what they did."""
+"""Tests of a difference refuse unsuitable data, and describe their method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where turns and whole dialogues disagree: inversions, and how far a continuation moves."""
+"""Disagreement between turn and dialogue ratings: inversions, and the shift of a continuation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds over unanswered items: what trying every way to answer them gives, and nothing beyond."""
+"""Bounds over unanswered items equal those of trying all possible answers."""
 
 from __future__ import annotations
 

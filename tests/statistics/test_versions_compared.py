@@ -1,4 +1,4 @@
-"""Versions against a chosen one, corrected over all that were tried; what the best of many overstates."""
+"""Versions against a selected one, corrected over all tried; and the optimism of choosing the best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody drops out of a figure without a word: repeated answers, raters who meet nobody."""
+"""No rater is dropped from a figure silently: repeated answers, raters without overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client for Concord's HTTP API: `Concord(address, token)`, one method for each route."""
+"""A client for Concord's HTTP API: `Concord(address, token)`, one method per route."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ENDED = ("done", "failed", "cancelled")
 
 
 class JobFailed(Exception):
-    """A job failed or was cancelled: `job` says why."""
+    """A job failed or was cancelled; `job` has the reason."""
 
     def __init__(self, job: models.Job) -> None:
         self.job = job
@@ -21,7 +21,7 @@ class JobFailed(Exception):
 
 
 class Concord(Api):
-    """Every route as a method, and waiting for what takes a while."""
+    """Every route as a method, and waiting for jobs."""
 
     def wait_for_job(self, job: int, *, seconds: float = 600, every: float = 1.0) -> models.Job:
         """Return a job once it is done; raise JobFailed, or TimeoutError after `seconds`."""

@@ -1,7 +1,7 @@
-"""What every request has in common: the token, tries, keys, pages, files and refusals.
+"""Transport shared by all requests: token, retries, idempotency keys, pages, files and refusals.
 
 ConcordError        Concord refused a request: `status`, `detail`, `code`, `fields`, `body`
-|-- Unreachable     no answer came after all tries
+|-- Unreachable     no response after all tries
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import Any
 PAGE = 200
 LONGEST_WAIT = 60.0
 AGAIN = frozenset({429, 502, 503, 504})
-"""Statuses that pass by themselves."""
+"""Temporary statuses, worth a retry."""
 BUSY = "idempotency_key_busy"
 SAFE = frozenset({"GET", "PUT", "DELETE"})
-"""Methods that do the same when sent twice; a POST does where it has a key."""
+"""Idempotent methods; a POST is idempotent if it has a key."""
 File = bytes | Path | tuple[str, bytes]
-"""A file to send: its bytes, where it lies, or its name with its bytes."""
+"""A file to send: its bytes, its path, or its name with its bytes."""
 
 
 class ConcordError(Exception):
-    """A refusal: `detail` says it in a sentence, `code` to programs, `fields` by part of what was sent."""
+    """A refusal: `detail` is a sentence, `code` is for programs, `fields` has errors by request field."""
 
     def __init__(self, status: int, body: Mapping[str, Any]) -> None:
         self.status = status
@@ -41,18 +41,18 @@ class ConcordError(Exception):
 
 
 class Unreachable(ConcordError):
-    """There was no answer."""
+    """No response after all tries."""
 
     def __init__(self, why: str) -> None:
         super().__init__(0, {"detail": why, "code": "unreachable"})
 
 
 class Transport:
-    """A connection to a Concord, such as `https://concord.example.org`, in the name of a token's owner.
+    """A connection to a Concord, such as `https://concord.example.org`, as the token's owner.
 
-    A request that may be sent again is tried up to `tries` times: where the network fails and on 429, 502,
-    503 and 504, after 0.5, 1, 2 ... seconds (or what `Retry-After` asks for). A POST carries an idempotency
-    key of its own, so that trying again does nothing twice.
+    An idempotent request is tried up to `tries` times: on network errors and on 429, 502, 503 and 504, after
+    0.5, 1, 2 ... seconds (or after the time in `Retry-After`). A POST has its own idempotency key, so a retry
+    takes effect only once.
     """
 
     def __init__(self, address: str, token: str, *, timeout: float = 60, tries: int = 5) -> None:
@@ -61,7 +61,7 @@ class Transport:
         self._token = token
 
     def quoted(self, part: Any) -> str:
-        """Return a part of a path as an address writes it."""
+        """Return a part of a path, URL-encoded."""
         return urllib.parse.quote(str(part), safe="")
 
     def send(
@@ -74,7 +74,7 @@ class Transport:
         form: Mapping[str, Any] | None = None,
         keyed: bool = False,
     ) -> Any:
-        """Send a request and return what came back: JSON as Python, a file as bytes, None for nothing."""
+        """Send a request and return the response: JSON as Python, a file as bytes, None if empty."""
         headers = {"Authorization": f"Token {self._token}", "Accept": "*/*"}
         data: bytes | None = None
         if form is not None:
@@ -92,7 +92,7 @@ class Transport:
         return self._tried(asked, keyed or method in SAFE)
 
     def pages(self, path: str, query: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        """Yield the rows of a list, page by page as they are asked for."""
+        """Yield the rows of a list, requesting pages as needed."""
         offset = 0
         while True:
             page = self.send("GET", path, query={**(query or {}), "limit": PAGE, "offset": offset})
@@ -151,7 +151,7 @@ def _query(query: Mapping[str, Any] | None) -> str:
 
 
 def _multipart(form: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return a form with files as bytes, and its media type."""
+    """Return a multipart form as bytes, and its media type."""
     boundary = uuid.uuid4().hex
     parts: list[bytes] = []
     for name, value in _single(form):
@@ -167,7 +167,7 @@ def _multipart(form: Mapping[str, Any]) -> tuple[bytes, str]:
 
 
 def _single(form: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield a form's fields one value at a time: a list is sent under one name, and None not at all."""
+    """Yield a form's fields one value at a time: a list repeats its name, and None is omitted."""
     for name, value in form.items():
         for one in value if isinstance(value, list) else [value]:
             if one is not None:

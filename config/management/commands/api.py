@@ -26,9 +26,9 @@ from config.declared_input import METHODS, DeclaredInput, declared_input
 
 ROOT = "/api/v1/"
 MISTAKE = 2
-"""The exit status for a mistake in the command itself; a refused request ends with 4, an error with 5."""
+"""Exit status for an error in the command line; a refused request gives 4, a server error 5."""
 LATER = 202
-"""A job writes the file: the answer names the job, and is never written in the file's place."""
+"""Status if a job writes the file: the response names the job, and is never saved as the file."""
 EXAMPLES = f"""\
 examples:
   manage.py api GET campaigns/ state=open
@@ -52,11 +52,11 @@ class Command(DatabaseCommand):
     )
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        """Return a parser whose help lists the routes, which are loaded only then."""
+        """Return a parser whose help lists the routes; they are loaded only for the help."""
         return super().create_parser(prog_name, subcommand, add_help=False, **options)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the request, whose it is, and where its answer goes."""
+        """Add the arguments for the request, its account, and the output of the response."""
         parser.add_argument(
             "method", type=str.upper, choices=METHODS, metavar="METHOD", help=", ".join(METHODS)
         )
@@ -85,7 +85,7 @@ class Command(DatabaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Send the request through all that a server's request passes, and print the answer."""
+        """Send the request through the same middleware as on a server, and print the response."""
         person = account(options["account"])
         request = prepare_request(options["method"], options["path"], options["fields"], options["address"])
         response = send(request, person)
@@ -108,7 +108,7 @@ class Command(DatabaseCommand):
             for part in response:
                 self.stdout.write(part.decode() if isinstance(part, bytes) else part, ending="")
             return
-        unfinished = output.with_name(f"{output.name}.part")  # a file of this name is always whole
+        unfinished = output.with_name(f"{output.name}.part")  # so a file named `output` is always complete
         try:
             with unfinished.open("wb") as file:
                 file.writelines(response)
@@ -119,7 +119,7 @@ class Command(DatabaseCommand):
 
 
 def account(name: str | None) -> User:
-    """Return the account of a name, or without one the only administrator. Raises CommandError."""
+    """Return the account with a name; without a name, the only administrator. Raises CommandError."""
     if name is not None:
         person = User.objects.filter(username=name, is_active=True).first()
         if person is None:
@@ -135,7 +135,7 @@ def account(name: str | None) -> User:
 
 
 def prepare_request(method: str, route: str, fields: list[str], address: str) -> WSGIRequest:
-    """Return a request as a web server would make it of the words of a command line.
+    """Return the arguments of a command line as a request, as a web server would build it.
 
     Raises CommandError for a path without a route, a field that is not `key=value`, and an unreadable file.
     """
@@ -174,8 +174,8 @@ def prepare_request(method: str, route: str, fields: list[str], address: str) ->
 
 
 def send(request: WSGIRequest, person: User) -> HttpResponseBase:
-    """Return the answer of the whole middleware and the view to a request of an account."""
-    # What DRF's own test client sets: the request is this account's, as if a token had been checked.
+    """Return the response of all middleware and the view to a request of an account."""
+    # As DRF's own test client does: the request is authenticated as this account, without a token.
     request._force_auth_user = person  # type: ignore[attr-defined]
     request._force_auth_token = "command line"  # type: ignore[attr-defined]
     handler = BaseHandler()
@@ -199,7 +199,7 @@ def _full_path(route: str) -> str:
 def _declared(method: str, full_path: str) -> DeclaredInput | None:
     match = resolve(full_path)
     if method not in _methods(match.func):
-        return None  # the route refuses it itself
+        return None  # the route refuses it
     return declared_input(match.func, method, f"/{match.route}")
 
 
@@ -210,7 +210,7 @@ def _query(fields: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _parts(fields: list[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of a multipart body: texts, and files under their names."""
+    """Yield the parts of a multipart body: strings, and files with their names."""
     for field in fields:
         name, separator, value = field.partition("=")
         if separator and value.startswith("@"):
@@ -221,7 +221,7 @@ def _parts(fields: list[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _body(fields: list[str], declared: DeclaredInput | None) -> Any:
-    """Return the JSON body: fields by name, a list where several have one name or the route takes a list."""
+    """Return the JSON body: fields by name, a list if several share a name or the route takes a list."""
     if len(fields) == 1 and fields[0].startswith("@"):
         try:
             return json.loads(json.dumps(yaml.safe_load(_read(fields[0][1:])), default=str))
@@ -273,7 +273,7 @@ def _reason(response: HttpResponseBase) -> str:
         return f"The answer is {response.status_code} {response.reason_phrase}."
 
 
-# What --help says: the routes, or what one of them takes.
+# Text of --help: the routes, or the input of one of them.
 
 
 class _Help(argparse.Action):
@@ -284,7 +284,7 @@ class _Help(argparse.Action):
         if method and route:
             try:
                 sys.stdout.write("\n".join(_describe(method, route)) + "\n")
-            except CommandError as error:  # raised while options are read, it would be shown with a traceback
+            except CommandError as error:  # raised while options are parsed, it would show a traceback
                 parser.error(str(error))
         else:
             listing = "\n".join(f"  {line}" for line in _list_routes())
@@ -293,7 +293,7 @@ class _Help(argparse.Action):
 
 
 def _list_routes() -> Iterator[str]:
-    """Yield a line for each route: its path, its methods and the first sentence about it."""
+    """Yield a line for each route: its path, methods and first sentence of its description."""
     for route, view in _routes(get_resolver().url_patterns, ""):
         about = re.sub(r"\s+", " ", (view.cls.__doc__ or "").strip()).partition(". ")[0].rstrip(".")
         yield f"{_readable(route)}  {', '.join(_methods(view))}  {about}".rstrip()
@@ -319,7 +319,7 @@ def _readable(route: str) -> str:
 
 
 def _describe(method: str, route: str) -> Iterator[str]:
-    """Yield what the API's document says of one method of a route: its query, its body, its refusals."""
+    """Yield the OpenAPI document's text on one method of a route: its query, body and refusals."""
     from drf_spectacular.generators import SchemaGenerator  # loads every view, for help alone
 
     full_path = _full_path(urlsplit(route).path)
@@ -366,7 +366,7 @@ def _kind(schema: Any, document: Any) -> str:
 
 
 def _resolved(schema: Any, document: Any) -> Any:
-    """Return the schema behind references, of several alternatives the first."""
+    """Return the schema behind references; of several alternatives, the first."""
     while True:
         if "$ref" in schema:
             schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]

@@ -21,7 +21,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to, and whether over something."""
+        """Add the path, and the option to overwrite it."""
         parser.add_argument("path", type=Path, help="the file to write, such as concord.backup")
         parser.add_argument("--replace", action="store_true", help="write over a file that is there")
 

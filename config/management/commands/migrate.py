@@ -1,4 +1,4 @@
-"""`manage.py migrate`: as Django's, in a fraction of the time."""
+"""`manage.py migrate`: the same as Django's, in a fraction of the time."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Command(migrate.Command):
 
 @contextmanager
 def each_model_alone() -> Iterator[None]:
-    """Render a changed model without those related to it.
+    """Render a changed model without its related models.
 
-    Django renders every model again that is related to a changed one by any path, here nearly all of them for
-    nearly every operation. The statements sent to the database need table and column names of related models
-    alone, which older renderings have too. The state is marked as delayed, so that Django renders it anew
-    before a migration runs code.
+    Django rerenders every model related to a changed one by any path: here nearly all models for nearly every
+    operation. The statements sent to the database need only table and column names of related models, which
+    older renderings have too. The state is marked as delayed, so that Django rerenders it before a migration
+    runs code.
     """
     related = ProjectState._find_reload_model  # type: ignore[attr-defined]
     ProjectState._find_reload_model = _itself  # type: ignore[attr-defined]
@@ -37,6 +37,6 @@ def each_model_alone() -> Iterator[None]:
 def _itself(
     state: ProjectState, app_label: str, model_name: str, delay: bool = False
 ) -> set[tuple[str, str]]:
-    """Stand in for ProjectState._find_reload_model."""
+    """Replacement for ProjectState._find_reload_model."""
     state.is_delayed = True
     return {(app_label, model_name)}

@@ -1,4 +1,4 @@
-"""`manage.py restore PATH`: the database as a backup has it."""
+"""`manage.py restore PATH`: replace the database by a backup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where from, and whether over something."""
+        """Add the path, and the option to replace existing content."""
         parser.add_argument("path", type=Path, help="a file that `manage.py backup` wrote")
         parser.add_argument(
             "--replace",

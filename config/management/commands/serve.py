@@ -1,4 +1,4 @@
-"""`manage.py serve`: everything that Concord needs, from one command, until Ctrl-C."""
+"""`manage.py serve`: run all of Concord from one command, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Options, each with its environment variable."""
+        """Add the options, each with its environment variable."""
         parser.add_argument(
             "--host", default=os.environ.get("HOST") or "127.0.0.1", help="address to listen on"
         )
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Serve until asked to stop."""
+        """Serve until stopped."""
         port, processes = _port(options["port"]), _web_processes()
         supervisor = Supervisor(
             layout(settings.HOME), host=options["host"], port=port, say=self._say, keys=_take_keys()
@@ -77,9 +77,9 @@ class Command(BaseCommand):
         supervisor.watch()
 
     def _start_fake_model(self, supervisor: Supervisor) -> str:
-        """Start the fake model and return its base URL: where it was before, else on a free port.
+        """Start the fake model and return its base URL: the same as before if possible, else on a free port.
 
-        Its address is part of who its judges are: elsewhere they would be others.
+        The URL is part of its judges' identity: at another URL they would be different judges.
         """
         from jobs.fake_models import ENDPOINT  # the apps are loaded by now
         from jobs.models import Endpoint
@@ -94,20 +94,20 @@ class Command(BaseCommand):
         return f"http://{FAKE_MODEL_HOST}:{port}/v1"
 
     def _retire_fake_model(self) -> None:
-        """Take the fake model of an earlier demo off the lists: it ended with that demo."""
+        """Retire the fake model of an earlier demo: it ended with that demo."""
         from jobs.endpoints.endpoint_actions import retire  # the apps are loaded by now
         from jobs.fake_models import ENDPOINT
 
         retire(by=None, name=ENDPOINT)
 
     def _migrate(self) -> None:
-        """Bring the tables up to date; a look at what is applied is all it takes when they are."""
+        """Migrate the tables if needed; checking for unapplied migrations is fast."""
         if migrations_wait():
             self._say("Preparing the database...")
             call_command("migrate", interactive=False, verbosity=0)
 
     def _first_link(self, supervisor: Supervisor) -> str:
-        """Return the link that makes the first administrator, empty where there is one."""
+        """Return the link that creates the first administrator, '' if there is one already."""
         from annotation.management.commands.people import address_of  # the apps are loaded by now
         from annotation.people.links import first_administrator
 
@@ -124,13 +124,13 @@ class Command(BaseCommand):
         self._say(f"Logs are in {supervisor.places.logs}. Ctrl-C stops everything.")
 
     def _say(self, line: str) -> None:
-        with suppress(OSError):  # nobody reads on, or its disk is full: no reason to stop serving
+        with suppress(OSError):  # output closed, or its disk full: no reason to stop serving
             self.stdout.write(line)
             self.stdout.flush()
 
 
 def _web_processes() -> int:
-    """How many processes answer; CommandError for anything that is no such number."""
+    """Return the number of web processes; CommandError for an invalid number."""
     text = os.environ.get("CONCORD_WEB_PROCESSES") or str(children.WEB_PROCESSES)
     if not text.isdecimal() or not 1 <= int(text) <= children.MOST_WEB_PROCESSES:
         raise CommandError(
@@ -140,14 +140,14 @@ def _web_processes() -> int:
 
 
 def _take_keys() -> dict[str, str]:
-    """Take the keys of endpoints out of this process's environment, from which every program inherits."""
+    """Remove endpoints' keys from the environment, which every program inherits, and return them."""
     from jobs.endpoints.endpoint_actions import key_variables  # the apps are loaded by now
 
     return {name: os.environ.pop(name) for name in key_variables() if name in os.environ}
 
 
 def _port(text: str) -> int:
-    """A port number; CommandError for anything else."""
+    """Return a port number; CommandError if invalid."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         raise CommandError(f"PORT={text} is not a port number: choose one between 1 and 65535.")
     return int(text)

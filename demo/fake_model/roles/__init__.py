@@ -1,4 +1,4 @@
-"""Table of roles, one file each: which role answers which prompt."""
+"""Table of roles, each with the prompts that it answers."""
 
 from demo.fake_model.requests import Request
 from demo.fake_model.role import Answer, Role

@@ -12,16 +12,16 @@ from demo.fake_model.role import QUALITY, Answer, Role, Sampler, markers, plante
 
 # A group-chat agent that errs by stage.
 #
-# The truth stands in the last turn of the chat: `{key attend=1 speak=message addressed=kit target=ana
-# ground=answer}`, several ids joined by `;`; a turn without one asks for silence. `speak` lists the accepted
-# acts, joined by `;`, the right one first. Keys of its own in an error model:
+# The truth is in the last turn of the chat: `{key attend=1 speak=message addressed=kit target=ana
+# ground=answer}`, several ids joined by `;`; a turn without a key requires silence. `speak` lists the
+# accepted acts, joined by `;`, the right one first. Its own key in an error model:
 #
 # stages     an object with the chance of an error at `attend`, `speak`, `address` and `ground`
 #
-# An ATTEND error turns attending over: a message where one must stay out, silence where one is meant. A
-# SPEAK error, where one is meant, is an act that is not accepted. ADDRESS and GROUND errors, where the key
-# asks, are a wrong set or move. Every draw is of the chat up to the point, and of the seed where the
-# request has one.
+# An ATTEND error inverts attending: a message where the agent must stay out, silence where it is meant. A
+# SPEAK error, if the agent is meant, is an act that is not accepted. ADDRESS and GROUND errors, if the key
+# requires either, are a wrong set or move. Every draw depends on the chat up to the point, and on the seed if
+# the request has one.
 
 STAGES = ("attend", "speak", "address", "ground")
 ACTS = ("silence", "message", "reaction")
@@ -120,10 +120,10 @@ def _names_by_id(lines: Sequence[str]) -> dict[str, str]:
 
 # A simulated participant of a live group chat: says something short, and finally chooses an option.
 #
-# Keys of its own in an error model:
+# Its own keys in an error model:
 #
 # silent    chance that a person says nothing
-# agrees    chance that a person chooses the first option rather than one drawn among all
+# agrees    chance that a person chooses the first option instead of a random one of all
 
 SAYS, CHOICE = "says", "choice"
 _LINES = (

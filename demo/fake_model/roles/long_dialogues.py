@@ -11,21 +11,21 @@ from demo.fake_model.errors import ErrorFileProblem, fold, one_chance
 from demo.fake_model.requests import Request, turns
 from demo.fake_model.role import Answer, Role, Sampler, planted_value
 
-# A reader of a long dialogue: it gives the answer where its history holds the evidence, else it abstains or
+# A reader of a long dialogue: it answers correctly if its history holds the evidence, else it abstains or
 # guesses.
 #
-# The truth stands in the prompt. A turn of the history that gives the answer to a question holds `{evidence
-# q17}`, or `{evidence q17 1/2}` where it is one of two parts that are both needed. The question holds
-# `{answer q17 ...}` with the right answer's text, or its letter, after the id. Ids are compared by their
-# letters and digits alone, so that `{answer q.17 ...}` keeps a retriever from going by the id itself. Keys
-# of its own in an error model:
+# The truth is in the prompt. A turn of the history with the answer to a question holds `{evidence q17}`, or
+# `{evidence q17 1/2}` if it is one of two parts that are both needed. The question holds `{answer q17 ...}`
+# with the right answer's text, or its letter, after the id. Ids are compared only by letters and digits, so
+# that a question can have `{answer q.17 ...}`, which keeps a retriever from matching the id itself. Its own
+# keys in an error model:
 #
-# e          the chance to miss although the evidence is there: then one of the other four options,
-# uniformly g          the chance to choose (E) where it is not; else uniformly one of A to E knows
-# answers by question, known from elsewhere: an object of texts, the questions without what stands in
-# braces. Such a question is answered as if the evidence were there, under its original names only.
+# e          chance to miss although the evidence is present: then one of the other four options, uniformly
+# g          chance to choose (E) if the evidence is absent; else one of A to E, uniformly
+# knows      answers known from elsewhere: an object of texts by question, without the parts in braces. Such a
+#            question is answered as if the evidence were present, under its original names only.
 #
-# Every draw is of the history and the question, and of the seed where the request has one.
+# Every draw depends on the history and the question, and on the seed if the request has one.
 
 LETTERS, UNKNOWN = "ABCDE", "E"
 UNKNOWING = "I don't know"

@@ -14,19 +14,19 @@ from demo.fake_model.requests import Request, Spoken, turns
 from demo.fake_model.role import Answer, Role, Sampler
 from demo.fake_model.roles.judges import SCORES
 
-# Whoever continues a conversation of several people, with behaviours planted at known rates.
+# Writer of continuations of a conversation, with behaviours planted at known rates.
 #
-# Keys of its own in an error model:
+# Its own keys in an error model:
 #
-# rates            expected turns per 30 written turns that show a behaviour: an object by prompting and
-# turns                  per call (`vanilla/30`), by prompting alone, or `*`, each with a number by
-# behaviour overall          how good a continuation is as a whole, 1 to 10: an object by prompting and
-# turns per call as                  above, each with a number by score (`consistency`,
-# `collaborativeness`). The last turn of a                  reply says it, a step up or down for some
-# dialogues renumbered       chance that the numbers of a reply's turns are shifted by one speaker_by_name
-# chance that a reply names speakers by name instead of id, where they have one overlong         chance that
-# a reply's first turn is far longer than turns usually are copy_differs     chance that the last of the
-# copied turns is not what was said
+# rates            expected turns with a behaviour per 30 written turns: an object by prompting and turns per
+#                  call (`vanilla/30`), by prompting alone, or `*`, each with a number by behaviour
+# overall          quality of a continuation as a whole, 1 to 10: an object by prompting and turns per call as
+#                  above, each with a number by score (`consistency`, `collaborativeness`). It is planted in
+#                  the last turn of a reply, one step higher or lower for some dialogues
+# renumbered       chance that the numbers of a reply's turns are shifted by one
+# speaker_by_name  chance that a reply gives speakers by name instead of id, if they have a name
+# overlong         chance that a reply's first turn is far longer than usual
+# copy_differs     chance that the last of the copied turns differs from the original
 
 KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
 VANILLA, TAXONOMY = "vanilla", "taxonomy"
@@ -284,11 +284,11 @@ def _turn_of_continuation_writer(number_: int, speaker: str, text: str) -> dict[
     return {"turn_number": number_, "speaker": speaker, "content": text}
 
 
-# Whoever writes a whole conversation, or its next turn, and violates constraints at planted rates.
+# Writer of whole conversations, or of the next turn, that violates constraints at planted rates.
 #
-# One key of its own in an error model: `violations`, an object with the chance, per constraint, that a
-# conversation breaks it. The chances are independent where at least three people are listed and the turns are
-# enough for everybody: at least (min_each + 1) times the people, and max_in_a_row + 2 beside.
+# Its own key in an error model: `violations`, an object with the chance, per constraint, that a conversation
+# violates it. The chances are independent if at least three people are listed and there are enough turns:
+# at least (min_each + 1) times the number of people, plus max_in_a_row + 2.
 
 LISTED_SPEAKERS, COUNT, EVERYONE, IN_A_ROW, ADDRESSEE = (
     "listed_speakers",
@@ -446,13 +446,14 @@ def _turn(
     return turn
 
 
-# Whoever predicts the next turn of numbered conversations: who speaks, what is said, or one of the two.
+# Predictor of the next turn of numbered conversations: the speaker, the message, or both.
 #
-# Keys of its own in an error model:
+# Its own keys in an error model:
 #
 # q          chance of the speaker of the most recent turn that is not by the last speaker (default 0.5);
-# else,            and where there is none, one of the listed speakers, each alike left_out   chance that a
-# conversation is left out of the reply stranger   chance that somebody speaks who is not listed
+#            else, or if there is none, one of the listed speakers, uniformly
+# left_out   chance that a conversation is left out of the reply
+# stranger   chance that the speaker is not one of those listed
 
 NUMBER, SPEAKER, MESSAGE = "dialogue_id", "next_speaker", "next_message"
 SPEAKER_LIST = "predictions"
@@ -580,12 +581,13 @@ def message(conversation: Conversation, sampler: Sampler) -> str:
     return f"{opening} {' '.join(words)}"
 
 
-# Whoever answers in the place of one of two people, with a quality that stands in the response.
+# Writer of a response in the place of one of two people, with its quality planted in the response.
 #
-# Keys of its own in an error model:
+# Its own keys in an error model:
 #
-# quality    an object with the chance of each quality from 1 to 5, planted as `{quality 4}`; what is left
-# of 1            is the chance of no marker overlong   chance that a response is a hundred times as long
+# quality    an object with the chance of each quality from 1 to 5, planted as `{quality 4}`; the remainder
+#            to 1 is the chance of no marker
+# overlong   chance that a response is a hundred times as long
 
 RESPONSE = "response"
 QUALITIES = ("1", "2", "3", "4", "5")

@@ -1,39 +1,43 @@
-"""The Answers report and single answers of agents of long dialogues over HTTP. Researchers only."""
+"""The HTTP API of the Answers report and of single answers of long-dialogue agents. Researchers only."""
 
 from __future__ import annotations
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from calibration.api.serializers import OpensTestSerializer, made_of, read_request
-from calibration.errors import CalibrationError
-from config.lists import paged
-from suites.api import Plain, ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer, list_answer
-from suites.long_dialogue.answers.answers import NARROWED, judge_named, listing, view
+from calibration.api.exports import refused_as
+from calibration.api.serializers import OpensTestSerializer, ReportQuerySerializer, compute_report
+from config import api
+from suites.api import ReportLookSerializer, ReportTableSerializer
+from suites.long_dialogue.answers.answers import NARROWED, AnswerView, Opinion, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
 from suites.long_dialogue.answers.rows import LAYOUTS, LEVELS, AnswerRow, read
 from suites.long_dialogue.scripts.answers import RULES
 
+Plain = serializers.Serializer[Any]
+JUDGE = "who decides what no rule does, or `people`"
+
 
 class AnswersQuerySerializer(ReportQuerySerializer):
-    """What a report is asked for; lists are separated by commas. See the docs of the Answers report."""
+    """Query of the Answers report; lists are separated by commas. See the docs of the report."""
 
     by = serializers.CharField(required=False, help_text="system,condition (default), script, or settings")
     score = serializers.ChoiceField(required=False, choices=list(RULES))
-    judge = serializers.CharField(required=False, help_text="who decides what no rule does, or `people`")
+    judge = serializers.CharField(required=False, help_text=JUDGE)
     set = serializers.CharField(required=False, help_text="names of question sets; all by default")
     layout = serializers.ChoiceField(required=False, choices=list(LAYOUTS))
     level = serializers.FloatField(required=False, min_value=LEVELS[0], max_value=LEVELS[1])
 
 
 class AnswersTestSerializer(OpensTestSerializer, AnswersQuerySerializer):
-    """What a report of test is asked for, and for what test is opened."""
+    """Query of the report of the test part, and the purpose for which test is opened."""
 
 
 class AnswersFigureSerializer(Plain):
@@ -59,7 +63,7 @@ class AnswersBoundsSerializer(Plain):
 
 
 class AnswersRowSerializer(Plain):
-    """A row of the report; `system` is empty where several are in it."""
+    """A row of the report; `system` is empty where the row covers several."""
 
     system = serializers.CharField(allow_blank=True)
     condition = serializers.DictField()
@@ -79,7 +83,7 @@ class AnswersRowSerializer(Plain):
 
 
 class AnswersReportSerializer(Plain):
-    """The report."""
+    """The Answers report."""
 
     corpus = serializers.CharField()
     part = serializers.CharField()
@@ -101,7 +105,7 @@ class AnswersReportSerializer(Plain):
 
 
 class ListedAnswerSerializer(Plain):
-    """An answer in a list; `right` is null where that is not known, and `why` says why."""
+    """An answer in a list; `right` is null where the answer is not scored, and `why` has the reason."""
 
     id = serializers.IntegerField(source="place.item")
     system = serializers.CharField(source="place.system")
@@ -118,26 +122,21 @@ class ListedAnswerSerializer(Plain):
     evidence = serializers.CharField(source="retrieval", allow_blank=True)
 
     def get_right(self, row: AnswerRow) -> bool | None:
-        """Whether it is right by the rule that is asked for."""
+        """Whether the answer is right by the requested rule."""
         return row.right(self.context["rule"])
 
     def get_why(self, row: AnswerRow) -> str:
-        """Why that is not known."""
+        """Return the reason for a missing score, else an empty text."""
         return row.why if self.get_right(row) is None else ""
 
 
-class AnswerLabelSerializer(Plain):
-    """What a rater said of an answer; `value` is why there is none where it is missing."""
-
-    rater = serializers.CharField()
-    kind = serializers.CharField()
-    question = serializers.CharField()
-    value = serializers.CharField(allow_blank=True)
-    explanation = serializers.CharField(allow_blank=True)
+AnswerLabelSerializer = api.serializer_of(
+    Opinion, "AnswerLabel", "A rater's label of an answer; where the label is missing, `value` is the reason."
+)
 
 
 class AnswerSerializer(Plain):
-    """An answer. What it is worth is null for the test part before test was opened."""
+    """An answer. Its scores are null in the test part until test is opened."""
 
     id = serializers.IntegerField(source="item.pk")
     corpus = serializers.CharField(source="item.corpus.name")
@@ -149,37 +148,41 @@ class AnswerSerializer(Plain):
     question = serializers.CharField(allow_blank=True)
     reply = serializers.CharField(allow_blank=True)
     answer = serializers.DictField(
-        source="record", help_text="what was recorded: options, key, use, evidence, retrieval ..."
+        source="record", help_text="the record: options, key, use, evidence, retrieval ..."
     )
     right = serializers.BooleanField(allow_null=True)
     right_lenient = serializers.BooleanField(allow_null=True)
     labels = AnswerLabelSerializer(many=True, allow_null=True, source="opinions")
 
 
-@extend_schema(methods=["GET"], parameters=[AnswersQuerySerializer], responses=AnswersReportSerializer)
-@extend_schema(methods=["POST"], request=AnswersTestSerializer, responses=AnswersReportSerializer)
-@api_view(["GET", "POST"])
-def answers(request: Request, pk: int) -> Response:
-    """Return how agents of long dialogues answer; POST logs a look at test and reports there."""
+def _report(request: Request, pk: int) -> dict[str, Any]:
     corpus = access.corpus(pk)
-    data, purpose = read_request(request, AnswersQuerySerializer, AnswersTestSerializer)
-    report = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
-    return Response(content(report))
+    return content(compute_report(request, lambda data: read(data, corpus), compute, compute_on_test))
+
+
+@api.get(AnswersReportSerializer, AnswersQuerySerializer)
+def answers(request: Request, pk: int) -> dict[str, Any]:
+    """Return the Answers report of agents of long dialogues."""
+    return _report(request, pk)
+
+
+@api.post(AnswersTestSerializer, AnswersReportSerializer)
+def answers_on_test(request: Request, pk: int) -> dict[str, Any]:
+    """Log a look at test and return the report of the test part."""
+    return _report(request, pk)
 
 
 LIST_PARAMETERS = [
     OpenApiParameter("system", str, description="only those of this system"),
     *(OpenApiParameter(key, str, enum=list(values)) for key, values in NARROWED.items()),
     OpenApiParameter("score", str, enum=list(RULES)),
-    OpenApiParameter("judge", str, description="who decides what no rule does, or `people`"),
+    OpenApiParameter("judge", str, description=JUDGE),
     OpenApiParameter("set", str, description="names of question sets, by commas"),
     OpenApiParameter("part", str, enum=["dev", "test", "all", "training"]),
 ]
 
 
-@extend_schema(parameters=LIST_PARAMETERS, responses=ListedAnswerSerializer(many=True))
-@paged
-@api_view(["GET"])
+@api.listing(ListedAnswerSerializer, query=LIST_PARAMETERS)
 def answers_list(request: Request, pk: int) -> Response:
     """List answers one by one, in order of script and walk."""
     corpus = access.corpus(pk)
@@ -187,29 +190,18 @@ def answers_list(request: Request, pk: int) -> Response:
     for key, values in NARROWED.items():
         if query_values.get(key) and query_values[key] not in values:
             raise ValidationError({key: [f"One of {', '.join(values)}."]})
-    try:
-        answer_listing = listing(read(query_values, corpus), query_values)
-    except CalibrationError as error:
-        raise ValidationError({"detail": [str(error)]}) from error
+    answer_listing = listing(read(query_values, corpus), query_values)
     context = {"rule": answer_listing.query.rule}
-    return list_answer(
-        request,
-        answer_listing.rows,
-        lambda page: ListedAnswerSerializer(page, many=True, context=context).data,
-    )
+
+    def payload(page: list[AnswerRow]) -> Any:
+        return ListedAnswerSerializer(page, many=True, context=context).data
+
+    return api.page_of(request, answer_listing.rows, payload)
 
 
-@extend_schema(
-    parameters=[OpenApiParameter("judge", str, description="who decides what no rule does, or `people`")],
-    responses=AnswerSerializer,
-)
-@api_view(["GET"])
-def answer(request: Request, pk: int) -> Response:
-    """Return an answer: what was asked and replied, its key with the why, and what was retrieved."""
+@api.get(AnswerSerializer, query=[OpenApiParameter("judge", str, description=JUDGE)])
+def answer(request: Request, pk: int) -> AnswerView:
+    """Return an answer: the question and the reply, its key with the reason, and what was retrieved."""
     item = access.answer(pk)
-    try:
-        judge = judge_named(item.corpus, request.query_params.get("judge", ""))
-        answer_view = view(item, judge)
-    except CalibrationError as error:
-        raise ValidationError({"judge": [str(error)]}) from error
-    return Response(AnswerSerializer(answer_view).data)
+    with refused_as("judge", end=""):
+        return view(item, judge_named(item.corpus, request.query_params.get("judge", "")))

@@ -1,39 +1,40 @@
-"""The API of question sets: making them, their questions and uses; and the relations of facts."""
+"""The HTTP API of facts, quiz questions, question sets and relations. Researchers only."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
-from rest_framework import generics, serializers, status
-from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from annotation import access
-from annotation.api.corpora import LIMIT
-from annotation.models import QuestionSet, Use
+from annotation.formats.fields import ID_LIMIT
+from annotation.models import Corpus, QuestionSet, Use
 from annotation.models.records import Record
 from annotation.script_records import FACT, QUESTION, STATUSES
+from config import api
 from config.files import row_id
-from config.lists import paged
-from config.permissions import user_of
 from config.request_json import storable
+from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Job
-from suites.api import OFFSET, REFUSED_FIELD, Plain, answered, list_answer, validated
-from suites.long_dialogue.api.scripts import NUMBER
+from suites.long_dialogue.access import record_kind
+from suites.long_dialogue.api.scripts import NUMBER, REFUSES_FIELD
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
 from suites.long_dialogue.editing.question_editing import DECIDED, TEXT_LIMIT
 from suites.long_dialogue.editing.question_figures import figures_of
-from suites.long_dialogue.editing.question_sets import LONGEST_NAME, MOST_SEED
+from suites.long_dialogue.editing.question_sets import LONGEST_NAME, SEED
 from suites.long_dialogue.scripts.quiz import POLICIES
 
-# What the API of facts, questions, question sets and relations takes and gives.
+Plain = serializers.Serializer[Any]
+
+# Input and output of facts, questions, question sets and relations.
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
@@ -42,7 +43,7 @@ class JsonObject(serializers.JSONField):
 
 
 class RecordRow(Plain):
-    """A fact or a question. `content` is as the native format writes it; positions of turns count from 0."""
+    """A fact or a question. `content` is as in the native format; positions of turns count from 0."""
 
     id = serializers.IntegerField(source="pk")
     dialogue = serializers.CharField(source="dialogue.key")
@@ -57,11 +58,11 @@ class RecordRow(Plain):
 class FactRequest(Plain):
     """A fact by hand. `session` is an id or a number, `turns` are numbers from 1."""
 
-    dialogue = serializers.CharField(max_length=300, help_text="the script's id in its file")
-    head = serializers.CharField(max_length=300)
-    relation = serializers.CharField(max_length=300)
-    tail = serializers.CharField(max_length=300)
-    session = serializers.CharField(max_length=300)
+    dialogue = serializers.CharField(max_length=ID_LIMIT, help_text="the script's id in its file")
+    head = serializers.CharField(max_length=ID_LIMIT)
+    relation = serializers.CharField(max_length=ID_LIMIT)
+    tail = serializers.CharField(max_length=ID_LIMIT)
+    session = serializers.CharField(max_length=ID_LIMIT)
     turns = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**31 - 1), required=False, max_length=1000
     )
@@ -71,31 +72,37 @@ class FactRequest(Plain):
 class QuizRequest(Plain):
     """A quiz question by hand. `evidence` are ids or numbers of sessions."""
 
-    dialogue = serializers.CharField(max_length=300, help_text="the script's id in its file")
+    dialogue = serializers.CharField(max_length=ID_LIMIT, help_text="the script's id in its file")
     text = serializers.CharField(max_length=TEXT_LIMIT)
     answer = serializers.CharField(max_length=TEXT_LIMIT)
     choices = serializers.ListField(child=serializers.CharField(max_length=TEXT_LIMIT), max_length=10)
-    evidence = serializers.ListField(child=serializers.CharField(max_length=300), max_length=1000)
+    evidence = serializers.ListField(child=serializers.CharField(max_length=ID_LIMIT), max_length=1000)
     evidence_all = serializers.BooleanField(default=False)
     accepted = serializers.BooleanField(default=False, help_text="at once, without review")
 
 
 class RecordChange(Plain):
-    """What a fact or a question shall say, in the fields of its request; or its status, without review."""
+    """New content of a fact or a question, in the fields of its request; or its status, without review."""
 
     content = JsonObject(required=False)
     status = serializers.ChoiceField(choices=DECIDED, required=False)
 
+    def validate_content(self, content: Any) -> Any:
+        """Refuse anything but an object."""
+        if not isinstance(content, dict):
+            raise serializers.ValidationError("Write an object.")
+        return content
+
 
 class Reason(Plain):
-    """Why drafts are undecided, and how many."""
+    """A reason for undecided drafts, and their number."""
 
     reason = serializers.CharField()
     n = serializers.IntegerField()
 
 
 class Applied(Plain):
-    """What taking over reviews came to, or would."""
+    """Outcome, or preview, of applying reviews."""
 
     kind = serializers.CharField()
     accepted = serializers.IntegerField()
@@ -110,21 +117,20 @@ class DecideRequest(Plain):
     """Records by id to accept or reject without review; or `drafts`: accept all that nobody reviewed."""
 
     records = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), required=False, default=list,
-        max_length=10_000,
-    )  # fmt: skip
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1), default=list, max_length=10_000
+    )
     status = serializers.ChoiceField(choices=DECIDED, default="accepted")
     drafts = serializers.BooleanField(default=False)
 
 
 class Decided(Plain):
-    """How many changed."""
+    """Number of changed records."""
 
     changed = serializers.IntegerField()
 
 
 class SetRow(Plain):
-    """A question set: how it was made, in numbers, whether a simulation used it, and why it is stale."""
+    """A question set: options, figures, first use by a simulation, and the reason why it is stale."""
 
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()
@@ -139,10 +145,10 @@ class SetRow(Plain):
 
 
 class MakeRequest(Plain):
-    """How a question set is made."""
+    """Options of a new question set."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
-    seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
+    seed = serializer_field(SEED, default=0, allow_null=False)
     policy = serializers.ChoiceField(choices=POLICIES, default="body")
     presence = serializers.BooleanField(default=True)
 
@@ -156,9 +162,9 @@ class MadeAnswer(Plain):
 
 
 class UseRow(Plain):
-    """A question asked in a session (its number): key, type, and why; `choices` stand at A to D.
+    """A question asked in a session (its number): key, type, and reasons; `choices` are options A to D.
 
-    `since` is the position of the last own turn that has to be heard before, null for none.
+    `since` is the position of the last own turn that must be heard before, null for none.
     """
 
     question = serializers.CharField()
@@ -179,22 +185,21 @@ class UseRow(Plain):
 
 
 class RelationTableRow(Plain):
-    """A corpus's relations; version 0 is the table that comes with Concord."""
+    """A corpus's relations; version 0 is Concord's built-in table."""
 
     version = serializers.IntegerField()
     rows = serializers.ListField(child=JsonObject())
 
 
 class RelationsRequest(Plain):
-    """A whole table. `seen` is the version that whoever changes it has seen: another one is refused."""
+    """A complete table. `seen` is the version that the change is based on: if another is current, the
+    change is refused."""
 
     rows = serializers.ListField(child=JsonObject(), max_length=1000)
-    seen = serializers.IntegerField(
-        min_value=0, max_value=10**6, required=False, allow_null=True, default=None
-    )
+    seen = serializers.IntegerField(min_value=0, max_value=10**6, allow_null=True, default=None)
 
 
-FILTERS = {
+QUESTION_FILTERS = {
     "text": "in question or answer",
     "source": "quiz or tkg",
     "hops": "0, 1 or 2",
@@ -202,278 +207,205 @@ FILTERS = {
     "type": "of a use",
     "answerable": "yes or no",
 }
-NARROWED = [
-    OpenApiParameter(name, OpenApiTypes.STR, description=description) for name, description in FILTERS.items()
-]
+RECORD_FILTERS = {
+    "status": "draft, accepted or rejected",
+    "text": "in any field",
+    "dialogue": "by its id in the file",
+}
+FACT_FILTERS = RECORD_FILTERS | {"relation": "by key"}
+USE_FILTERS = {"question": "by key", "type": "of the use"}
 
 
-def asked_of(request: Request, names: Any) -> dict[str, str]:
-    """Return what a list is narrowed by, each a short text that can be stored."""
+def _parameters(filters: Mapping[str, str]) -> list[OpenApiParameter]:
+    return [OpenApiParameter(name, str, description=description) for name, description in filters.items()]
+
+
+def _filter_values(request: Request, names: Iterable[str]) -> dict[str, str]:
+    """Return the filters of a list as short texts that the database can store; 404 for others."""
     try:
         return {name: storable(request.query_params.get(name, ""))[:200] for name in names}
     except ValueError:
         raise Http404 from None
 
 
-class QuestionSets(generics.GenericAPIView[QuestionSet]):
-    """The question sets of a corpus."""
-
-    serializer_class = SetRow
-    queryset = QuestionSet.objects.none()
-
-    @extend_schema(
-        operation_id="corpora_question_sets_list", parameters=[LIMIT, OFFSET], responses=SetRow(many=True)
-    )
-    def get(self, request: Request, pk: int) -> Response:
-        """List question sets, each in numbers."""
-        page = self.paginate_queryset(access.corpus(pk).question_sets.order_by("id")) or []
-        return self.get_paginated_response([_set(question_set) for question_set in page])
-
-    @extend_schema(
-        request=MakeRequest, responses={201: MadeAnswer, 200: MadeAnswer, 202: MadeAnswer, 400: REFUSED_FIELD}
-    )
-    @answered
-    def post(self, request: Request, pk: int) -> Response:
-        """Make a question set: 200 where the same is there, 202 with the job where it takes long."""
-        corpus = access.corpus(pk)
-        options = validated(MakeRequest, request.data)
-        done = question_sets.make_or_start(corpus=corpus, by=user_of(request), **options)
-        if isinstance(done, Job):
-            data = {"created": False, "set": None, "job": done.pk}
-            return Response(data, status=status.HTTP_202_ACCEPTED)
-        code = status.HTTP_201_CREATED if done.created else status.HTTP_200_OK
-        return Response({"created": done.created, "set": _set(done.set), "job": None}, status=code)
+# Question sets, their questions and uses.
 
 
-def _set(question_set: QuestionSet) -> Any:
-    figures_of(question_set)
-    return SetRow(question_set).data
+def _with_figures(sets: list[QuestionSet]) -> list[QuestionSet]:
+    """Compute the figures of sets that have none yet."""
+    for question_set in sets:
+        figures_of(question_set)
+    return sets
 
 
-@extend_schema(responses=SetRow)
-@api_view(["GET"])
-def question_set(request: Request, pk: int, one: int) -> Response:
-    """Return a set in numbers: candidates by source, hops and type, and what is never asked."""
-    return Response(_set(access.question_set(pk, one)))
+@api.listing(SetRow, page=_with_figures, name="corpora_question_sets_list")
+def sets(request: Request, pk: int) -> QuerySet[QuestionSet]:
+    """List the question sets of a corpus with their figures."""
+    return access.corpus(pk).question_sets.order_by("id")
 
 
-@extend_schema(
-    operation_id="corpora_question_sets_questions",
-    parameters=[LIMIT, OFFSET, *NARROWED],
-    responses=RecordRow(many=True),
-)
-@paged
-@api_view(["GET"])
-def set_questions(request: Request, pk: int, one: int) -> Response:
-    """List the questions that a set asks."""
+@api.post(MakeRequest, responses={201: MadeAnswer, 200: MadeAnswer, 202: MadeAnswer, **REFUSES_FIELD})
+def make_set(request: Request, pk: int) -> Response:
+    """Make a question set: 200 if the same set exists, 202 with the job for a large corpus."""
+    corpus = access.corpus(pk)
+    made = question_sets.make_or_start(corpus=corpus, by=api.user(request), **api.data(request))
+    if isinstance(made, Job):
+        return Response({"created": False, "set": None, "job": made.pk}, status=202)
+    figures_of(made.set)
+    body = {"created": made.created, "set": SetRow(made.set).data, "job": None}
+    return Response(body, status=201 if made.created else 200)
+
+
+@api.get(SetRow)
+def question_set(request: Request, pk: int, one: int) -> QuestionSet:
+    """Return a set with its figures: candidates by source, hops and type, and exclusions."""
     stored = access.question_set(pk, one)
-    rows = question_records.questions_of(stored, asked_of(request, FILTERS))
-    return list_answer(request, rows, lambda page: RecordRow(page, many=True).data)
+    figures_of(stored)
+    return stored
 
 
-@extend_schema(
-    operation_id="corpora_question_sets_uses",
-    parameters=[
-        LIMIT,
-        OFFSET,
-        OpenApiParameter("question", OpenApiTypes.STR, description="by key"),
-        OpenApiParameter("type", OpenApiTypes.STR),
-        NUMBER,
-    ],
-    responses=UseRow(many=True),
-)
-@paged
-@api_view(["GET"])
-def set_uses(request: Request, pk: int, one: int) -> Response:
-    """List where questions are asked: in which session, answerable or not, the key, the type, and why."""
+@api.listing(RecordRow, query=_parameters(QUESTION_FILTERS), name="corpora_question_sets_questions")
+def set_questions(request: Request, pk: int, one: int) -> QuerySet[Record]:
+    """List the questions of a set."""
     stored = access.question_set(pk, one)
-    filters = asked_of(request, ("question", "type", "session"))
+    return question_records.questions_of(stored, _filter_values(request, QUESTION_FILTERS))
+
+
+def _use_rows(page: list[Use]) -> list[dict[str, Any]]:
+    return [
+        {
+            "question": use.question.key,
+            "dialogue": use.question.dialogue.key,
+            **question_records.describe_use(use, use.question, question_records.sessions_of(use.question)),
+        }
+        for use in page
+    ]
+
+
+@api.listing(
+    UseRow, query=[*_parameters(USE_FILTERS), NUMBER], page=_use_rows, name="corpora_question_sets_uses"
+)
+def set_uses(request: Request, pk: int, one: int) -> QuerySet[Use]:
+    """List the uses of a set's questions: the session, answerable or not, key, type, and reasons."""
+    stored = access.question_set(pk, one)
+    filters = _filter_values(request, (*USE_FILTERS, "session"))
     rows = Use.objects.filter(set=stored).select_related("question__dialogue").order_by("id")
     rows = rows.filter(question__key=filters["question"]) if filters["question"] else rows
     rows = rows.filter(type=filters["type"]) if filters["type"] else rows
     if filters["session"]:
         number = row_id(filters["session"])
         rows = rows.filter(session=number) if number and number < 2**31 else rows.none()
-    return list_answer(request, rows, lambda page: list(map(_use, page)))
+    return rows
 
 
-def _use(use: Use) -> dict[str, Any]:
-    use_data = question_records.describe_use(use, use.question, question_records.sessions_of(use.question))
-    return {"question": use.question.key, "dialogue": use.question.dialogue.key, **use_data}
+# Relations.
 
 
-class Relations(APIView):
-    """The relations that facts of a corpus may have."""
-
-    @extend_schema(responses=RelationTableRow)
-    def get(self, request: Request, pk: int) -> Response:
-        """Return the table in force."""
-        return Response(_table(pk))
-
-    @extend_schema(request=RelationsRequest, responses={200: RelationTableRow, 400: REFUSED_FIELD})
-    @answered
-    def put(self, request: Request, pk: int) -> Response:
-        """Keep another table as the next version; the same one changes nothing."""
-        corpus = access.corpus(pk)
-        table = validated(RelationsRequest, request.data)
-        question_relations.replace_relations(corpus=corpus, by=user_of(request), **table)
-        return Response(_table(pk))
+@api.get(RelationTableRow)
+def relations(request: Request, pk: int) -> dict[str, Any]:
+    """Return a corpus's current table of relations."""
+    return _relation_table(access.corpus(pk))
 
 
-def _table(pk: int) -> dict[str, Any]:
+@api.put(RelationsRequest, RelationTableRow, responses=REFUSES_FIELD)
+def replace_relations(request: Request, pk: int) -> dict[str, Any]:
+    """Store another table as the next version; an equal table changes nothing."""
     corpus = access.corpus(pk)
+    question_relations.replace_relations(corpus=corpus, by=api.user(request), **api.data(request))
+    return _relation_table(corpus)
+
+
+def _relation_table(corpus: Corpus) -> dict[str, Any]:
     return {
         "version": question_relations.version_of(corpus),
         "rows": question_relations.table_of(corpus).as_rows(),
     }
 
 
-# The API of facts and quiz questions: listed, written, changed, reviews taken over, decided without.
-
-RECORD_FILTER_HELP = {
-    "status": "draft, accepted or rejected",
-    "text": "in any field",
-    "dialogue": "by its id in the file",
-}
-RECORD_FILTERS = [
-    OpenApiParameter(name, OpenApiTypes.STR, description=description)
-    for name, description in RECORD_FILTER_HELP.items()
-]
+# Facts and quiz questions: listed, written, changed, reviewed.
 
 
-class _Records(generics.GenericAPIView[Record]):
-    """Facts or quiz questions of a corpus."""
-
-    serializer_class = RecordRow
-    queryset = Record.objects.none()
-    kind: ClassVar[str]
-    asks: ClassVar[type[Plain]]
-
-    def list_records(self, request: Request, pk: int) -> Response:
-        """Return a page of them."""
-        rows = question_records.current_records(access.corpus(pk), self.kind)
-        rows = question_records.narrowed(rows, asked_of(request, (*RECORD_FILTER_HELP, "relation")))
-        return list_answer(request, rows, lambda page: RecordRow(page, many=True).data)
-
-    @answered
-    def added(self, request: Request, pk: int) -> Response:
-        """Write one by hand."""
-        corpus = access.corpus(pk)
-        content = validated(self.asks, request.data)
-        scripts = corpus.dialogues.filter(script__isnull=False)
-        dialogue = get_object_or_404(scripts, key=content.pop("dialogue"))
-        accepted = content.pop("accepted")
-        record = question_editing.add(
-            dialogue=dialogue, kind=self.kind, content=content, accepted=accepted, by=user_of(request)
-        )
-        return Response(RecordRow(record).data, status=status.HTTP_201_CREATED)
+def _records(request: Request, pk: int, kind: str, filters: Iterable[str]) -> QuerySet[Record]:
+    rows = question_records.current_records(access.corpus(pk), kind)
+    return question_records.narrowed(rows, _filter_values(request, filters))
 
 
-class Facts(_Records):
-    """The facts of a corpus's scripts."""
-
-    kind, asks = FACT, FactRequest
-
-    @extend_schema(
-        operation_id="corpora_facts_list",
-        parameters=[LIMIT, OFFSET, *RECORD_FILTERS, OpenApiParameter("relation", OpenApiTypes.STR)],
-        responses=RecordRow(many=True),
+def _add_record(request: Request, pk: int, kind: str) -> Record:
+    corpus, content = access.corpus(pk), api.data(request)
+    scripts = corpus.dialogues.filter(script__isnull=False)
+    dialogue = get_object_or_404(scripts, key=content.pop("dialogue"))
+    accepted = content.pop("accepted")
+    return question_editing.add(
+        dialogue=dialogue, kind=kind, content=content, accepted=accepted, by=api.user(request)
     )
-    def get(self, request: Request, pk: int) -> Response:
-        """List facts that nothing supersedes."""
-        return self.list_records(request, pk)
-
-    @extend_schema(request=FactRequest, responses={201: RecordRow, 400: REFUSED_FIELD})
-    def post(self, request: Request, pk: int) -> Response:
-        """Write a fact by hand, as a draft or accepted at once."""
-        return self.added(request, pk)
 
 
-class Quiz(_Records):
-    """The quiz questions of a corpus's scripts."""
+@api.listing(RecordRow, query=_parameters(FACT_FILTERS), name="corpora_facts_list")
+def facts(request: Request, pk: int) -> QuerySet[Record]:
+    """List the facts of a corpus's scripts, except superseded ones."""
+    return _records(request, pk, FACT, FACT_FILTERS)
 
-    kind, asks = QUESTION, QuizRequest
 
-    @extend_schema(
-        operation_id="corpora_questions_list",
-        parameters=[LIMIT, OFFSET, *RECORD_FILTERS],
-        responses=RecordRow(many=True),
+@api.post(FactRequest, RecordRow, status=201, responses=REFUSES_FIELD)
+def add_fact(request: Request, pk: int) -> Record:
+    """Write a fact by hand, as a draft or accepted at once."""
+    return _add_record(request, pk, FACT)
+
+
+@api.listing(RecordRow, query=_parameters(RECORD_FILTERS), name="corpora_questions_list")
+def quiz_questions(request: Request, pk: int) -> QuerySet[Record]:
+    """List quiz questions, except superseded ones; the questions of a set are listed with the set."""
+    return _records(request, pk, QUESTION, RECORD_FILTERS)
+
+
+@api.post(QuizRequest, RecordRow, status=201, responses=REFUSES_FIELD)
+def add_quiz_question(request: Request, pk: int) -> Record:
+    """Write a quiz question by hand, as a draft or accepted at once."""
+    return _add_record(request, pk, QUESTION)
+
+
+@api.get(RecordRow)
+def record(request: Request, pk: int, record: int) -> Record:
+    """Return a fact or a question."""
+    return access.record(pk, record)
+
+
+@api.patch(RecordChange, RecordRow, responses=REFUSES_FIELD)
+def change_record(request: Request, pk: int, record: int) -> Record:
+    """Correct a fact or a question, or accept or reject it without review.
+
+    A reviewed record is superseded. The answer is the current record.
+    """
+    stored, by = access.record(pk, record), api.user(request)
+    data = api.data(request)
+    if "content" in data:
+        stored = question_editing.change(record=stored, content=data["content"], by=by)
+    if "status" in data:
+        question_editing.decide(corpus=access.corpus(pk), records=[stored.pk], status=data["status"], by=by)
+    return access.record(pk, stored.pk)
+
+
+@api.get(Applied)
+def reviews(request: Request, pk: int, kind: str) -> dict[str, Any]:
+    """Preview applying the reviews of facts (`fact`) or quiz questions (`question`); nothing is changed."""
+    return question_editing.preview_reviews(access.corpus(pk), record_kind(kind)).as_json()
+
+
+@api.post(gives=Applied)
+def apply_reviews(request: Request, pk: int, kind: str) -> dict[str, Any]:
+    """Apply reviews: accept, reject, and correct by records that supersede the reviewed ones."""
+    applied = question_editing.apply_reviews(
+        corpus=access.corpus(pk), kind=record_kind(kind), by=api.user(request)
     )
-    def get(self, request: Request, pk: int) -> Response:
-        """List quiz questions that nothing supersedes; those of a set are listed with the set."""
-        return self.list_records(request, pk)
-
-    @extend_schema(request=QuizRequest, responses={201: RecordRow, 400: REFUSED_FIELD})
-    def post(self, request: Request, pk: int) -> Response:
-        """Write a quiz question by hand, as a draft or accepted at once."""
-        return self.added(request, pk)
+    return applied.as_json()
 
 
-class OneRecord(APIView):
-    """One fact or question."""
-
-    @extend_schema(responses=RecordRow)
-    def get(self, request: Request, pk: int, record: int) -> Response:
-        """Return a fact or a question."""
-        return Response(RecordRow(access.record(pk, record)).data)
-
-    @extend_schema(request=RecordChange, responses={200: RecordRow, 400: REFUSED_FIELD})
-    @answered
-    def patch(self, request: Request, pk: int, record: int) -> Response:
-        """Put it right, or accept or reject it without review; what was reviewed is superseded.
-
-        The answer is the record that counts now.
-        """
-        record_row = access.record(pk, record)
-        data = validated(RecordChange, request.data)
-        if "content" in data and not isinstance(data["content"], dict):
-            raise ValidationError({"content": "Write an object."})
-        if "content" in data:
-            record_row = question_editing.change(
-                record=record_row, content=data["content"], by=user_of(request)
-            )
-        if "status" in data:
-            question_editing.decide(
-                corpus=access.corpus(pk),
-                records=[record_row.pk],
-                status=data["status"],
-                by=user_of(request),
-            )
-        return Response(RecordRow(access.record(pk, record_row.pk)).data)
-
-
-def _kind(kind: str) -> str:
-    if kind not in (FACT, QUESTION):
-        raise Http404
-    return kind
-
-
-class Reviews(APIView):
-    """What the reviews of a corpus's facts (`fact`) or quiz questions (`question`) came to."""
-
-    @extend_schema(responses=Applied)
-    def get(self, request: Request, pk: int, kind: str) -> Response:
-        """Return what taking them over would do; nothing is changed."""
-        return Response(question_editing.preview_reviews(access.corpus(pk), _kind(kind)).as_json())
-
-    @extend_schema(request=None, responses=Applied)
-    def post(self, request: Request, pk: int, kind: str) -> Response:
-        """Take them over: accept, reject, and put right by records that supersede."""
-        done = question_editing.apply_reviews(corpus=access.corpus(pk), kind=_kind(kind), by=user_of(request))
-        return Response(done.as_json())
-
-
-@extend_schema(request=DecideRequest, responses={200: Decided, 400: REFUSED_FIELD})
-@api_view(["POST"])
-@answered
-def decide_records(request: Request, pk: int, kind: str) -> Response:
-    """Accept or reject records, or accept all drafts that nobody reviewed; the log says who did."""
-    corpus, kind = access.corpus(pk), _kind(kind)
-    data = validated(DecideRequest, request.data)
+@api.post(DecideRequest, Decided, responses=REFUSES_FIELD)
+def decide_records(request: Request, pk: int, kind: str) -> dict[str, int]:
+    """Accept or reject records, or accept all drafts that nobody reviewed; the log has who did it."""
+    corpus, kind, by = access.corpus(pk), record_kind(kind), api.user(request)
+    data = api.data(request)
     if data["drafts"]:
-        changed = question_editing.accept_drafts(corpus=corpus, kind=kind, by=user_of(request))
-    else:
-        changed = question_editing.decide(
-            corpus=corpus, records=data["records"], status=data["status"], by=user_of(request)
-        )
-    return Response({"changed": changed})
+        return {"changed": question_editing.accept_drafts(corpus=corpus, kind=kind, by=by)}
+    changed = question_editing.decide(corpus=corpus, records=data["records"], status=data["status"], by=by)
+    return {"changed": changed}

@@ -1,39 +1,40 @@
-"""The API of scripts: a corpus's long dialogues, their sessions and turns by windows; changing a session."""
+"""The HTTP API of scripts: sessions, turns, name maps, and a script as a file. Researchers only."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponseBase
+from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
-from rest_framework.decorators import api_view
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from annotation import access
-from annotation.api.corpora import LIMIT
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
 from annotation.models import Dialogue, Turn
 from annotation.records import SELF
-from annotation.script_records import FACT, QUESTION
-from config.lists import paged
-from config.permissions import user_of
-from suites.api import OFFSET, REFUSED_FIELD, Plain, answered, list_answer, validated
+from annotation.script_records import FACT, QUESTION, NameMap
+from config import api
+from jobs.endpoints.parameter_inputs import serializer_field
 from suites.long_dialogue.editing import sessions as reading
 from suites.long_dialogue.editing.export import MEDIA, ExportSelection, answer
 from suites.long_dialogue.editing.name_maps import (
     KINDS,
     LONGEST,
     MOST,
+    SEED,
     as_dict,
     make_names,
     maps_of,
     save_names,
 )
 from suites.long_dialogue.editing.sessions import (
+    DATE_LIMIT,
     NOTE_LIMIT,
     REASONS,
     Overview,
@@ -42,6 +43,21 @@ from suites.long_dialogue.editing.sessions import (
     versions_of,
     warnings_of,
 )
+
+Plain = serializers.Serializer[Any]
+
+
+class FieldRefusal(Plain):
+    """The reason why nothing was changed, with the invalid field, if there is one."""
+
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    field = serializers.CharField(required=False)
+
+
+REFUSES_FIELD = {400: OpenApiResponse(FieldRefusal, description="Nothing is changed: by field and reason.")}
+
+# Sessions and turns.
 
 NUMBER = OpenApiParameter(
     "session", {"type": "integer", "minimum": 1, "maximum": 10**6}, description="by number"
@@ -54,7 +70,7 @@ SPEAKER = OpenApiParameter("speaker", OpenApiTypes.STR, description="an id or a 
 
 
 class ScriptRow(Plain):
-    """A script in numbers; `heard` are the sessions in which its main character is present."""
+    """A script with counts; `heard` counts the sessions in which its main character is present."""
 
     id = serializers.IntegerField()
     key = serializers.CharField()
@@ -71,10 +87,10 @@ class ScriptRow(Plain):
 
 
 class SessionRow(Plain):
-    """A session of a script. `present` are all who are there, `listed` those whom the script lists beside.
+    """A session of a script. `present` are all people in it, `listed` those whom the script lists besides.
 
-    `first` and `last` are the positions of its own turns, from 0; `facts` and `questions` count those that
-    it says, and answers.
+    `first` and `last` are the positions of its own turns, from 0; `facts` and `questions` count the facts
+    that it states and the questions that it answers.
     """
 
     number = serializers.IntegerField()
@@ -94,16 +110,16 @@ class SessionRow(Plain):
     questions = serializers.SerializerMethodField()
 
     def get_facts(self, row: Row) -> int:
-        """Count the facts that it says."""
+        """Count the facts that the session states."""
         return int(self.context["records"][row.session.id][FACT])
 
     def get_questions(self, row: Row) -> int:
-        """Count the questions that it answers."""
+        """Count the questions that the session answers."""
         return int(self.context["records"][row.session.id][QUESTION])
 
 
 class SessionVersionRow(Plain):
-    """What was said of a session, by whom and why."""
+    """A version of a session, with its author and reason."""
 
     version = serializers.IntegerField()
     date = serializers.CharField()
@@ -116,21 +132,22 @@ class SessionVersionRow(Plain):
 
 
 class WholeSession(SessionRow):
-    """A session with all that was said of it, the last first; empty while it is as it was imported."""
+    """A session with its versions, newest first; none before its first change."""
 
     versions = SessionVersionRow(many=True)
 
 
 class ChangeSession(Plain):
-    """What is to be another, and why; what is left out stays. `present` are ids or names of participants.
+    """New values with the reason; fields left out stay. `present` are ids or names of participants.
 
-    `seen` is the version that whoever changes it has seen (1 before any change): another one is refused.
+    `seen` is the version that the change is based on (1 before any change): if another is current, the
+    change is refused.
     """
 
-    date = serializers.CharField(max_length=20, required=False)
-    place = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    date = serializers.CharField(max_length=DATE_LIMIT, required=False)
+    place = serializers.CharField(max_length=NAME_LIMIT, required=False, allow_blank=True)
     present = serializers.ListField(
-        child=serializers.CharField(max_length=300), required=False, max_length=1000
+        child=serializers.CharField(max_length=ID_LIMIT), required=False, max_length=1000
     )
     kind = serializers.ChoiceField(choices=list(REASONS))
     reason = serializers.CharField(max_length=NOTE_LIMIT, required=False, default="", allow_blank=True)
@@ -138,7 +155,7 @@ class ChangeSession(Plain):
 
 
 class MarkedSet(Plain):
-    """A question set that is marked, and why."""
+    """A question set marked as stale, with the reason."""
 
     name = serializers.CharField()
     version = serializers.IntegerField()
@@ -146,14 +163,14 @@ class MarkedSet(Plain):
 
 
 class ChangedSession(WholeSession):
-    """A changed session: what to beware of, and the question sets that are marked."""
+    """A changed session, with warnings and the question sets marked as stale."""
 
     warnings = serializers.ListField(child=serializers.CharField())
     stale = MarkedSet(many=True)
 
 
 class ScriptTurn(Plain):
-    """A turn of a script, or of what a system answered; `number` counts from 1 within either, `session` is
+    """A turn of a script, or of a system's answers; `number` counts from 1 within either, `session` is
     the session's id. `at` counts the script's turns before a question and its answer.
     """
 
@@ -165,136 +182,117 @@ class ScriptTurn(Plain):
     given = serializers.BooleanField()
 
     def get_number(self, turn: Turn) -> int:
-        """Return how annotators count it."""
+        """Return the turn's number as annotators see it."""
         return turn.position + 1
 
     def get_session(self, turn: Turn) -> str:
-        """Return the id of its session."""
+        """Return the id of the turn's session."""
         return str((turn.extra or {}).get("session", ""))
 
 
-@extend_schema(
-    operation_id="corpora_scripts_list", parameters=[LIMIT, OFFSET], responses=ScriptRow(many=True)
-)
-@paged
-@api_view(["GET"])
-def scripts(request: Request, pk: int) -> Response:
-    """List the long dialogues of a corpus, each in numbers."""
-    rows = access.corpus(pk).dialogues.filter(script__isnull=False).order_by("id")
-    return list_answer(request, rows, lambda page: [_in_numbers(reading.overview(row)) for row in page])
+def _script_rows(page: list[Dialogue]) -> list[dict[str, Any]]:
+    return [_in_numbers(reading.overview(dialogue)) for dialogue in page]
 
 
-@extend_schema(
-    operation_id="corpora_scripts_sessions", parameters=[LIMIT, OFFSET], responses=SessionRow(many=True)
-)
-@paged
-@api_view(["GET"])
+@api.listing(ScriptRow, page=_script_rows)
+def scripts(request: Request, pk: int) -> QuerySet[Dialogue]:
+    """List the long dialogues of a corpus, with counts."""
+    return access.corpus(pk).dialogues.filter(script__isnull=False).order_by("id")
+
+
+@api.listing(SessionRow, name="corpora_scripts_sessions")
 def sessions(request: Request, pk: int, dialogue: int) -> Response:
     """List the sessions of a script in order."""
-    seen = reading.overview(access.script(pk, dialogue))
+    overview = reading.overview(access.script(pk, dialogue))
 
-    def represent(page: list[Row]) -> Any:
-        records = reading.records_of(seen.dialogue, [row.session.id for row in page])
+    def payload(page: list[Row]) -> Any:
+        records = reading.records_of(overview.dialogue, [row.session.id for row in page])
         return SessionRow(page, many=True, context={"records": records}).data
 
-    return list_answer(request, seen.rows, represent)
+    return api.page_of(request, overview.rows, payload)
 
 
-@extend_schema(
-    parameters=[LIMIT, OFFSET, NUMBER, WORDS, SPEAKER, CONTINUATION],
-    responses=ScriptTurn(many=True),
-    operation_id="corpora_scripts_turns",
-)
-@paged
-@api_view(["GET"])
-def script_turns(request: Request, pk: int, dialogue: int) -> Response:
-    """List turns in order: of one session, that hold some words, or by a speaker; all may be said.
+@api.listing(ScriptTurn, query=[NUMBER, WORDS, SPEAKER, CONTINUATION], name="corpora_scripts_turns")
+def script_turns(request: Request, pk: int, dialogue: int) -> QuerySet[Turn]:
+    """List turns in order: of one session, that hold some words, or by a speaker; filters combine.
 
-    With `continuation` they are those of what a system answered.
+    With `continuation` they are the turns of a system's answers.
     """
-    turns = _searched_turns(request, reading.overview(access.script(pk, dialogue)))
-    return list_answer(request, turns, lambda page: ScriptTurn(page, many=True).data)
-
-
-class ScriptSession(APIView):
-    """One session of a script, by its number from 1."""
-
-    @extend_schema(responses=WholeSession)
-    def get(self, request: Request, pk: int, dialogue: int, number: int) -> Response:
-        """Return a session with all that was said of it."""
-        return Response(_session(*_row(access.script(pk, dialogue), number)))
-
-    @extend_schema(request=ChangeSession, responses={200: ChangedSession, 400: REFUSED_FIELD})
-    @answered
-    def patch(self, request: Request, pk: int, dialogue: int, number: int) -> Response:
-        """Change a session's date, place or people, with the reason; question sets are marked."""
-        script = access.script(pk, dialogue)
-        _, row = _row(script, number)
-        changes = validated(ChangeSession, request.data)
-        changed = change_session(dialogue=script, session=row.session.id, by=user_of(request), **changes)
-        outcome = {
-            "warnings": list(changed.warnings),
-            "stale": MarkedSet(changed.stale, many=True).data,
-        }
-        return Response(_session(*_row(script, number)) | outcome)
-
-
-def _in_numbers(seen: Overview) -> dict[str, Any]:
-    counts = reading.counts_of(seen.dialogue)
-    return {
-        "id": seen.dialogue.pk,
-        "key": seen.dialogue.key,
-        "main": seen.script.main,
-        "sessions": len(seen.rows),
-        "heard": sum(row.heard for row in seen.rows),
-        "turns": sum(row.turns for row in seen.rows),
-        "facts": counts[FACT],
-        "questions": counts[QUESTION],
-        "names": [f"{name_map.kind}:{name_map.version}" for name_map in seen.script.names],
-        "warnings": list(warnings_of(seen.script)),
-    }
-
-
-def _searched_turns(request: Request, seen: Overview) -> QuerySet[Turn]:
-    query = {
-        name: request.query_params.get(name, "").replace("\0", "")
-        for name in ("text", "speaker", "continuation")
-    }
+    overview = reading.overview(access.script(pk, dialogue))
     search: dict[str, Any] = {
-        "words": query["text"],
-        "speaker": query["speaker"],
-        "continuation": query["continuation"] or SELF,
+        "words": api.query_text(request, "text"),
+        "speaker": api.query_text(request, "speaker"),
+        "continuation": api.query_text(request, "continuation") or SELF,
     }
+    number = _session_number(request)
+    if number is None:
+        return reading.find_turns(overview, **search)
+    row = overview.row(number)
+    return Turn.objects.none() if row is None else reading.find_turns(overview, **search, row=row)
+
+
+def _session_number(request: Request) -> int | None:
     number = request.query_params.get("session", "")
     if number and not (number.isascii() and number.isdigit() and 1 <= int(number[:8]) <= 10**6):
-        raise serializers.ValidationError({"session": ["A whole number from 1 to 1000000."]})
-    if not number:
-        return reading.find_turns(seen, **search)
-    row = seen.row(int(number))
-    if row is None:
-        return Turn.objects.none()
-    return reading.find_turns(seen, **search, row=row)
+        raise ValidationError({"session": ["A whole number from 1 to 1000000."]})
+    return int(number) if number else None
+
+
+@api.get(WholeSession)
+def script_session(request: Request, pk: int, dialogue: int, number: int) -> dict[str, Any]:
+    """Return a session with all its versions."""
+    return _session(*_row(access.script(pk, dialogue), number))
+
+
+@api.patch(ChangeSession, ChangedSession, responses=REFUSES_FIELD)
+def change_script_session(request: Request, pk: int, dialogue: int, number: int) -> dict[str, Any]:
+    """Change a session's date, place or people, with the reason; question sets are marked as stale."""
+    script = access.script(pk, dialogue)
+    _, row = _row(script, number)
+    changed = change_session(
+        dialogue=script, session=row.session.id, by=api.user(request), **api.data(request)
+    )
+    return _session(*_row(script, number)) | {
+        "warnings": list(changed.warnings),
+        "stale": MarkedSet(changed.stale, many=True).data,
+    }
+
+
+def _in_numbers(overview: Overview) -> dict[str, Any]:
+    counts = reading.counts_of(overview.dialogue)
+    return {
+        "id": overview.dialogue.pk,
+        "key": overview.dialogue.key,
+        "main": overview.script.main,
+        "sessions": len(overview.rows),
+        "heard": sum(row.heard for row in overview.rows),
+        "turns": sum(row.turns for row in overview.rows),
+        "facts": counts[FACT],
+        "questions": counts[QUESTION],
+        "names": [f"{name_map.kind}:{name_map.version}" for name_map in overview.script.names],
+        "warnings": list(warnings_of(overview.script)),
+    }
 
 
 def _row(dialogue: Dialogue, number: int) -> tuple[Overview, Row]:
-    seen = reading.overview(dialogue)
-    row = seen.row(number)
+    overview = reading.overview(dialogue)
+    row = overview.row(number)
     if row is None:
         raise Http404
-    return seen, row
+    return overview, row
 
 
-def _session(seen: Overview, row: Row) -> dict[str, Any]:
-    records = reading.records_of(seen.dialogue, [row.session.id])
-    versions = SessionVersionRow(versions_of(seen.dialogue, row.session), many=True)
+def _session(overview: Overview, row: Row) -> dict[str, Any]:
+    records = reading.records_of(overview.dialogue, [row.session.id])
+    versions = SessionVersionRow(versions_of(overview.dialogue, row.session), many=True)
     return {**SessionRow(row, context={"records": records}).data, "versions": versions.data}
 
 
-# The API of scripts that leave: one as a line of the native format.
+# A script as a file: a line of the native format.
 
 
-class WantedFile(Plain):
-    """What leaves beside the script: question sets by name, the last version of each where none is named."""
+class FileQuery(Plain):
+    """Contents beside the script: question sets by name; without a name, the last version of each."""
 
     set = serializers.ListField(
         child=serializers.CharField(max_length=100),
@@ -303,26 +301,24 @@ class WantedFile(Plain):
         help_text="a question set, by name or as name@version; may be repeated",
     )
     without_sets = serializers.BooleanField(default=False)
-    continuations = serializers.BooleanField(default=False, help_text="what systems answered leaves, too")
+    continuations = serializers.BooleanField(default=False, help_text="systems' answers, too")
 
 
-@extend_schema(
-    parameters=[WantedFile],
-    responses={(200, MEDIA): OpenApiTypes.BINARY, 400: REFUSED_FIELD},
-    operation_id="corpora_scripts_file",
+@api.get(
+    takes=FileQuery,
+    responses={(200, MEDIA): OpenApiTypes.BINARY} | REFUSES_FIELD,
+    name="corpora_scripts_file",
 )
-@api_view(["GET"])
-@answered
-def script_file(request: Request, pk: int, dialogue: int) -> HttpResponseBase:
-    """Send a script in the native format: as it stands, with its facts, questions and question sets."""
+def script_file(request: Request, pk: int, dialogue: int) -> FileResponse:
+    """Send a script in the native format: as it is now, with its facts, questions and question sets."""
     script = access.script(pk, dialogue)
-    data = validated(WantedFile, request.query_params)
+    data = api.data(request)
     sets = () if data["without_sets"] else tuple(data.get("set") or ()) or None
     selection = ExportSelection(sets, data["continuations"])
-    return answer(dialogue=script, selection=selection, by=user_of(request))
+    return answer(dialogue=script, selection=selection, by=api.user(request))
 
 
-# The API of a script's name maps: reading all versions, making one from a seed, writing one.
+# Name maps: all versions, made from a seed or written.
 
 Texts = serializers.ListField
 
@@ -334,9 +330,9 @@ def _names(most: int = MOST) -> Texts:
 
 
 class Names(Plain):
-    """A version of other names: `pairs` are [in the script, becomes], `kept` what stays.
+    """A version of a name map: `pairs` are [old name, new name], `kept` are spellings that stay.
 
-    `names` is what a condition calls it.
+    `names` is the map's name in conditions.
     """
 
     names = serializers.CharField()
@@ -347,10 +343,10 @@ class Names(Plain):
 
 
 class NamesRequest(Plain):
-    """Names to be kept: written as `pairs`, or without them made from a `seed`.
+    """A new name map: written as `pairs`, or without them made from a `seed`.
 
-    `cast` is whose names are swapped (by id or name; empty: who says most), `genders` and `aliases` by id or
-    name add to what participants declare. `kept` are spellings that stay.
+    `cast` are the people whose names are swapped (by id or name; empty: those who speak most); `genders`
+    and `aliases`, by id or name, add to those that participants declare. `kept` are spellings that stay.
     """
 
     kind = serializers.ChoiceField(choices=list(KINDS))
@@ -361,31 +357,27 @@ class NamesRequest(Plain):
         max_length=MOST,
     )
     kept = _names()
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    seed = serializer_field(SEED, default=0, allow_null=False)
     cast = _names(1000)
     genders = serializers.DictField(child=serializers.CharField(max_length=20), required=False, default=dict)
     aliases = serializers.DictField(child=_names(100), required=False, default=dict)
 
 
-class ScriptNames(APIView):
-    """The name maps of a script."""
+@api.get(Names, many=True, name="corpora_scripts_names_list")
+def name_maps(request: Request, pk: int, dialogue: int) -> list[dict[str, Any]]:
+    """List all versions of a script's name maps by kind, newest first."""
+    return [as_dict(name_map) for name_map in maps_of(access.script(pk, dialogue))]
 
-    @extend_schema(responses=Names(many=True), operation_id="corpora_scripts_names_list")
-    def get(self, request: Request, pk: int, dialogue: int) -> Response:
-        """Return all versions by kind, the newest first."""
-        return Response([as_dict(name_map) for name_map in maps_of(access.script(pk, dialogue))])
 
-    @extend_schema(request=NamesRequest, responses={201: Names, 400: REFUSED_FIELD})
-    @answered
-    def post(self, request: Request, pk: int, dialogue: int) -> Response:
-        """Keep the next version of a kind; what is there is never changed."""
-        script = access.script(pk, dialogue)
-        data = validated(NamesRequest, request.data)
-        if "pairs" in data:
-            pairs = [(old, new) for old, new in data["pairs"]]
-            name_map = save_names(
-                dialogue=script, kind=data["kind"], pairs=pairs, kept=data["kept"], by=user_of(request)
-            )
-        else:
-            name_map = make_names(dialogue=script, by=user_of(request), **data)
-        return Response(as_dict(name_map), status=status.HTTP_201_CREATED)
+@api.post(NamesRequest, Names, status=201, responses=REFUSES_FIELD)
+def add_name_map(request: Request, pk: int, dialogue: int) -> dict[str, Any]:
+    """Store the next version of a kind; earlier versions never change."""
+    script = access.script(pk, dialogue)
+    return as_dict(_add_name_map(script, api.user(request), api.data(request)))
+
+
+def _add_name_map(script: Dialogue, by: User, data: dict[str, Any]) -> NameMap:
+    if "pairs" not in data:
+        return make_names(dialogue=script, by=by, **data)
+    pairs = [(old, new) for old, new in data["pairs"]]
+    return save_names(dialogue=script, kind=data["kind"], pairs=pairs, kept=data["kept"], by=by)

@@ -1,38 +1,36 @@
-"""The HTTP API of simulations: asked for, followed, cancelled, gone on with."""
+"""The HTTP API of simulations: start, estimate, follow, resume and cancel. Researchers only."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import generics, serializers, status
-from rest_framework.decorators import api_view
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation import access as corpora
+from config import api
 from config.lists import Filters, one_of, with_name
-from config.permissions import user_of
+from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Endpoint
-from jobs.runs import CAPS
+from judges.api.runs import cap_fields
 from judges.runs.lookup import endpoint_named
 from judges.runs.selection import settings_of
-from suites.api import Plain, answered, validated
 from suites.continuation.api import ParametersSerializer
 from suites.continuation.productions.plans import LONGEST_NAME
-from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.long_dialogue import access
 from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.simulations import simulation_actions
-from suites.long_dialogue.simulations.simulation_actions import as_json
-from suites.long_dialogue.simulations.steps import SAMPLING, Order
+from suites.long_dialogue.simulations.simulation_actions import Estimate, as_json
+from suites.long_dialogue.simulations.steps import SAMPLING, TRIALS, Order
+
+Plain = serializers.Serializer[Any]
 
 # What the API reads and writes about simulations.
 
 
 class SimulationStepSerializer(Plain):
-    """A run by which a step is made, with its calls."""
+    """A run of a step, with its calls."""
 
     step = serializers.CharField()
     title = serializers.CharField()
@@ -45,7 +43,7 @@ class SimulationStepSerializer(Plain):
 
 
 class SimulationCountsSerializer(Plain):
-    """Trials (`productions`), and what the runs took."""
+    """Numbers of trials (`productions`), and the calls, tokens and cost of the runs."""
 
     productions = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -58,7 +56,7 @@ class SimulationCountsSerializer(Plain):
 
 
 class SimulationSerializer(Plain):
-    """A simulation: who answers, under which condition, how far it is, what it took."""
+    """A simulation: system, condition, progress and costs."""
 
     id = serializers.IntegerField()
     corpus = serializers.CharField()
@@ -80,34 +78,33 @@ class SimulationSerializer(Plain):
     finished_at = serializers.DateTimeField(allow_null=True)
 
     def to_representation(self, instance: Simulation) -> dict[str, Any]:
-        """Return what commands print of it, too."""
+        """Return the JSON that the command prints, too."""
         return as_json(instance)
 
 
 class NewSimulationSerializer(Plain):
-    """Who answers the questions of a set, and how: an endpoint's model, or a baseline (`agent`).
+    """The system that answers the questions of a set: an endpoint's model, or a baseline (`agent`).
 
-    `settings` are those of the generator `dialsim_agent` (memory, retriever, k, names, format ...) but for
-    `set`; `parameters` that are not given are those of the paper.
+    `settings` are those of the generator `dialsim_agent` (memory, retriever, k, names, format ...) except
+    `set`; `parameters` left out are those of the paper.
     """
 
     set = serializers.CharField(help_text="NAME, or NAME:2 for its second version.", max_length=100)
-    endpoint = serializers.CharField(required=False, default="", allow_blank=True)
-    agent = serializers.CharField(required=False, default="", allow_blank=True, max_length=40)
-    settings = serializers.DictField(required=False, default=dict)
-    trials = serializers.IntegerField(required=False, default=3, min_value=1, max_value=MOST_TRIALS)
+    endpoint = api.optional_text()
+    agent = api.optional_text(max_length=40)
+    settings = serializers.DictField(default=dict)
+    trials = serializer_field(TRIALS, default=3, allow_null=False)
     parameters = ParametersSerializer(required=False)
-    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_NAME)
-    condition = serializers.DictField(required=False, default=dict)
-    cap_calls = serializers.IntegerField(required=False, default=None, allow_null=True, min_value=0)
-    cap_tokens = serializers.IntegerField(required=False, default=None, allow_null=True, min_value=0)
-    cap_cost = serializers.DecimalField(
-        required=False, default=None, allow_null=True, min_value=0, max_digits=14, decimal_places=6
-    )
+    name = api.optional_text(max_length=LONGEST_NAME)
+    condition = serializers.DictField(default=dict)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields above and the caps."""
+        return super().get_fields() | cap_fields()
 
 
 class SimulationEstimateStepSerializer(Plain):
-    """What a step takes: all its calls, those that are there, and those to come with their tokens."""
+    """A step's estimate: all calls, calls that are done, and calls to come with their tokens."""
 
     step = serializers.CharField()
     all = serializers.IntegerField()
@@ -118,7 +115,7 @@ class SimulationEstimateStepSerializer(Plain):
 
 
 class SimulationEstimateSerializer(Plain):
-    """What a simulation takes, about: trials (`productions`), questions, calls, tokens, cost."""
+    """A simulation's estimate: trials (`productions`), questions, calls, tokens, cost."""
 
     productions = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -141,69 +138,50 @@ SIMULATIONS = Filters(
 )
 
 
-@extend_schema_view(get=extend_schema(parameters=SIMULATIONS.parameters))
-class Simulations(generics.ListAPIView[Simulation]):
-    """Researchers: the simulations of a corpus, latest first; POST asks for one, or goes on with the same."""
-
-    serializer_class = SimulationSerializer
-    queryset = Simulation.objects.select_related("corpus", "question_set", "endpoint", "created_by")
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return those of the corpus that are asked for."""
-        rows = queryset.order_by("-id")
-        if getattr(self, "swagger_fake_view", False):
-            return rows.none()
-        return SIMULATIONS.of(self.request, rows.filter(corpus=corpora.corpus(self.kwargs["pk"])))
-
-    @extend_schema(request=NewSimulationSerializer, responses={201: SimulationSerializer})
-    @answered
-    def post(self, request: Request, pk: int) -> Response:
-        """Have a system answer in the background; the same order again goes on with it."""
-        corpus, data = corpora.corpus(pk), validated(NewSimulationSerializer, request.data)
-        simulation = simulation_actions.start(
-            by=user_of(request),
-            question_set=simulation_actions.question_set(corpus, data["set"]),
-            order=_order(data),
-            endpoint=_endpoint(data),
-            settings=settings_of({name: data[name] for name in CAPS}),
-        )
-        return Response(SimulationSerializer(simulation).data, status=status.HTTP_201_CREATED)
+@api.listing(SimulationSerializer, filters=SIMULATIONS)
+def simulations(request: Request, pk: int) -> QuerySet[Simulation]:
+    """Researchers: the simulations of a corpus, latest first."""
+    rows = Simulation.objects.select_related("corpus", "question_set", "endpoint", "created_by")
+    return rows.filter(corpus=corpora.corpus(pk)).order_by("-id")
 
 
-@extend_schema(request=NewSimulationSerializer, responses={200: SimulationEstimateSerializer})
-@api_view(["POST"])
-@answered
-def estimate_simulation(request: Request, pk: int) -> Response:
-    """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
-    corpus, data = corpora.corpus(pk), validated(NewSimulationSerializer, request.data)
+@api.post(NewSimulationSerializer, SimulationSerializer, status=201)
+def start(request: Request, pk: int) -> Simulation:
+    """Start a simulation in the background; the same order again resumes it."""
+    corpus, data = corpora.corpus(pk), api.data(request)
+    return simulation_actions.start(
+        by=api.user(request),
+        question_set=simulation_actions.question_set(corpus, data["set"]),
+        order=_order(data),
+        endpoint=_endpoint(data),
+        settings=settings_of(data),
+    )
+
+
+@api.post(NewSimulationSerializer, SimulationEstimateSerializer)
+def estimate_simulation(request: Request, pk: int) -> Estimate:
+    """Estimate calls, tokens and cost; nothing is sent and nothing is stored."""
+    corpus, data = corpora.corpus(pk), api.data(request)
     question_set = simulation_actions.question_set(corpus, data["set"])
-    expected = simulation_actions.estimate(question_set, _order(data), _endpoint(data))
-    return Response(SimulationEstimateSerializer(expected).data)
+    return simulation_actions.estimate(question_set, _order(data), _endpoint(data))
 
 
-@extend_schema(responses={200: SimulationSerializer})
-@api_view(["GET"])
-def simulation(request: Request, pk: int) -> Response:
-    """Return its condition, how far it is, and what it took."""
-    return Response(SimulationSerializer(access.simulation(pk)).data)
+@api.get(SimulationSerializer)
+def simulation(request: Request, pk: int) -> Simulation:
+    """Return a simulation with its condition, progress and costs."""
+    return access.simulation(pk)
 
 
-@extend_schema(request=None, responses={200: SimulationSerializer})
-@api_view(["POST"])
-@answered
-def go_on(request: Request, pk: int) -> Response:
-    """Try again what failed, and go on."""
-    done = simulation_actions.go_on(by=user_of(request), simulation=access.simulation(pk))
-    return Response(SimulationSerializer(done).data)
+@api.post(gives=SimulationSerializer)
+def go_on(request: Request, pk: int) -> Simulation:
+    """Retry what failed, and resume."""
+    return simulation_actions.go_on(by=api.user(request), simulation=access.simulation(pk))
 
 
-@extend_schema(request=None, responses={200: SimulationSerializer})
-@api_view(["POST"])
-@answered
-def cancel(request: Request, pk: int) -> Response:
-    """Stop it and its runs; what was answered is kept."""
-    done = simulation_actions.cancel(by=user_of(request), simulation=access.simulation(pk))
-    return Response(SimulationSerializer(done).data)
+@api.post(gives=SimulationSerializer)
+def cancel(request: Request, pk: int) -> Simulation:
+    """Cancel a simulation and its runs; answers so far are kept."""
+    return simulation_actions.cancel(by=api.user(request), simulation=access.simulation(pk))
 
 
 def _order(data: dict[str, Any]) -> Order:

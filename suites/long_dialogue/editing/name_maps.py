@@ -27,6 +27,7 @@ from annotation.script_records import (
     script_record,
 )
 from config.models import Event
+from jobs.endpoints.parameters import Parameter
 from suites.long_dialogue.editing.sessions import own_turns
 from suites.long_dialogue.scripts.names import GENDERS, Gender, anonymised, checked, people_of, swapped
 from suites.long_dialogue.scripts.sessions import People, script_of
@@ -57,6 +58,7 @@ KINDS = (ANONYMISED, SWAPPED)
 MOST = 5_000
 """Maximum number of names in a map."""
 LONGEST = 200
+SEED = Parameter("seed", "whole", "Seed", "", 0, 2**31 - 1)
 CAST = 6
 """Size of the default main cast: the people with the most turns."""
 

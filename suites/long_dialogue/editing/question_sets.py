@@ -19,6 +19,7 @@ from annotation.script_records import QUESTION, question_json
 from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
 from jobs import job_actions as jobs
+from jobs.endpoints.parameters import Parameter
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
@@ -139,6 +140,7 @@ def clear(stored: QuestionSet) -> None:
 
 LONGEST_NAME = 60
 MOST_SEED = 2**31 - 1
+SEED = Parameter("seed", "whole", "Seed", "Of choices and their order.", 0, MOST_SEED)
 
 
 @dataclass(frozen=True, slots=True)

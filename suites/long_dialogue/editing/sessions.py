@@ -235,6 +235,7 @@ REASONS = {
 }
 """Reasons for a change to a session."""
 NOTE_LIMIT = 2000
+DATE_LIMIT = 20
 STALE = "was changed after these uses were made"
 
 

@@ -1,4 +1,4 @@
-"""The pages of long dialogues."""
+"""Page routes of long dialogues."""
 
 from django.urls import URLPattern, path
 
@@ -19,9 +19,9 @@ urlpatterns: list[URLPattern] = [
         name="edit-session",
     ),
     path("corpora/<int:pk>/questions/", questions.questions, name="questions"),
-    path("corpora/<int:pk>/questions/sets/<int:one>/", questions.question_set, name="question-set"),
+    path("corpora/<int:pk>/questions/sets/<int:set_pk>/", questions.question_set, name="question-set"),
     path(
-        "corpora/<int:pk>/questions/sets/<int:one>/<int:record>/",
+        "corpora/<int:pk>/questions/sets/<int:set_pk>/<int:record>/",
         questions.question,
         name="question-uses",
     ),

@@ -1,4 +1,4 @@
-"""The Answers report of agents of long dialogues, its files, and the answers one by one. Researchers only."""
+"""Pages of the Answers report of long-dialogue agents, its files, and single answers. Researchers only."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from suites.long_dialogue.answers.rows import (
 from suites.reports import file_answer, open_test_answer, query_values
 
 NAMES = ("by", "score", "judge", "set", "layout", "part", "resamples", "seed", "level")
-"""What an address may ask for."""
+"""Query parameters of the report."""
 LAYOUT_WORDS = {
     "report": "all figures",
     "table2": "table 2: the questions",
@@ -50,7 +50,7 @@ PAGE = 50
 @require_GET
 @researcher_only
 def answers(request: HttpRequest, pk: int) -> HttpResponse:
-    """The report of what the form asks for, or why there is none."""
+    """Researchers: the report with the form of its query, or the reason why there is none."""
     corpus = access.corpus(pk)
     query_texts = query_values(request, NAMES)
     context = _form(corpus, query_texts)
@@ -67,7 +67,7 @@ def answers(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def answers_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The report as CSV, Markdown, LaTeX, HTML or JSON, a chart of it as SVG or PNG."""
+    """Researchers: the report as CSV, Markdown, LaTeX, HTML or JSON, or a chart as SVG or PNG."""
     corpus = access.corpus(pk)
     rendering = (RENDERINGS | renderings.CHART_RENDERINGS).get(form)
     chart = renderings.CHARTS.get(request.GET.get("chart", "accuracy"))
@@ -90,7 +90,7 @@ def answers_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 @require_POST
 @researcher_only
 def answers_test(request: HttpRequest, pk: int) -> HttpResponse:
-    """Log a look at test with its purpose, and show the report of the test part."""
+    """Researchers: log a look at test with its purpose, and show the report of the test part."""
     corpus = access.corpus(pk)
     query_texts = {"judge": query_values(request, NAMES).get("judge", "")}
     return open_test_answer(
@@ -103,17 +103,17 @@ def answers_test(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
-    """The answers one by one, narrowed by system, outcome, class, source and evidence."""
+    """Researchers: single answers, filtered by system, outcome, class, source and evidence."""
     corpus = access.corpus(pk)
     query_texts = query_values(request, NAMES)
     filters = {key: request.GET.get(key, "").replace("\0", "") for key in ("system", *NARROWED)}
     context: dict[str, Any] = {
         "corpus": corpus,
         "active_room": "corpora",
-        "given": query_texts,
-        "chosen": filters,
+        "selected": query_texts,
+        "filters": filters,
         "judges": judges_of(corpus),
-        "narrowed": [(key, list(values), filters[key]) for key, values in NARROWED.items()],
+        "filter_choices": [(key, list(values), filters[key]) for key, values in NARROWED.items()],
     }
     try:
         answer_listing = listing(read(query_texts, corpus), filters)
@@ -124,11 +124,11 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
     page = Paginator(answer_listing.rows, PAGE).get_page(request.GET.get("page"))
     parameters = {key: value for key, value in {**query_texts, **filters}.items() if value}
     context |= {
-        "found": answer_listing,
+        "listing": answer_listing,
         "page": page,
         "differ": answer_listing.differ,
         "lines": [
-            (row, _condition(row, answer_listing.differ), _became(row, answer_listing.query.rule))
+            (row, _condition(row, answer_listing.differ), _outcome(row, answer_listing.query.rule))
             for row in page
         ],
         "query": f"{urlencode(parameters)}&" if parameters else "",
@@ -139,7 +139,7 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def answer(request: HttpRequest, pk: int) -> HttpResponse:
-    """One answer: what was asked and replied, why the key is what it is, and what was retrieved."""
+    """Researchers: an answer with its question, reply, key with the reasons, and retrieved entries."""
     item = access.answer(pk)
     judge = request.GET.get("judge", "").replace("\0", "")
     context: dict[str, Any] = {"corpus": item.corpus, "active_room": "corpora", "item": item, "judge": judge}
@@ -148,23 +148,23 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
     except CalibrationError as refused:
         return render(request, "long_dialogue/answer.html", context | {"refused": str(refused)}, status=422)
     context |= {
-        "shown": answer_view,
+        "answer": answer_view,
         "dialogue": item.continuation.dialogue,
         "language": language_tag(item.continuation.dialogue.language),
         "judges": judges_of(item.corpus),
-        "became": None if answer_view.opinions is None else _became(answer_view.row, "strict"),
-        "lenient": None if answer_view.opinions is None else _became(answer_view.row, "lenient"),
+        "strict": None if answer_view.opinions is None else _outcome(answer_view.row, "strict"),
+        "lenient": None if answer_view.opinions is None else _outcome(answer_view.row, "lenient"),
     }
     return render(request, "long_dialogue/answer.html", context)
 
 
 def _condition(row: AnswerRow, differ: Sequence[str]) -> str:
-    """Return those settings of an answer in words in which the listed ones differ."""
+    """Describe an answer's values of the settings in which the listed answers differ."""
     return ", ".join(f"{key} {value}" for key in differ if (value := row.place.condition.get(key)))
 
 
-def _became(row: AnswerRow, rule: Any) -> tuple[str, str]:
-    """Return what became of an answer in words, and the tone of its badge."""
+def _outcome(row: AnswerRow, rule: Any) -> tuple[str, str]:
+    """Describe the outcome of an answer, with the tone of its badge."""
     right = row.right(rule)
     if right is None:
         return row.why or "open", "warn"
@@ -177,11 +177,11 @@ def _became(row: AnswerRow, rule: Any) -> tuple[str, str]:
 
 
 def _form(corpus: Corpus, query_texts: dict[str, str]) -> dict[str, Any]:
-    """Return what the form offers and what is chosen."""
+    """Return the context of the form: its choices and the selected values."""
     return {
         "corpus": corpus,
         "active_room": "corpora",
-        "given": {"layout": REPORT, "score": "strict", **query_texts},
+        "selected": {"layout": REPORT, "score": "strict", **query_texts},
         "split": splits.lock_of(corpus),
         "has_answers": has_answers(corpus),
         "settings": [SYSTEM, SCRIPT, *settings_of(corpus)],

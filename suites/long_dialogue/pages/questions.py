@@ -1,4 +1,4 @@
-"""The page Questions of a corpus: what questions are made of, its sets, and what is asked when and why."""
+"""Pages of a corpus's questions: facts and quiz questions, question sets, uses with reasons, relations."""
 
 from __future__ import annotations
 
@@ -15,17 +15,22 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import access
 from annotation.errors import QuestionsRefused
+from annotation.formats.fields import ID_LIMIT
 from annotation.models import Dialogue, QuestionSet, Record
 from annotation.models.corpora import Corpus
 from annotation.script_records import FACT, QUESTION
 from config.files import row_id
 from config.permissions import researcher_only, user_of
+from jobs.endpoints.parameter_inputs import form_field
 from jobs.job_actions import active_job
 from jobs.models import Job
+from suites.long_dialogue.access import record_kind
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
+from suites.long_dialogue.editing.question_editing import TEXT_LIMIT
 from suites.long_dialogue.editing.question_figures import SOURCES, figures_of, table2
 from suites.long_dialogue.editing.question_records import describe_dropped, describe_rule, describe_type
 from suites.long_dialogue.editing.question_relations import table_of, version_of
+from suites.long_dialogue.editing.question_sets import LONGEST_NAME, SEED
 from suites.long_dialogue.scripts.quiz import POLICIES
 from suites.pages import add_refusal, search_query, search_values
 
@@ -40,14 +45,14 @@ FILTERS = ("text", "source", "hops", "relation", "type", "answerable", "status")
 
 
 class MakeForm(forms.Form):
-    """How a question set is made."""
+    """Options of a new question set."""
 
     name = forms.CharField(
-        max_length=60, label="Name", help_text="The same name again replaces a set that nothing used."
+        max_length=LONGEST_NAME,
+        label="Name",
+        help_text="The same name again replaces a set that nothing used.",
     )
-    seed = forms.IntegerField(
-        min_value=0, max_value=2**31 - 1, initial=0, label="Seed", help_text="Of choices and their order."
-    )
+    seed = form_field(SEED, required=True, initial=0)
     policy = forms.ChoiceField(
         choices=[(policy, POLICY_TITLES[policy]) for policy in POLICIES],
         label="A quiz question before its evidence is",
@@ -64,7 +69,7 @@ class MakeForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def questions(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: a corpus's question sets, the facts and questions they are made of, and making one."""
+    """Researchers: the question sets of a corpus, its facts and quiz questions, and the form of a new set."""
     corpus = access.corpus(pk)
     form = MakeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -117,9 +122,9 @@ def _kind(corpus: Corpus, kind: str) -> dict[str, Any]:
 
 @require_GET
 @researcher_only
-def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
-    """Researchers: a set in numbers, and its questions, narrowed as the address says."""
-    stored_set = access.question_set(pk, one)
+def question_set(request: HttpRequest, pk: int, set_pk: int) -> HttpResponse:
+    """Researchers: the figures of a set, and its questions, filtered."""
+    stored_set = access.question_set(pk, set_pk)
     figures = figures_of(stored_set)
     filters = search_values(request, FILTERS)
     page = Paginator(question_records.questions_of(stored_set, filters), PAGE_SIZE).get_page(
@@ -136,16 +141,16 @@ def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
             "types": [
                 {
                     **row,
-                    "told": describe_type(row["type"]),
+                    "meaning": describe_type(row["type"]),
                     "title": SOURCES.get((row["source"], row["hops"]), ""),
                 }
                 for row in figures["rows"]
             ],
             "dropped": [(describe_dropped(name), n) for name, n in figures.get("dropped", {}).items()],
             "excluded": [(describe_rule(name), n) for name, n in figures.get("excluded", {}).items()],
-            "policy_told": POLICY_TITLES.get(stored_set.options.get("policy", ""), ""),
-            "asked": filters,
-            "filters": _filters(stored_set),
+            "policy_title": POLICY_TITLES.get(stored_set.options.get("policy", ""), ""),
+            "filters": filters,
+            "filter_choices": _filter_choices(stored_set),
             "page": page,
             "rows": question_records.with_uses(stored_set, page),
             "query": search_query(filters),
@@ -155,8 +160,8 @@ def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
     )
 
 
-def _filters(question_set: QuestionSet) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """Return the choices of the filters: name, label, and values with their titles."""
+def _filter_choices(question_set: QuestionSet) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Return the filters of a set's questions: name, label, and values with their titles."""
     sources = sorted({row["source"] for row in question_set.figures["rows"]})
     hops = sorted({row["hops"] for row in question_set.figures["rows"]})
     return [
@@ -170,9 +175,9 @@ def _filters(question_set: QuestionSet) -> list[tuple[str, str, list[tuple[str, 
 
 @require_GET
 @researcher_only
-def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpResponse:
-    """Researchers: a question of a set with every session in which it is asked: key, type, and why."""
-    question_set = access.question_set(pk, one)
+def question(request: HttpRequest, pk: int, set_pk: int, record: int) -> HttpResponse:
+    """Researchers: a question of a set with all its uses: session, key, type, and reasons."""
+    question_set = access.question_set(pk, set_pk)
     question_record = access.record(pk, record)
     uses = question_records.uses_of(question_set, question_record)
     if question_record.kind != QUESTION or not uses.exists():
@@ -200,25 +205,23 @@ def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpRespon
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
-    """Researchers: what taking over the reviews of facts or questions would come to; and taking them over."""
-    corpus = access.corpus(pk)
-    if kind not in (FACT, QUESTION):
-        raise Http404
+    """Researchers: preview the outcome of reviews of facts or questions, and apply them."""
+    corpus, kind = access.corpus(pk), record_kind(kind)
     if request.method == "POST":
-        done = question_editing.apply_reviews(corpus=corpus, kind=kind, by=user_of(request)).counts
+        counts = question_editing.apply_reviews(corpus=corpus, kind=kind, by=user_of(request)).counts
         messages.success(
             request,
-            f"{done['accepted']:,} accepted, {done['corrected']:,} corrected, {done['rejected']:,} rejected; "
-            f"{done['undecided']:,} undecided.",
+            f"{counts['accepted']:,} accepted, {counts['corrected']:,} corrected, "
+            f"{counts['rejected']:,} rejected; {counts['undecided']:,} undecided.",
         )
         return redirect("question-records", pk, kind)
     preview = question_editing.preview_reviews(corpus, kind)
     context = {
         "corpus": corpus,
         "kind": kind,
-        "told": preview,
+        "preview": preview,
         "changes": preview.counts["accepted"] + preview.counts["corrected"] + preview.counts["rejected"],
-        "open": [reviewed for reviewed in preview.reviewed if reviewed.outcome.decision == "undecided"][
+        "undecided": [reviewed for reviewed in preview.reviewed if reviewed.outcome.decision == "undecided"][
             :PAGE_SIZE
         ],
         "campaigns": question_records.review_campaigns(corpus, kind),
@@ -227,20 +230,24 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     return render(request, "long_dialogue/reviews.html", context)
 
 
-# Facts and quiz questions of a corpus's scripts: listed, written, changed, and decided without review.
+# Facts and quiz questions of a corpus's scripts: listed, written, changed, decided without review.
 
 RECORD_FILTERS = ("text", "status", "relation")
+PEOPLE_LIST = {"list": "people", "dir": "auto"}
+SESSIONS_LIST = {"list": "sessions"}
 KIND_TITLES = {FACT: "Facts", QUESTION: "Quiz questions"}
 
 
 class FactForm(forms.Form):
-    """A fact by hand."""
+    """A fact written by hand."""
 
-    head = forms.CharField(max_length=300, widget=forms.TextInput(attrs={"list": "people", "dir": "auto"}))
+    head = forms.CharField(max_length=ID_LIMIT, widget=forms.TextInput(attrs=PEOPLE_LIST))
     relation = forms.ChoiceField()
-    tail = forms.CharField(max_length=300, widget=forms.TextInput(attrs={"list": "people", "dir": "auto"}))
+    tail = forms.CharField(max_length=ID_LIMIT, widget=forms.TextInput(attrs=PEOPLE_LIST))
     session = forms.CharField(
-        max_length=300, help_text="Its id, or its number.", widget=forms.TextInput(attrs={"list": "sessions"})
+        max_length=ID_LIMIT,
+        help_text="Its id, or its number.",
+        widget=forms.TextInput(attrs=SESSIONS_LIST),
     )
     turns = forms.CharField(
         max_length=200,
@@ -252,33 +259,33 @@ class FactForm(forms.Form):
     )
 
     def content(self) -> dict[str, Any]:
-        """Return the content as `editing` takes it."""
+        """Return the content for `question_editing`."""
         data = self.cleaned_data
         return data | {"turns": [number for number in data["turns"].replace(",", " ").split() if number]}
 
 
 class QuestionForm(forms.Form):
-    """A quiz question by hand."""
+    """A quiz question written by hand."""
 
     text = forms.CharField(
-        max_length=2000, label="Question", widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"})
+        max_length=TEXT_LIMIT, label="Question", widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"})
     )
     choices = forms.CharField(
         max_length=9000,
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
         help_text="Four, a line each, the answer among them. “I don't know” is offered anyway.",
     )
-    answer = forms.CharField(max_length=2000, widget=forms.TextInput(attrs={"dir": "auto"}))
+    answer = forms.CharField(max_length=TEXT_LIMIT, widget=forms.TextInput(attrs={"dir": "auto"}))
     evidence = forms.CharField(
         max_length=5000,
         help_text="The sessions that give the answer, by id or number, with semicolons.",
-        widget=forms.TextInput(attrs={"list": "sessions"}),
+        widget=forms.TextInput(attrs=SESSIONS_LIST),
     )
     evidence_all = forms.BooleanField(required=False, label="All of these sessions are needed, not one")
     accepted = FactForm.base_fields["accepted"]
 
     def content(self) -> dict[str, Any]:
-        """Return the content as `editing` takes it."""
+        """Return the content for `question_editing`."""
         data = self.cleaned_data
         return data | {"choices": data["choices"].splitlines(), "evidence": data["evidence"].split(";")}
 
@@ -286,8 +293,8 @@ class QuestionForm(forms.Form):
 @require_GET
 @researcher_only
 def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
-    """Researchers: a corpus's facts or quiz questions, narrowed as the address says."""
-    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    """Researchers: a corpus's facts or quiz questions, filtered."""
+    corpus, kind = access.corpus(pk), record_kind(kind)
     filters = search_values(request, RECORD_FILTERS)
     rows = question_records.narrowed(question_records.current_records(corpus, kind), filters)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
@@ -296,7 +303,7 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         "kind": kind,
         "title": KIND_TITLES[kind],
         "counts": question_records.counts(corpus, kind),
-        "asked": filters,
+        "filters": filters,
         "statuses": ("draft", "accepted", "rejected"),
         "relations": list(question_relations.table_of(corpus)) if kind == FACT else [],
         "scripts": list(corpus.dialogues.filter(script__isnull=False).order_by("key")[:200]),
@@ -310,7 +317,7 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 
 
 def _numbered(record: Record) -> list[tuple[int, str]]:
-    """Return the sessions that a record is about, by number and id."""
+    """Return the sessions of a record as (number, id)."""
     numbers = {session["id"]: n for n, session in enumerate(question_records.sessions_of(record), start=1)}
     about = [record.content["session"]] if record.kind == FACT else record.content.get("evidence", [])
     return [(numbers.get(name, 0), name) for name in about]
@@ -320,7 +327,7 @@ def _numbered(record: Record) -> list[tuple[int, str]]:
 @researcher_only
 def new_record(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Researchers: write a fact or a quiz question of a script (`dialogue`) by hand."""
-    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    corpus, kind = access.corpus(pk), record_kind(kind)
     scripts = corpus.dialogues.filter(script__isnull=False).order_by("key")
     number = row_id(request.GET.get("dialogue", ""))
     dialogue = get_object_or_404(scripts, pk=number) if number else scripts.first()
@@ -345,7 +352,7 @@ def new_record(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def edit_record(request: HttpRequest, pk: int, record: int) -> HttpResponse:
-    """Researchers: put a fact or a quiz question right; one that was reviewed is superseded."""
+    """Researchers: correct a fact or a quiz question; a reviewed record is superseded."""
     stored = access.record(pk, record)
     form = _form(stored.kind, stored.dialogue.corpus, request.POST or None, _initial(stored))
     del form.fields["accepted"]
@@ -364,8 +371,8 @@ def edit_record(request: HttpRequest, pk: int, record: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def decide(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
-    """Researchers: accept or reject chosen drafts, or accept all that nobody reviewed, without review."""
-    corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
+    """Researchers: accept or reject selected drafts without review, or accept all unreviewed drafts."""
+    corpus, kind = access.corpus(pk), record_kind(kind)
     record_ids = [number for text in request.POST.getlist("record") if (number := row_id(text))]
     try:
         if request.POST.get("all") == "accepted":
@@ -385,7 +392,7 @@ def decide(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def relations(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: the relations that facts of a corpus may have, and a table of one's own."""
+    """Researchers: the relations of a corpus's facts, and the form of a table of its own."""
     corpus = access.corpus(pk)
     error, text = "", ""
     if request.method == "POST":
@@ -423,12 +430,6 @@ def _rows(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise QuestionsRefused(f"This is no JSON: {error}.", field="rows") from None
-
-
-def _kind_of_question_records(kind: str) -> str:
-    if kind not in KIND_TITLES:
-        raise Http404
-    return kind
 
 
 def _form(kind: str, corpus: Corpus, posted: Any, initial: dict[str, Any] | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""The page of a script: its sessions as an outline, one of them unfolded, and turns that are looked for."""
+"""Pages of a script: the outline of its sessions, a search for turns, name maps, and changes of sessions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation import access
 from annotation.corpora import dialogue_view, splits
 from annotation.errors import ScriptRefused
+from annotation.formats.fields import NAME_LIMIT
 from annotation.models import Turn
 from annotation.models.corpora import Dialogue
 from annotation.records import SELF
@@ -23,10 +24,12 @@ from annotation.text.display import language_tag
 from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
 from config.permissions import researcher_only, user_of
+from jobs.endpoints.parameter_inputs import form_field
 from suites.long_dialogue.editing import sessions
 from suites.long_dialogue.editing.export import ExportSelection, answer, called
-from suites.long_dialogue.editing.name_maps import CAST, KINDS, make_names, maps_of, save_names
+from suites.long_dialogue.editing.name_maps import CAST, KINDS, SEED, make_names, maps_of, save_names
 from suites.long_dialogue.editing.sessions import (
+    DATE_LIMIT,
     NOTE_LIMIT,
     REASONS,
     Changed,
@@ -46,7 +49,7 @@ NO_SETS = "none"
 @require_GET
 @researcher_only
 def script_file(request: HttpRequest, pk: int, dialogue: int) -> HttpResponseBase:
-    """Researchers: a script as a file; `sets` none leaves its question sets out, `set` names some."""
+    """Researchers: a script as a file; `sets=none` leaves its question sets out, `set` names some."""
     script_row = access.script(pk, dialogue)
     sets = tuple(filter(None, request.GET.getlist("set"))) or None
     if request.GET.get("sets") == NO_SETS:
@@ -62,40 +65,42 @@ def script_file(request: HttpRequest, pk: int, dialogue: int) -> HttpResponseBas
 SESSIONS_SHOWN = 50
 TURNS_SHOWN = 100
 NAMES_SHOWN = 6
-"""So many people of a session are named in the outline, and the others counted."""
+"""Maximum number of people named per session in the outline; the others are counted."""
 COUNTED = 5_000
-"""Up to so many questions of a script, the outline says how many each session answers."""
+"""Maximum number of a script's questions up to which the outline counts them per session."""
 ROOM = {"active_room": "corpora"}
 
 
 @require_GET
 @researcher_only
 def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
-    """Researchers: a script's sessions, the chosen one (`session` or `turn`) unfolded; `text` and `speaker`
-    look for turns."""
-    seen = sessions.overview(access.script(pk, dialogue))
-    open_row = _requested_row(request, seen)
+    """Researchers: a script's sessions, the selected session (`session` or `turn`) unfolded; `text` and
+    `speaker` search for turns."""
+    overview = sessions.overview(access.script(pk, dialogue))
+    open_row = _requested_row(request, overview)
     search = search_values(request, ("text", "speaker"))
     context = {
-        **_about(seen),
-        "asked": search,
+        **_about(overview),
+        "search": search,
         "query": search_query(search),
         **ROOM,
     }
     if any(search.values()):
-        return render(request, "long_dialogue/script.html", context | _search_results(request, seen, search))
-    pages = Paginator(seen.rows, SESSIONS_SHOWN)
+        return render(
+            request, "long_dialogue/script.html", context | _search_results(request, overview, search)
+        )
+    pages = Paginator(overview.rows, SESSIONS_SHOWN)
     number = request.GET.get("page")
     if number is None and open_row is not None:
         number = str((open_row.number - 1) // SESSIONS_SHOWN + 1)
     page = pages.get_page(number)
     kinds = (FACT, QUESTION) if context["records"][QUESTION] <= COUNTED else (FACT,)
-    record_counts = sessions.records_of(seen.dialogue, [row.session.id for row in page], kinds)
+    record_counts = sessions.records_of(overview.dialogue, [row.session.id for row in page], kinds)
     context |= {
         "page": page,
         "query": "",
-        "sessions": [_line(seen, row, record_counts[row.session.id], open_row) for row in page],
-        "opened": _unfolded(seen, open_row, request)
+        "sessions": [_line(overview, row, record_counts[row.session.id], open_row) for row in page],
+        "opened": _unfolded(overview, open_row, request)
         if open_row is not None and open_row in list(page)
         else None,
     }
@@ -105,50 +110,52 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def session(request: HttpRequest, pk: int, dialogue: int, number: int) -> HttpResponse:
-    """Researchers: the turns, facts and questions of one session, to be put into the outline."""
+    """Researchers: the turns, facts and questions of a session, as a fragment of the outline."""
     script_row = access.script(pk, dialogue)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{reverse('script', args=[pk, dialogue])}?session={number}#session-{number}")
-    seen = sessions.overview(script_row)
-    row = seen.row(number)
+    overview = sessions.overview(script_row)
+    row = overview.row(number)
     if row is None:
         raise Http404
     return render(
-        request, "long_dialogue/_session.html", {"opened": _unfolded(seen, row, request), **_about(seen)}
+        request,
+        "long_dialogue/_session.html",
+        {"opened": _unfolded(overview, row, request), **_about(overview)},
     )
 
 
-def _requested_row(request: HttpRequest, seen: Overview) -> Row | None:
-    """Return the session that the address names, by number or by one of its turns (from 1); else none."""
+def _requested_row(request: HttpRequest, overview: Overview) -> Row | None:
+    """Return the session that the address names, by number or by one of its turns (from 1); else None."""
     if number := row_id(request.GET.get("session", "")):
-        row = seen.row(number)
+        row = overview.row(number)
         if row is None:
             raise Http404
         return row
     if turn := row_id(request.GET.get("turn", "")):
-        return seen.at(turn - 1)
+        return overview.at(turn - 1)
     return None
 
 
-def _about(seen: Overview) -> dict[str, Any]:
-    """Return what stands at the head of the page."""
-    dialogue = seen.dialogue
-    heard = sum(row.heard for row in seen.rows)
-    dates = [row.session.date for row in seen.rows]
+def _about(overview: Overview) -> dict[str, Any]:
+    """Return the context of the page's head."""
+    dialogue = overview.dialogue
+    heard = sum(row.heard for row in overview.rows)
+    dates = [row.session.date for row in overview.rows]
     return {
         "dialogue": dialogue,
         "corpus": dialogue.corpus,
         "language": language_tag(dialogue.language),
-        "main": seen.called(seen.script.main),
-        "n_sessions": len(seen.rows),
+        "main": overview.called(overview.script.main),
+        "n_sessions": len(overview.rows),
         "n_heard": heard,
-        "n_turns": sum(row.turns for row in seen.rows),
+        "n_turns": sum(row.turns for row in overview.rows),
         "first": min(dates, key=lambda date: date.first),
         "last": max(dates, key=lambda date: date.last),
-        "warnings": warnings_of(seen.script),
+        "warnings": warnings_of(overview.script),
         "records": sessions.counts_of(dialogue),
         "parts": _continuations(dialogue),
-        "n_maps": len(seen.script.names),
+        "n_maps": len(overview.script.names),
         "sets": [
             (called(question_set), question_set)
             for question_set in dialogue.corpus.question_sets.order_by("name", "-version")
@@ -160,13 +167,13 @@ def _continuations(dialogue: Dialogue) -> list[Any]:
     return list(dialogue.continuations.exclude(key=SELF).select_related("system").order_by("id"))
 
 
-def _line(seen: Overview, row: Row, records: dict[str, int], open_row: Row | None) -> dict[str, Any]:
-    """Return a session as the outline shows it."""
-    names = [seen.called(person) for person in row.people]
+def _line(overview: Overview, row: Row, records: dict[str, int], open_row: Row | None) -> dict[str, Any]:
+    """Return the row of a session in the outline."""
+    names = [overview.called(person) for person in row.people]
     return {
         "row": row,
         "session": row.session,
-        "who": ", ".join(names[:NAMES_SHOWN]),
+        "people": ", ".join(names[:NAMES_SHOWN]),
         "others": max(0, len(names) - NAMES_SHOWN),
         "facts": records[FACT],
         "questions": records[QUESTION],
@@ -174,10 +181,10 @@ def _line(seen: Overview, row: Row, records: dict[str, int], open_row: Row | Non
     }
 
 
-def _unfolded(seen: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
-    """Return what stands in an unfolded session: its turns, facts and questions."""
-    dialogue = seen.dialogue
-    turns = list(sessions.turns_of(seen, row))
+def _unfolded(overview: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
+    """Return the contents of an unfolded session: its turns, facts and questions."""
+    dialogue = overview.dialogue
+    turns = list(sessions.turns_of(overview, row))
     speakers = dialogue_view.speakers(dialogue, turns)
     turn_number = row_id(request.GET.get("turn", ""))
     lines = [line._replace(heading="") for line in dialogue_view.lines(dialogue, turns, speakers)]
@@ -186,7 +193,7 @@ def _unfolded(seen: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
     return {
         "row": row,
         "session": row.session,
-        "listed": [seen.called(person) for person in row.session.present],
+        "listed": [overview.called(person) for person in row.session.present],
         "lines": lines,
         "rated": turn_number - 1 if turn_number else None,
         "noted": {} if locked else of_turns([turn.pk for turn in turns]),
@@ -194,38 +201,38 @@ def _unfolded(seen: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
             (fact, fact.content.get("turns") or []) for fact in sessions.facts_in(dialogue, row.session.id)
         ],
         "questions": list(sessions.questions_on(dialogue, row.session.id)[:TURNS_SHOWN]),
-        "before": seen.row(row.number - 1),
-        "after": seen.row(row.number + 1),
+        "before": overview.row(row.number - 1),
+        "after": overview.row(row.number + 1),
     }
 
 
-def _search_results(request: HttpRequest, seen: Overview, search: dict[str, str]) -> dict[str, Any]:
-    """Return the turns that hold the words or are by the speaker, a page of them."""
-    turns = sessions.find_turns(seen, words=search["text"], speaker=search["speaker"])
+def _search_results(request: HttpRequest, overview: Overview, search: dict[str, str]) -> dict[str, Any]:
+    """Return a page of the turns with the text and the speaker."""
+    turns = sessions.find_turns(overview, words=search["text"], speaker=search["speaker"])
     page = Paginator(turns, TURNS_SHOWN).get_page(request.GET.get("page"))
-    return {"page": page, "turns": [_hit(seen, turn) for turn in page], "searched": True}
+    return {"page": page, "turns": [_hit(overview, turn) for turn in page], "searched": True}
 
 
-def _hit(seen: Overview, turn: Turn) -> dict[str, Any]:
+def _hit(overview: Overview, turn: Turn) -> dict[str, Any]:
     return {
         "turn": turn,
         "number": turn.position + 1,
-        "who": seen.called(turn.speaker),
-        "row": seen.at(turn.position),
+        "speaker": overview.called(turn.speaker),
+        "row": overview.at(turn.position),
     }
 
 
-# The page of a script's name maps: making versions from a seed, reading them, and writing new ones.
+# Name maps of a script: versions made from a seed or written.
 
 ARROW = "->"
 LONGEST = 100_000
 
 
 class MakeForm(forms.Form):
-    """What a map is made from."""
+    """Input of a name map made from a seed."""
 
     kind = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS], label="Names")
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0, label="Seed")
+    seed = form_field(SEED, required=True, initial=0)
     cast = forms.CharField(
         max_length=2000,
         required=False,
@@ -250,7 +257,7 @@ class MakeForm(forms.Form):
 
 
 class WriteForm(forms.Form):
-    """Names as somebody wrote them."""
+    """A name map written by hand."""
 
     kind = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS], widget=forms.HiddenInput)
     pairs = forms.CharField(
@@ -270,11 +277,11 @@ class WriteForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def name_maps(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
-    """Researchers: a script's other names by version; make one from a seed, or write the next."""
+    """Researchers: the versions of a script's name maps; make a version from a seed, or write one."""
     script_row = access.script(pk, dialogue)
     selected_map = _requested_map(request, script_row)
     if request.method == "GET":
-        return _page_of_script_names(request, script_row, selected_map)
+        return _names_page(request, script_row, selected_map)
     is_made = request.POST.get("do") == "make"
     form: forms.Form = MakeForm(request.POST) if is_made else WriteForm(request.POST)
     if form.is_valid():
@@ -287,11 +294,11 @@ def name_maps(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
             address = reverse("name-maps", args=[pk, dialogue])
             return redirect(f"{address}?names={saved.kind}:{saved.version}")
     bound_form = {"make": form} if is_made else {"write": form}
-    return _page_of_script_names(request, script_row, selected_map, status=422, **bound_form)
+    return _names_page(request, script_row, selected_map, status=422, **bound_form)
 
 
 def _requested_map(request: HttpRequest, dialogue: Dialogue) -> NameMap | None:
-    """Return the map that the address names, else the newest of the first kind; 404 for none of that name."""
+    """Return the map that the address names, else the newest of the first kind; 404 for an unknown name."""
     by_name = {f"{name_map.kind}:{name_map.version}": name_map for name_map in maps_of(dialogue)}
     name = request.GET.get("names", "")
     if name and name not in by_name:
@@ -315,7 +322,7 @@ def _make(request: HttpRequest, dialogue: Dialogue, form: forms.Form) -> NameMap
 
 
 def _people(text: str) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Return genders and nicknames of lines such as `Ana: female; Annie, Ms Lane`."""
+    """Read genders and nicknames from lines such as `Ana: female; Annie, Ms Lane`; raise ScriptRefused."""
     genders: dict[str, str] = {}
     aliases: dict[str, list[str]] = {}
     for line in _lines(text):
@@ -346,7 +353,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _page_of_script_names(
+def _names_page(
     request: HttpRequest,
     dialogue: Dialogue,
     selected_map: NameMap | None,
@@ -358,7 +365,7 @@ def _page_of_script_names(
         "dialogue": dialogue,
         "corpus": dialogue.corpus,
         "maps": maps_of(dialogue),
-        "chosen": selected_map,
+        "selected": selected_map,
         "make": bound_forms.get("make") or MakeForm(auto_id="make_%s"),
         "write": bound_forms.get("write")
         or (WriteForm(initial=_initial_names(selected_map)) if selected_map else None),
@@ -376,16 +383,16 @@ def _initial_names(names: NameMap) -> dict[str, str]:
     }
 
 
-# The page on which a session's date, place and people are changed, with what was said of it before.
+# Changing a session's date, place and people; the page lists all versions.
 
 
 class SessionForm(forms.Form):
-    """What is said of a session, and why it is changed."""
+    """Date, place and people of a session, and the reason for the change."""
 
     date = forms.CharField(
-        max_length=20, label="Date", help_text="1994-09-22; 1994-09 or 1994 where no more is known."
+        max_length=DATE_LIMIT, label="Date", help_text="1994-09-22; 1994-09 or 1994 where no more is known."
     )
-    place = forms.CharField(max_length=200, required=False, label="Place")
+    place = forms.CharField(max_length=NAME_LIMIT, required=False, label="Place")
     present = forms.CharField(
         max_length=5000,
         required=False,
@@ -406,28 +413,30 @@ class SessionForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def edit_session(request: HttpRequest, pk: int, dialogue: int, number: int) -> HttpResponse:
-    """Researchers: change the date, place or people of a session; all that was said of it stays listed."""
-    seen = sessions.overview(access.script(pk, dialogue))
-    row = seen.row(number)
+    """Researchers: change the date, place or people of a session; all versions stay listed."""
+    overview = sessions.overview(access.script(pk, dialogue))
+    row = overview.row(number)
     if row is None:
         raise Http404
     if request.method == "GET":
-        return _page(request, seen, row, SessionForm(initial=_initial(seen, row)))
+        return _session_page(request, overview, row, SessionForm(initial=_initial(overview, row)))
     form = SessionForm(request.POST)
     if not form.is_valid():
-        return _page(request, seen, row, form, status=422)
+        return _session_page(request, overview, row, form, status=422)
     try:
-        changed = _change(request, seen, row, form.cleaned_data)
+        changed = _change(request, overview, row, form.cleaned_data)
     except ScriptRefused as refused:
         add_refusal(form, refused)
-        return _page(request, seen, row, _having_seen(request, form, seen, row), status=422)
-    _tell(request, changed)
+        return _session_page(
+            request, overview, row, _with_current_version(request, form, overview, row), status=422
+        )
+    _add_messages(request, changed)
     return redirect(f"{reverse('script', args=[pk, dialogue])}?session={number}#session-{number}")
 
 
-def _change(request: HttpRequest, seen: Overview, row: Row, data: dict[str, Any]) -> Changed:
+def _change(request: HttpRequest, overview: Overview, row: Row, data: dict[str, Any]) -> Changed:
     return change_session(
-        dialogue=seen.dialogue,
+        dialogue=overview.dialogue,
         session=row.session.id,
         date=data["date"],
         place=data["place"],
@@ -439,15 +448,17 @@ def _change(request: HttpRequest, seen: Overview, row: Row, data: dict[str, Any]
     )
 
 
-def _having_seen(request: HttpRequest, form: SessionForm, seen: Overview, row: Row) -> SessionForm:
-    """Return the form of whoever was told of another's change: saving again puts theirs on top."""
+def _with_current_version(
+    request: HttpRequest, form: SessionForm, overview: Overview, row: Row
+) -> SessionForm:
+    """Return the form with the current version as seen, so that saving again overrides the other change."""
     posted = request.POST.copy()
-    posted["seen"] = str(_initial(seen, row)["seen"])
+    posted["seen"] = str(_initial(overview, row)["seen"])
     form.data = posted
     return form
 
 
-def _tell(request: HttpRequest, changed: Changed) -> None:
+def _add_messages(request: HttpRequest, changed: Changed) -> None:
     messages.success(request, "The session is changed.")
     for warning in changed.warnings:
         messages.warning(request, warning)
@@ -455,34 +466,36 @@ def _tell(request: HttpRequest, changed: Changed) -> None:
         messages.warning(request, f"Question set {question_set}: {question_set.stale}")
 
 
-def _initial(seen: Overview, row: Row) -> dict[str, Any]:
-    versions = versions_of(seen.dialogue, row.session)
+def _initial(overview: Overview, row: Row) -> dict[str, Any]:
+    versions = versions_of(overview.dialogue, row.session)
     return {
         "date": str(row.session.date),
         "place": row.session.place,
-        "present": ", ".join(seen.called(person) for person in row.session.present),
+        "present": ", ".join(overview.called(person) for person in row.session.present),
         "seen": versions[0]["version"] if versions else 1,
     }
 
 
-def _page(
-    request: HttpRequest, seen: Overview, row: Row, form: SessionForm, *, status: int = 200
+def _session_page(
+    request: HttpRequest, overview: Overview, row: Row, form: SessionForm, *, status: int = 200
 ) -> HttpResponse:
-    turns = list(sessions.turns_of(seen, row))
-    speakers = dialogue_view.speakers(seen.dialogue, turns)
-    versions = versions_of(seen.dialogue, row.session)
+    turns = list(sessions.turns_of(overview, row))
+    speakers = dialogue_view.speakers(overview.dialogue, turns)
+    versions = versions_of(overview.dialogue, row.session)
     for version in versions:
-        version["names"] = ", ".join(seen.called(person) for person in version["present"])
+        version["names"] = ", ".join(overview.called(person) for person in version["present"])
     context = {
-        "dialogue": seen.dialogue,
-        "corpus": seen.dialogue.corpus,
-        "language": language_tag(seen.dialogue.language),
+        "dialogue": overview.dialogue,
+        "corpus": overview.dialogue.corpus,
+        "language": language_tag(overview.dialogue.language),
         "row": row,
         "session": row.session,
-        "before": seen.row(row.number - 1),
-        "after": seen.row(row.number + 1),
-        "speakers": [seen.called(person) for person in row.people[: row.speakers]],
-        "lines": [line._replace(heading="") for line in dialogue_view.lines(seen.dialogue, turns, speakers)],
+        "before": overview.row(row.number - 1),
+        "after": overview.row(row.number + 1),
+        "speakers": [overview.called(person) for person in row.people[: row.speakers]],
+        "lines": [
+            line._replace(heading="") for line in dialogue_view.lines(overview.dialogue, turns, speakers)
+        ],
         "versions": versions,
         "form": form,
         **ROOM,

@@ -1,4 +1,4 @@
-"""The researcher's pages of simulations: those of a corpus, asking for one, and one with how far it is."""
+"""Pages of simulations: the list of a corpus with the form, the cost before the start, and the progress."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from annotation.models import Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
 from annotation.script_records import ORIGINAL
 from config.permissions import researcher_only, user_of
-from jobs.endpoints.parameter_inputs import given_parameters
+from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
+from judges.pages.forms import CapsForm
 from judges.pages.runs import sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
-from suites.continuation.pages import WithCaps, setting_field
+from suites.continuation.pages import setting_field
 from suites.continuation.productions.plans import LONGEST_NAME
-from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.long_dialogue import access
 from suites.long_dialogue.agent.agent import BASELINES
 from suites.long_dialogue.agent.trial_settings import EMBEDDER, NAMES, SET
@@ -40,21 +40,21 @@ from suites.long_dialogue.simulations.simulation_actions import (
     paused,
     steps_of,
 )
-from suites.long_dialogue.simulations.steps import AGENT, SAMPLING, Order
+from suites.long_dialogue.simulations.steps import AGENT, SAMPLING, TRIALS, Order
 from suites.pages import form_values
 
-# The form by which a simulation is asked for.
+# The form of a simulation.
 
 MEMORY = ("memory", "retriever", "k")
 ASKING = ("names", "format")
 MORE = ("embedder", "order", "point", "per_session", "draws", "remember", "limit", "context")
 DRAWS = "draws"
-"""What the field of the setting `seed` is called: the parameters have a seed, too."""
+"""Form field of the setting `seed`; the sampling parameters have a `seed`, too."""
 MODEL = "model"
 
 
-class SimulationForm(WithCaps):
-    """Who answers which questions, what is remembered, and how it is asked."""
+class SimulationForm(CapsForm, WithParameters):
+    """Order of a simulation: system, question set, memory and format of the questions."""
 
     question_set = forms.ModelChoiceField(QuestionSet.objects.none(), label="Question set", empty_label=None)
     agent = forms.ChoiceField(
@@ -74,12 +74,7 @@ class SimulationForm(WithCaps):
         empty_label="Choose an endpoint",
         help_text="Where the model is asked. What is heard goes there; before that you see what it takes.",
     )
-    trials = forms.IntegerField(
-        initial=3,
-        min_value=1,
-        max_value=MOST_TRIALS,
-        help_text="How often it goes through each script. A trial asks every system the same questions.",
-    )
+    trials = form_field(TRIALS, required=True, initial=3)
     name = forms.CharField(
         required=False,
         max_length=LONGEST_NAME,
@@ -92,7 +87,6 @@ class SimulationForm(WithCaps):
         settings = {setting.name: setting for setting in GENERATORS[AGENT].settings if setting.name != SET}
         for name, setting in settings.items():
             self.fields[DRAWS if name == "seed" else name] = setting_field(setting)
-        self.fields[DRAWS] = setting_field(settings["seed"])
         self.fields[DRAWS].label = "Seed of what is asked when"
         self.fields[NAMES] = forms.ChoiceField(
             choices=name_choices(corpus), help_text=settings[NAMES].help, initial=ORIGINAL
@@ -111,46 +105,46 @@ class SimulationForm(WithCaps):
         set_field.queryset = asking_sets(corpus)
 
     def clean(self) -> dict[str, Any]:
-        """Require an endpoint where a model answers."""
+        """Require an endpoint for a model."""
         data = super().clean() or {}
         if data.get("agent") == MODEL and not data.get("endpoint") and "endpoint" not in self.errors:
             self.add_error("endpoint", "Choose the endpoint whose model answers.")
         return data
 
     def memory_fields(self) -> list[forms.BoundField]:
-        """Return the fields of what is remembered."""
+        """Return the fields of the memory."""
         return [self[name] for name in MEMORY]
 
     def asking_fields(self) -> list[forms.BoundField]:
-        """Return the fields of how it is asked."""
+        """Return the fields of the questions' format."""
         return [self[name] for name in ASKING]
 
     def more_fields(self) -> list[forms.BoundField]:
-        """Return the fields that most simulations leave as they are."""
+        """Return the folded fields, which most simulations leave unchanged."""
         return [self[name] for name in MORE]
 
-    def more_told(self) -> bool:
-        """Whether one of these is wrong, or another than usual."""
+    def more_changed(self) -> bool:
+        """Whether a folded field was changed or has an error."""
         changed = [
             field for field in self.more_fields() if self.is_bound and field.value() not in usual(field)
         ]
         return bool(changed) or any(field.errors for field in self.more_fields())
 
     def parameters_told(self) -> bool:
-        """Whether a parameter is wrong, or another than the paper's."""
+        """Whether a parameter differs from the paper's or has an error."""
         fields = (field for field in self.parameters() if field.errors or self.is_bound)
         return any(field.errors or field.value() not in usual(field) for field in fields)
 
     def selected_endpoint(self) -> Endpoint | None:
-        """Return the endpoint, None where a baseline answers."""
+        """Return the endpoint, None for a baseline."""
         return self.cleaned_data["endpoint"] if self.cleaned_data["agent"] == MODEL else None
 
     def run_settings(self) -> RunSettings:
-        """Return what each run may take."""
+        """Return the settings of the runs, with their caps."""
         return settings_of(self.cleaned_data)
 
     def order(self) -> Order:
-        """Return what was asked for."""
+        """Return the order that the form describes."""
         data = self.cleaned_data
         raw_settings = {name: data.get(name) for name in (*MEMORY, *ASKING, *MORE)}
         settings = {name: value for name, value in raw_settings.items() if value not in (None, "")}
@@ -163,17 +157,17 @@ class SimulationForm(WithCaps):
 
 
 def asking_sets(corpus: Corpus) -> QuerySet[QuestionSet]:
-    """Return the question sets of a corpus that ask anything."""
+    """Return the question sets of a corpus that have uses."""
     return corpus.question_sets.filter(Exists(Use.objects.filter(set=OuterRef("pk"))))
 
 
 def usual(field: forms.BoundField) -> tuple[Any, ...]:
-    """Return the values that say nothing: none, and the usual one, also as it comes back from a form."""
+    """Return the values of an unchanged field: none and its initial value, also as text from a form."""
     return (None, "", False, field.initial, str(field.initial))
 
 
 def name_choices(corpus: Corpus) -> list[tuple[str, str]]:
-    """Return the names that every script of a corpus has, the original ones first."""
+    """Return the kinds of names that every script of a corpus has, original names first."""
     rows = Dialogue.objects.filter(corpus=corpus, script__isnull=False)
     names = rows.values_list("script__names", flat=True)
     kinds = [{name_map["kind"] for name_map in maps or ()} for maps in names]
@@ -186,11 +180,11 @@ ROOM = {"active_room": "corpora"}
 
 @researcher_only
 def simulations(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: the simulations of a corpus; ask for one, see what it takes, start."""
+    """Researchers: the simulations of a corpus; order a simulation, review the cost, start."""
     sync_endpoints(request)
     corpus = corpora.corpus(pk)
     form = SimulationForm(request.POST or None, corpus=corpus)
-    if request.method == "POST" and form.is_valid() and (response := _go_on(request, corpus, form)):
+    if request.method == "POST" and form.is_valid() and (response := _confirm(request, corpus, form)):
         return response
     rows = Simulation.objects.filter(corpus=corpus).select_related(
         "question_set", "endpoint", "corpus", "created_by"
@@ -200,7 +194,7 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
         "corpus": corpus,
         "form": form,
         "page": page,
-        "told": [_line(simulation) for simulation in page],
+        "rows": [_row(simulation) for simulation in page],
         "active": any(simulation.state == Simulation.State.MAKING for simulation in page),
         "has_scripts": corpus.dialogues.filter(script__isnull=False).exists(),
         "has_questions": asking_sets(corpus).exists(),
@@ -209,7 +203,7 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "long_dialogue/simulations.html", context, status=422 if form.errors else 200)
 
 
-def _line(simulation: Simulation) -> dict[str, Any]:
+def _row(simulation: Simulation) -> dict[str, Any]:
     name, _ = simulation_actions.system_of(simulation)
     return {
         "simulation": simulation,
@@ -220,8 +214,8 @@ def _line(simulation: Simulation) -> dict[str, Any]:
     }
 
 
-def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpResponse | None:
-    """Show what it takes, and start once that was seen; None where something does not fit."""
+def _confirm(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpResponse | None:
+    """Show the cost, or start once it was confirmed; return None where the form has an error."""
     data = form.cleaned_data
     try:
         if "confirmed" not in request.POST:
@@ -251,7 +245,7 @@ def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpRe
 @require_GET
 @researcher_only
 def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: how far a simulation is, with its condition, runs and what they took."""
+    """Researchers: the progress of a simulation, with its condition, runs and costs."""
     simulation = access.simulation(pk)
     name, condition = simulation_actions.system_of(simulation)
     context = {
@@ -271,14 +265,14 @@ def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def go_on(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: go on with a simulation; what failed is tried again."""
+    """Researchers: resume a simulation and retry what failed."""
     return _act(request, pk, simulation_actions.go_on)
 
 
 @require_POST
 @researcher_only
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: stop a simulation; what was answered is kept."""
+    """Researchers: cancel a simulation; answers so far are kept."""
     return _act(request, pk, simulation_actions.cancel)
 
 

@@ -75,6 +75,16 @@ UNREAD = (MEMORY, RETRIEVER, EMBEDDER, K, ORDER, REMEMBER, LIMIT, CONTEXT)
 """Settings that a baseline ignores: its answers are the same whatever they are."""
 
 
+TRIALS = parameters.Parameter(
+    "trials",
+    "whole",
+    "Trials",
+    "How often it goes through each script. A trial asks every system the same questions.",
+    1,
+    MOST_TRIALS,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """Order of a simulation. `baseline` is the key of an agent without a model, '' for an endpoint.

@@ -1,4 +1,4 @@
-"""Counts corrected by what people rated, and what cannot be counted."""
+"""Counts corrected by people's ratings, and counts that are unavailable."""
 
 from __future__ import annotations
 

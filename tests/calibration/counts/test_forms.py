@@ -1,4 +1,4 @@
-"""Counts as the command prints them and as files."""
+"""Output of counts: by the command, and as files."""
 
 from __future__ import annotations
 

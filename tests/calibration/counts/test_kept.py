@@ -1,4 +1,4 @@
-"""Counts of many labels are computed by a worker: no request reads labels, and figures tell their time."""
+"""Counts of many labels are computed by a worker: requests read no labels, and figures show their date."""
 
 from __future__ import annotations
 

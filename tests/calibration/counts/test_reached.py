@@ -1,4 +1,4 @@
-"""Counts over the API and on the page, and who may see which part."""
+"""Counts through the API and on the page, and permissions for the parts of a split."""
 
 from __future__ import annotations
 

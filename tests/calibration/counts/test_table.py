@@ -1,4 +1,4 @@
-"""Counts by system and condition: from labels to the table, and what an odd corpus does to it."""
+"""Counts by system and condition: from labels to the table, also for unusual corpora."""
 
 from __future__ import annotations
 

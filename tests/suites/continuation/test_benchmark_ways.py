@@ -1,4 +1,4 @@
-"""Benchmarks by command, page and API: asked for, followed, gone on with, reviewed, marked as checked."""
+"""Benchmarks by command, page and API: requested, followed, continued, reviewed, marked as checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cleaning takes words away and never brings one in."""
+"""Cleaning removes words and never adds one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chain: continuations generated at known rates, judged with known errors, counted, and corrected."""
+"""The whole path: continuations generated at known rates, judged with known errors, counted, corrected."""
 
 from __future__ import annotations
 

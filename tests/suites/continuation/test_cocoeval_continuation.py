@@ -1,4 +1,4 @@
-"""Continuations of CoCoEval: what the model is shown, step by step, and that quoted text stays quoted."""
+"""Continuations of CoCoEval: prompts, step by step, and quoting of quoted text."""
 
 from __future__ import annotations
 

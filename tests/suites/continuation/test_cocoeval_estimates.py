@@ -1,4 +1,4 @@
-"""What CoCoEval's continuations would take, before anything is asked."""
+"""Estimates for CoCoEval's continuations, before any call."""
 
 from __future__ import annotations
 

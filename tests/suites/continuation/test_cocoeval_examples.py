@@ -1,4 +1,4 @@
-"""Examples for fine-tuning, made of people's own continuations."""
+"""Examples for fine-tuning, from people's own continuations."""
 
 from __future__ import annotations
 

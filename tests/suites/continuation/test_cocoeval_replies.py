@@ -1,4 +1,4 @@
-"""Replies of continuations, line by line: what is read, what is flagged, what is refused."""
+"""Replies of continuations, line by line: parsed, flagged, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses in the second speaker's place, and the limits within which they are written."""
+"""Responses in the second speaker's place, and limits on writing them."""
 
 from __future__ import annotations
 

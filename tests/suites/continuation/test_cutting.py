@@ -1,4 +1,4 @@
-"""Where conversations are cut, and which instances a benchmark has."""
+"""Cut points of conversations, and the instances of a benchmark."""
 
 from __future__ import annotations
 

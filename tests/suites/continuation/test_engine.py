@@ -1,4 +1,4 @@
-"""Productions advance step by step, each step asked once, and what they write becomes visible whole."""
+"""Productions advance step by step, each step called once, and their output becomes visible as a whole."""
 
 from __future__ import annotations
 

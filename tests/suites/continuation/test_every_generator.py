@@ -1,4 +1,4 @@
-"""What holds of every generator in the table: it ends, its prompts are whole, its settings are explained."""
+"""Tests of every generator in the table: it ends, its prompts are complete, its settings are explained."""
 
 from __future__ import annotations
 

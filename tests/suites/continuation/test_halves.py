@@ -1,4 +1,4 @@
-"""One system predicts whole next turns and halves of them; each task is a condition of its own."""
+"""One system predicts whole next turns and halves of them; each task is a separate condition."""
 
 from __future__ import annotations
 

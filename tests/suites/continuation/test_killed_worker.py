@@ -1,4 +1,4 @@
-"""A real worker is killed again and again while a hundred continuations are written, one turn a call."""
+"""A real worker is killed repeatedly while a hundred continuations are written, one turn per call."""
 
 from __future__ import annotations
 

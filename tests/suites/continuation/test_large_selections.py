@@ -1,4 +1,4 @@
-"""Generation for many dialogues is begun by a job, and its run is the one that a small one would be."""
+"""Generation for many dialogues is started by a job, with the same run as for a small selection."""
 
 from __future__ import annotations
 

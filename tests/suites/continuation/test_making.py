@@ -1,4 +1,4 @@
-"""A benchmark is made of source corpora, step by step, and is there whole or not at all."""
+"""A benchmark is created from source corpora, step by step, and stored completely or not at all."""
 
 from __future__ import annotations
 

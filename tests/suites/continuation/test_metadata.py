@@ -1,4 +1,4 @@
-"""Metadata of a conversation: everybody is there once, and nobody else."""
+"""Metadata of a conversation: every speaker appears once, and nobody else."""
 
 from __future__ import annotations
 

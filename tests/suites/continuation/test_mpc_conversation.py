@@ -1,4 +1,4 @@
-"""Whole conversations: what is asked, what a reply may say, and constraints that are kept or not."""
+"""Whole conversations: prompts, valid replies, and constraints kept or violated."""
 
 from __future__ import annotations
 

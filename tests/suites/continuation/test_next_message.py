@@ -1,4 +1,4 @@
-"""The next message: points, windows, halves, batches, and how a reply is read."""
+"""The next message: points, windows, halves, batches, and parsing of replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fake model predicts, against the expectation in closed form."""
+"""Predictions of the fake model, against the expectation in closed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every generator of the papers is reached by page, API and command, and its estimate is what it takes."""
+"""Every generator of the papers is available by page, API and command, with an accurate estimate."""
 
 from __future__ import annotations
 

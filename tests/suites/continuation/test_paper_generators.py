@@ -1,4 +1,4 @@
-"""Next messages, conversations and responses through the engine, asked of the fake model."""
+"""Next messages, conversations and responses through the engine, with the fake model."""
 
 from __future__ import annotations
 

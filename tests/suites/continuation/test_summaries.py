@@ -1,4 +1,4 @@
-"""The summary before a cut: one paragraph of the turns up to it, and of nothing else."""
+"""The summary before a cut: one paragraph on the turns before it, and on nothing else."""
 
 from __future__ import annotations
 

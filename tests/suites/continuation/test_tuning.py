@@ -1,4 +1,4 @@
-"""Examples for fine-tuning by command, page and API: whole, hashed, of the right part alone."""
+"""Examples for fine-tuning by command, page and API: complete, hashed, only from the right part."""
 
 from __future__ import annotations
 

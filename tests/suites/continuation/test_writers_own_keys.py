@@ -1,4 +1,4 @@
-"""The keys that the fake model's writers have of their own in an error model."""
+"""The additional keys of the fake model's writers in an error model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the baselines decide, and that whoever plays the key has everything right."""
+"""Decisions of the baselines, and the key as an agent, which has everything right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first hard failure ends the score; what waits for a judge is missing, never guessed."""
+"""The first hard failure ends the score; scores waiting for a judge are missing, never guessed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Cascade report and single decisions, as pages and over HTTP."""
+"""The Cascade report and single decisions, as pages and through the API."""
 
 from __future__ import annotations
 

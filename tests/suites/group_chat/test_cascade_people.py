@@ -1,4 +1,4 @@
-"""What people say stands in the Cascade report: in the agent's place, of conduct, of natural scripts."""
+"""People's answers in the Cascade report: in the agent's place, on conduct, on natural scripts."""
 
 from __future__ import annotations
 

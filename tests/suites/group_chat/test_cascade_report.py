@@ -1,4 +1,4 @@
-"""The Cascade report: three scores side by side, beside baselines, never one number."""
+"""The Cascade report: three scores side by side, with baselines, never one number."""
 
 from __future__ import annotations
 

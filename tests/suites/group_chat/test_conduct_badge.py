@@ -1,4 +1,4 @@
-"""A judge of conduct is not calibrated before a study of enough decisions and people says how it agrees."""
+"""A judge of conduct is uncalibrated until a study of enough decisions and people shows its agreement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys are corrected over the API: another rater answers, and what was said before stays."""
+"""Keys are corrected through the API: the corrected key is a new rater, and earlier answers stay."""
 
 from __future__ import annotations
 

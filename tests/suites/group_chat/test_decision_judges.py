@@ -1,4 +1,4 @@
-"""Judges of an agent's decisions, and the cascade on top of them, over a stored scenario."""
+"""Judges of an agent's decisions, and the cascade on top of them, on a stored scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scenario's page tells who the agent is, what was said in private, and leads to its decisions."""
+"""A scenario's page shows the agent and private messages, and links to its decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake agent errs by stage with known chances: the cascade gives them back."""
+"""The fake agent errs by stage with known chances, and the cascade recovers them."""
 
 from __future__ import annotations
 

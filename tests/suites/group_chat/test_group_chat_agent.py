@@ -1,4 +1,4 @@
-"""The group-chat agent: what it is shown at a point, how its replies are read, and what becomes of them."""
+"""The group-chat agent: its prompt at a point, parsing of its replies, and their results."""
 
 from __future__ import annotations
 

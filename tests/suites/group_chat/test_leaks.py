@@ -1,4 +1,4 @@
-"""A secret is out when somebody who may not know it reads it, in whatever case and form; nothing else is."""
+"""A secret is leaked if someone not entitled to it reads it, in any case and form; otherwise it is not."""
 
 from __future__ import annotations
 

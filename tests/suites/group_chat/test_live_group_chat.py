@@ -1,4 +1,4 @@
-"""Live talk: people are simulated, the agent decides at every message, and what comes of it is computed."""
+"""Live chat: people are simulated, the agent decides at every message, and outcomes are computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live talk by command: a production like any other, whose result the metrics of live talk read."""
+"""Live chat by command: a production like any other, whose result is read by the metrics of live chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A probe's parameters are refused by name where they are unknown, or nothing could be done with them."""
+"""A probe's parameters are refused by name if they are unknown or unusable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People stand in the agent's place: they see what it has seen, and no decision of anybody."""
+"""People in the agent's place: they see what the agent saw, and nobody's decisions."""
 
 from __future__ import annotations
 

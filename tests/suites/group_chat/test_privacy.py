@@ -1,4 +1,4 @@
-"""What was said in private reaches nobody else: no participant, no agent's prompt, no answer to it."""
+"""Private messages reach nobody else: no participant, no agent's prompt, no answer to it."""
 
 from __future__ import annotations
 

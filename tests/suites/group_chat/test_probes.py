@@ -1,4 +1,4 @@
-"""Each kind of probe tells a right reply from a wrong one and a borderline one, and its control turns it."""
+"""Each kind of probe separates right, wrong and borderline replies, and its control inverts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scenario that is inconsistent is refused with line, field and reason, each in a file of its own."""
+"""An inconsistent scenario is refused with line, field and reason, one file per case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file's decisions are refused where the scenario's agent could not have made them."""
+"""A file's decisions are refused if the scenario's agent could not have made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scenario and what was decided on it leave by an export and come back as they were."""
+"""A scenario and its decisions survive export and import unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents run by command, page and API: baselines as systems, and a model asked at every point."""
+"""Agents run by command, page and API: baselines as systems, and a model called at every point."""
 
 from __future__ import annotations
 

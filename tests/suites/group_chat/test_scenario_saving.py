@@ -1,4 +1,4 @@
-"""Saving scenarios: new ones, over those on which nothing was decided, and corrections of keys."""
+"""Saving scenarios: new ones, replacing ones without decisions, and corrections of keys."""
 
 from __future__ import annotations
 

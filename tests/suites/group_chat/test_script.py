@@ -1,4 +1,4 @@
-"""A scenario as a script in plain text: read, refused by line, and written so that it is read again."""
+"""A scenario as a plain-text script: parsed, refused by line, and written so that it parses again."""
 
 from __future__ import annotations
 

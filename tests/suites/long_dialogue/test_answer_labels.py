@@ -1,4 +1,4 @@
-"""What is told of answers in a script: once, by raters of their own, with a reason where it is missing."""
+"""Labels about answers in a script: once, by separate raters, with a reason if missing."""
 
 from __future__ import annotations
 

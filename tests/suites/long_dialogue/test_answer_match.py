@@ -1,4 +1,4 @@
-"""The judge of free answers over a stored script, and what the Answers report makes of it."""
+"""The judge of free answers on a stored script, and its use in the Answers report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the raters of an answer say of it."""
+"""Labels of a reader's answer to a question, by rule and by key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reviews came to is taken over: accepted, rejected, put right, or left open with the reason."""
+"""Results of reviews are applied: accepted, rejected, corrected, or left open with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imported uses against the rules, and what a set holds in numbers."""
+"""Imported uses checked against the rules, and the counts of a set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts are drawn session by session: strictly read, people by name, relations of the table alone."""
+"""Facts are extracted session by session: parsed strictly, people by name, only relations of the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sessions answer which questions of a quiz: by episode, strictly read, proposed and never decided."""
+"""Sessions that answer a quiz's questions: by episode, parsed strictly, proposed but never decided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions in the characters' own words: checked, asked for again once, and dropped where they fail."""
+"""Questions in the characters' own words: checked, requested again once, and dropped on failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models draft for scripts becomes records, once, with items to review; summaries are made once, too."""
+"""Models' drafts for scripts become records, once, with items to review; so do summaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the session changes, judges, annotators, researchers and generators see it with its date."""
+"""Session changes are shown with their date to judges, annotators, researchers and generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script leaves whole in the native format and comes back as it was: by page and API."""
+"""A script survives export and import in the native format unchanged: by page and API."""
 
 from __future__ import annotations
 

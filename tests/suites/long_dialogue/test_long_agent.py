@@ -1,4 +1,4 @@
-"""The agent of a long dialogue: what its prompts hold and never hold, and what is kept of its answers."""
+"""The agent of a long dialogue: contents excluded from and included in its prompts, and stored answers."""
 
 from __future__ import annotations
 

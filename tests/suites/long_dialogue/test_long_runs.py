@@ -1,4 +1,4 @@
-"""Trials at a script as runs: read from the database, asked step by step, not stopped by a failed call."""
+"""Trials on a script as runs: read from the database, called step by step, not stopped by a failed call."""
 
 from __future__ import annotations
 

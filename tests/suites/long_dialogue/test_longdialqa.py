@@ -1,4 +1,4 @@
-"""LongDialQA as JSON: scenes are sessions, what is asked in them questions and uses; no pickle is opened."""
+"""LongDialQA as JSON: scenes are sessions, their questions become questions and uses; no pickle is opened."""
 
 from __future__ import annotations
 

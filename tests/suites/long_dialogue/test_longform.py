@@ -1,4 +1,4 @@
-"""Long dialogues in plain text: headings of dated sessions, a line a turn, directions, what is refused."""
+"""Long dialogues in plain text: dated session headings, one line per turn, directions, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that makes questions, and labels of records on their way out and back."""
+"""The command that creates questions, and export and import of records' labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How questions are worded, keyed and typed where they are asked, and which are not made."""
+"""Wordings, keys and types of questions at their points, and questions that are not created."""
 
 from __future__ import annotations
 

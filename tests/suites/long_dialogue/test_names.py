@@ -1,4 +1,4 @@
-"""Other names for the people of a script: whole words, at once, and back again."""
+"""Renaming the people of a script: whole words, all at once, and reversible."""
 
 from __future__ import annotations
 

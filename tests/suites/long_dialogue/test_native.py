@@ -1,4 +1,4 @@
-"""Scripts in the native format: what an import makes of them, what it refuses, and what comes out again."""
+"""Scripts in the native format: import, errors, and export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page Questions and its API: reached, narrowed, refused, and the same by both ways."""
+"""The page Questions and its API: permissions, filters, errors, and the same results by both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Question sets in the database: made by rules, found again, replaced, kept, and marked when stale."""
+"""Question sets in the database: created by rules, reused, replaced, kept, and marked when stale."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_set_whose_questions_people_reviewed_gets_a_new_version(corpus: Corpus
 def test_a_set_that_came_with_a_file_is_not_made_anew(tmp_path: Path, researcher: User) -> None:
     corpus = brought(tmp_path, script())
     corpus.question_sets.update(imported=True)
-    with pytest.raises(QuestionsRefused, match="came with a file"):
+    with pytest.raises(QuestionsRefused, match="imported with a file"):
         made(corpus, researcher)
 
 

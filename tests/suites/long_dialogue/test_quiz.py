@@ -1,4 +1,4 @@
-"""Quiz questions: who was there, and what has been said by then, decide what can be answered."""
+"""Quiz questions: who was present, and what was said so far, decide which can be answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake reader gives what its history holds: every condition meets its own expectation."""
+"""The fake reader answers from its history: every condition matches its own expectation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of relations: 32 of them, editable, and refused by row and field where it cannot be read."""
+"""The table of relations: 32 of them, editable, with errors by row and field."""
 
 from __future__ import annotations
 

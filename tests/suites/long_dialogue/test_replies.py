@@ -1,4 +1,4 @@
-"""What is read off a model's reply to a question about a script."""
+"""Parsing of a model's reply to a question about a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Answers report, its list and single answers, as pages and over HTTP."""
+"""The Answers report, its list and single answers, as pages and through the API."""
 
 from __future__ import annotations
 

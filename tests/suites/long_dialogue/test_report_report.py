@@ -1,4 +1,4 @@
-"""The Answers report of a stored corpus: its contract, its forms, its layouts, and what it refuses."""
+"""The Answers report of a stored corpus: its contract, formats, layouts, and errors."""
 
 from __future__ import annotations
 

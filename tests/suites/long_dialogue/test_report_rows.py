@@ -1,4 +1,4 @@
-"""What becomes of an answer: by its labels, by its letter, by a judge."""
+"""The outcome of an answer: by its labels, by its letter, by a judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Campaigns about facts and questions of scripts: what is asked, and what the screen shows of a script."""
+"""Campaigns on facts and questions of scripts: the questions, and the script's text on the screen."""
 
 from __future__ import annotations
 

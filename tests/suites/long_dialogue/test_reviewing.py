@@ -1,4 +1,4 @@
-"""What reviews of facts and quiz questions come to: two people who agree, or one who adjudicates."""
+"""Outcomes of reviews of facts and quiz questions: two people who agree, or one who adjudicates."""
 
 from __future__ import annotations
 

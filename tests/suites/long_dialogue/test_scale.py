@@ -1,4 +1,4 @@
-"""The question set of a script as long as a television series is made in seconds."""
+"""The question set of a script as long as a television series is created in seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a script: an outline of sessions, one unfolded; changing what is said of a session."""
+"""The page of a script: an outline of sessions, one unfolded; editing a session's data."""
 
 from __future__ import annotations
 

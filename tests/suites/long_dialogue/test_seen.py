@@ -1,4 +1,4 @@
-"""What the people of a script see of its sessions."""
+"""The view of a script's sessions by its people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A summary of a session is made once, of what the main character heard in it, and known by that text."""
+"""A session's summary is written once, from what the main character heard, and identified by that text."""
 
 from __future__ import annotations
 

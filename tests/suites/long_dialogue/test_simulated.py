@@ -1,4 +1,4 @@
-"""Every use of small random worlds against a walk through their turns that remembers what was heard."""
+"""Every use in small random worlds, against a walk through their turns that remembers what was heard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulation: sessions are summed up, texts embedded, questions asked, and all of it once."""
+"""A simulation: sessions are summarised, texts embedded, questions asked, each of them once."""
 
 from __future__ import annotations
 

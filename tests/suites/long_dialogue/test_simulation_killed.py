@@ -1,4 +1,4 @@
-"""A real worker is killed in the middle of trials: they go on where they were, and nothing is paid twice."""
+"""A real worker is killed during trials: they continue where they stopped, and nothing is paid twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulations by page and API: asked for once what they take is seen, followed, cancelled, gone on with."""
+"""Simulations by page and API: started after a review of the cost, followed, cancelled, continued."""
 
 from __future__ import annotations
 

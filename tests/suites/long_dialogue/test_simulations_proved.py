@@ -1,7 +1,7 @@
-"""What must hold of simulations through the real engine: pairing, no leak, and the accuracy of a fake reader.
+"""Properties of simulations through the real engine: pairing, no leak, and a fake reader's accuracy.
 
-The fake reader gives the key where the history of its prompt has sufficient evidence, but with chance e one
-of the others; else it chooses (E) with chance g, or any of the five.
+The fake reader gives the key if the history in its prompt has sufficient evidence, but with chance e one of
+the others; else it chooses (E) with chance g, or any of the five.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A question in a speaker's own words keeps names, dates and numbers, gives no choice away, and asks."""
+"""A question in a speaker's own words keeps names, dates and numbers, reveals no option, and asks."""
 
 from __future__ import annotations
 

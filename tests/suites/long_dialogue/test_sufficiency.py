@@ -1,4 +1,4 @@
-"""How much of a question's evidence a prompt shows."""
+"""The share of a question's evidence that a prompt shows."""
 
 from __future__ import annotations
 

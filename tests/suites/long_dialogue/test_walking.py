@@ -1,4 +1,4 @@
-"""What is asked on a walk through a script, where, by whom, and how often."""
+"""The questions on a walk through a script: place, asker, and number."""
 
 from __future__ import annotations
 
