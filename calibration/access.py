@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from rest_framework.request import Request
 
 from annotation import access
 from annotation import access as loading
-from annotation.models import Corpus, Task
+from annotation.models import Corpus, KeyTask, Task
 from annotation.models.campaigns import Campaign
 from calibration.adjudication.rounds import may_decide
 from calibration.exports import downloads
@@ -33,6 +33,7 @@ from calibration.models import (
     Study,
 )
 from calibration.studies import study_actions as studies
+from calibration.workbench.sheets import Judged
 from config.files import row_id
 from config.permissions import Viewer, is_researcher
 from jobs.models import Job
@@ -171,6 +172,22 @@ def draft(bench: Bench, number: int) -> Draft:
     return get_object_or_404(Draft.objects.select_related(*related), bench=bench, number=number)
 
 
+def judged(tried: Iterable[Judged], key: str) -> Judged:
+    """Return a draft or judge that was tried on a bench by its key; '' is the first."""
+    selected = next((candidate for candidate in tried if key in ("", candidate.key)), None)
+    if selected is None:
+        raise Http404(
+            f"This bench has nobody {key!r} who was tried." if key else "Nobody was tried here yet."
+        )
+    return selected
+
+
+def check_key(campaign: Campaign, pk: int) -> KeyTask:
+    """Return a key of a campaign, with its task."""
+    rows = KeyTask.objects.select_related("campaign", "task__continuation__dialogue", "task__item__turn")
+    return get_object_or_404(rows, pk=pk, campaign=campaign)
+
+
 def for_adjudication(pk: int) -> ForAdjudication:
     """Return an entry of the adjudication list, waiting or not."""
     return get_object_or_404(ForAdjudication, pk=pk)
@@ -203,6 +220,14 @@ def adjudication_decision(pk: int) -> AdjudicationDecision:
     """Return a decision on a case. Researchers see everybody's."""
     related = ("round__corpus", "round__campaign", "label", "adjudicator", "case")
     return get_object_or_404(AdjudicationDecision.objects.select_related(*related), pk=pk)
+
+
+def own_campaign(viewer: User, pk: int) -> Campaign:
+    """Return a campaign of the viewer's that shows its members how far they agree; 404 for any other."""
+    campaign = access.membership(viewer, pk).campaign
+    if not campaign.shows_agreement:
+        raise Http404
+    return campaign
 
 
 def search(bench: Bench, pk: int) -> Search:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -288,6 +290,8 @@ class GoldLabel(models.Model):
 
 # Prompt searches, and their requests to the improving model.
 
+COST: dict[str, Any] = {"max_digits": 12, "decimal_places": 4}
+
 
 class Search(models.Model):
     """A search for a better text of a judge, on a bench's dev dialogues.
@@ -318,7 +322,7 @@ class Search(models.Model):
     rounds = models.PositiveIntegerField()
     few = models.PositiveIntegerField()
     most_calls = models.PositiveIntegerField()
-    most_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True)
+    most_cost = models.DecimalField(**COST, null=True)
     seed = models.PositiveIntegerField(default=0)
     material = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.SEARCHING)

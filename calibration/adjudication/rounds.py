@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,8 +17,10 @@ from annotation.corpora import splits
 from annotation.models import Campaign, Corpus, Label, Question, SchemeVersion, TurnNote, turn_numbers
 from annotation.models.labels import Rater
 from annotation.text.references import item_key
+from annotation.text.views import DEFAULT
 from annotation.work.labels import called, name_of, pointed
 from annotation.work.notes import notes_of_assignments as of_assignments
+from annotation.work.screens import Screen, load_place
 from calibration.adjudication import cases as case_material
 from calibration.adjudication import cases as case_rules
 from calibration.adjudication.cases import (
@@ -39,6 +41,8 @@ from calibration.ratings.scope import QuestionInfo
 from calibration.statistics import RatingError
 from config.models import Event
 from config.permissions import Viewer, is_researcher
+from jobs.endpoints.parameters import MOST_WHOLE, Parameter
+from jobs.errors import JobError
 
 # Pseudonyms of raters in a round: fixed letters, assigned in random order.
 
@@ -268,7 +272,11 @@ def _hash(material: Material, settings: Settings, seed: int, picks: Iterable[Pic
 
 BATCH = 5_000
 LONGEST_NAME = 120
-MOST_SEED = 2**31 - 1
+MOST_SEED = MOST_WHOLE
+TERMS = ("adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
+"""Arguments of `begin` about who decides and what they see."""
+LEASE_MINUTES = Parameter("lease_minutes", "whole", "Minutes that a case is held for", "", 1, 24 * 60)
+USUAL_LEASE = 30
 
 
 @dataclass(frozen=True)
@@ -314,7 +322,7 @@ def begin(
     own_items: bool = False,
     shows_names: bool = False,
     shows_systems: bool = False,
-    lease_minutes: int = 30,
+    lease_minutes: int = USUAL_LEASE,
 ) -> AdjudicationRound:
     """Draw and freeze the cases of a new round. Raises AdjudicationRefused if the rules pick nothing."""
     name = name.strip()
@@ -324,8 +332,10 @@ def begin(
         raise AdjudicationRefused(f"There is a round {name} already: choose another name.")
     if adjudicators not in (1, 2):
         raise AdjudicationRefused("One adjudicator decides on each case, or two who must agree.")
-    if not 1 <= lease_minutes <= 24 * 60:
-        raise AdjudicationRefused("A case is held for 1 to 1,440 minutes.")
+    try:
+        LEASE_MINUTES.checked(lease_minutes)
+    except JobError as error:
+        raise AdjudicationRefused(str(error)) from None
     case_draw = preview(plan)
     if not case_draw.picks:
         raise AdjudicationRefused("These rules pick no item from the current answers.")
@@ -382,7 +392,8 @@ def reopen(*, by: User | None, adjudication_round: AdjudicationRound) -> None:
     _change(by, adjudication_round, AdjudicationRound.State.OPEN, "reopen")
 
 
-VERBS = {"close": close, "reopen": reopen}
+VERBS: dict[str, Callable[..., int | None]] = {"top-up": top_up, "close": close, "reopen": reopen}
+"""Changes of a round by name; a top-up returns how many cases it added."""
 
 
 def _change(by: User | None, adjudication_round: AdjudicationRound, state: str, verb: str) -> None:
@@ -492,12 +503,11 @@ def said_about(adjudication_round: AdjudicationRound, case: AdjudicationCase) ->
         .order_by("sample", "pk")
     )
     judge = adjudication_round.rules.get("judge")
-    is_locked = splits.of_item(case.item) in locked_clusters(adjudication_round.corpus)
+    locked = is_locked(adjudication_round, case)
     visible = [
         label
         for label in labels
-        if label.rater.kind != Rater.Kind.JUDGE
-        or (not is_locked and (not judge or label.rater.name == judge))
+        if label.rater.kind != Rater.Kind.JUDGE or (not locked and (not judge or label.rater.name == judge))
     ]
     names = names_of(adjudication_round, {label.rater_id: label.rater for label in visible}.values())
     dialogue = case.item.continuation.dialogue_id
@@ -570,6 +580,36 @@ def decided_on(case: AdjudicationCase) -> Sequence[AdjudicationDecision]:
     """Return the decisions on a case, withdrawn ones included, in chronological order."""
     rows = case.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
     return list(rows.select_related("label", "adjudicator").order_by("decided_at"))
+
+
+def is_locked(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> bool:
+    """Whether a case is in a test part that nobody has opened."""
+    return splits.of_item(case.item) in locked_clusters(adjudication_round.corpus)
+
+
+class CaseHistory(NamedTuple):
+    """Answers to a case and decisions on it; there are none to see of a case that is locked."""
+
+    locked: bool
+    answers: Sequence[CaseAnswer] = ()
+    decisions: Sequence[AdjudicationDecision] = ()
+
+
+def history(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> CaseHistory:
+    """Return what researchers may see of a case."""
+    if is_locked(adjudication_round, case):
+        return CaseHistory(True)
+    return CaseHistory(False, said_about(adjudication_round, case), decided_on(case))
+
+
+def screen_of(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> Screen:
+    """Return the transcript of a case as annotators see it."""
+    item, campaign = case.item, adjudication_round.campaign
+    shows_whole = (
+        adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
+    )
+    shows = campaign.shows if campaign else DEFAULT
+    return load_place(item.continuation_id, None if shows_whole else item.pk, shows, tagged=False)
 
 
 STATES = {
@@ -721,7 +761,8 @@ def numbered(rows: list[AdjudicationCase]) -> list[AdjudicationCase]:
     return rows
 
 
-def waiting_for(user: User) -> QuerySet[AdjudicationRound]:
-    """Return the open rounds with undecided cases."""
+def waiting_for(user: User) -> list[AdjudicationRound]:
+    """Return the open rounds with undecided cases in which a user may decide."""
     free = AdjudicationCase.objects.filter(round=OuterRef("pk"), decided__lt=F("places"))
-    return rounds().filter(Exists(free), state=AdjudicationRound.State.OPEN)
+    open_rounds = rounds().filter(Exists(free), state=AdjudicationRound.State.OPEN)
+    return [candidate for candidate in open_rounds if may_decide(user, candidate)]

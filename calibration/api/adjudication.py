@@ -8,28 +8,31 @@ from django.db.models import QuerySet
 from django.http import FileResponse, Http404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.corpora import splits
-from annotation.models import SchemeVersion
-from annotation.scheme_store import find
-from annotation.text.views import DEFAULT
-from annotation.work.screens import load_place
 from calibration import access
 from calibration.adjudication import agreement, decisions
 from calibration.adjudication import rounds as actions
 from calibration.adjudication import rounds as reading
-from calibration.adjudication.cases import TITLES, locked_clusters
+from calibration.adjudication.cases import TITLES
 from calibration.adjudication.decisions import LONGEST_REASON
-from calibration.adjudication.rounds import MOST_SEED, STATES, Plan, may_decide
-from calibration.api.serializers import PlaceSerializer
+from calibration.adjudication.rounds import (
+    LEASE_MINUTES,
+    LONGEST_NAME,
+    MOST_SEED,
+    STATES,
+    TERMS,
+    USUAL_LEASE,
+    Plan,
+)
+from calibration.api.serializers import PlaceSerializer, SchemeVersionField
 from calibration.models import AdjudicationDecision, AdjudicationRound
 from config import api
 from config.files import file_response
 from config.openapi import files as files_of
 from config.permissions import IsSignedIn
+from jobs.endpoints.parameter_inputs import serializer_field
 
 # Request bodies.
 
@@ -37,7 +40,7 @@ from config.permissions import IsSignedIn
 class PlanSerializer(PlaceSerializer):
     """Plan of a round: a corpus or campaign, a scheme (`key@version`), rules with bounds, and a seed."""
 
-    scheme = serializers.RegexField(r"^.+@[0-9]{1,9}$", max_length=200)
+    scheme = SchemeVersionField()
     rules = serializers.DictField(child=serializers.JSONField(allow_null=True))
     seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
     takes_locked = serializers.BooleanField(default=False)
@@ -46,18 +49,18 @@ class PlanSerializer(PlaceSerializer):
 class RoundSerializer(PlanSerializer):
     """A new round: its plan, name, number of adjudicators, and the information shown to them."""
 
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=LONGEST_NAME)
     adjudicators = serializers.ChoiceField(choices=[1, 2], default=1)
     own_items = serializers.BooleanField(default=False)
     shows_names = serializers.BooleanField(default=False)
     shows_systems = serializers.BooleanField(default=False)
-    lease_minutes = serializers.IntegerField(min_value=1, max_value=1440, default=30)
+    lease_minutes = serializer_field(LEASE_MINUTES, default=USUAL_LEASE, allow_null=False)
 
 
 class ChangeRoundSerializer(serializers.Serializer[Any]):
     """An action on a round."""
 
-    verb = serializers.ChoiceField(choices=["top-up", "close", "reopen"])
+    verb = serializers.ChoiceField(choices=list(actions.VERBS))
 
 
 class CasesSerializer(serializers.Serializer[Any]):
@@ -95,19 +98,13 @@ class WhySerializer(serializers.Serializer[Any]):
 class DecisionsFileSerializer(serializers.Serializer[Any]):
     """Decisions made outside Concord: the text of a CSV or JSONL file."""
 
-    form = serializers.ChoiceField(choices=["csv", "jsonl"])
-    content = serializers.CharField(max_length=20_000_000, trim_whitespace=False)
-
-
-ROUND_FIELDS = ("name", "adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
+    form = serializers.ChoiceField(choices=list(decisions.FORMS))
+    content = serializers.CharField(max_length=decisions.LARGEST_FILE, trim_whitespace=False)
 
 
 def _plan(data: dict[str, Any]) -> Plan:
-    version = find(data["scheme"])
-    if version is None:
-        raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
-    campaign = data.get("campaign")
-    return Plan(data["corpus"], campaign, version, data["rules"], data["seed"], data["takes_locked"])
+    place = data["corpus"], data.get("campaign")
+    return Plan(*place, data["scheme"], data["rules"], data["seed"], data["takes_locked"])
 
 
 @api.listing(
@@ -123,7 +120,7 @@ def rounds(request: Request) -> QuerySet[AdjudicationRound]:
 def begin(request: Request) -> dict[str, Any]:
     """Create an adjudication round and draw its cases."""
     data = api.data(request)
-    fields = {name: data[name] for name in ROUND_FIELDS}
+    fields = {name: data[name] for name in ("name", *TERMS)}
     return reading.round_as_dict(actions.begin(by=api.user(request), plan=_plan(data), **fields))
 
 
@@ -143,12 +140,9 @@ def show_round(request: Request, pk: int) -> dict[str, Any]:
 def change_round(request: Request, pk: int) -> dict[str, Any]:
     """Top a round up (by `added` cases), close or reopen it."""
     adjudication_round, by = access.adjudication_round(pk), api.user(request)
-    verb, added = api.data(request)["verb"], 0
-    if verb == "top-up":
-        added = actions.top_up(by=by, adjudication_round=adjudication_round)
-    else:
-        actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
-    return reading.round_as_dict(adjudication_round) | {"added": added}
+    verb = api.data(request)["verb"]
+    added = actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
+    return reading.round_as_dict(adjudication_round) | {"added": added or 0}
 
 
 @api.get()
@@ -173,13 +167,11 @@ def case(request: Request, pk: int, case: int) -> dict[str, Any]:
     """Return a case with its answers and decisions; without both if it is in a locked test part."""
     adjudication_round = access.adjudication_round(pk)
     adjudication_case = access.adjudication_case(adjudication_round, case)
-    locked = splits.of_item(adjudication_case.item) in locked_clusters(adjudication_round.corpus)
-    answers = [] if locked else reading.said_about(adjudication_round, adjudication_case)
-    decided = [] if locked else reading.decided_on(adjudication_case)
+    history = reading.history(adjudication_round, adjudication_case)
     return reading.case_as_dict(adjudication_case) | {
-        "locked": locked,
-        "answers": [answer.as_dict() for answer in answers],
-        "decisions": [reading.decision_as_dict(decision) for decision in decided],
+        "locked": history.locked,
+        "answers": [answer.as_dict() for answer in history.answers],
+        "decisions": [reading.decision_as_dict(decision) for decision in history.decisions],
     }
 
 
@@ -241,7 +233,7 @@ def my_rounds(request: Request) -> Response:
             for adjudication_round in page
         ]
 
-    return api.page_of(request, [row for row in reading.waiting_for(by) if may_decide(by, row)], payload)
+    return api.page_of(request, reading.waiting_for(by), payload)
 
 
 @api.post(permission=IsSignedIn)
@@ -286,10 +278,6 @@ def _case_in_hand(decision: AdjudicationDecision | None) -> dict[str, Any] | Non
     if decision is None:
         return None
     case, adjudication_round = decision.case, decision.round
-    asked_of_all = adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION
-    shows_whole = asked_of_all and case.item.turn_id is not None
-    shows = adjudication_round.campaign.shows if adjudication_round.campaign else DEFAULT
-    screen = load_place(case.item.continuation_id, None if shows_whole else case.item_id, shows, tagged=False)
     return {
         "id": decision.pk,
         "item": case.item.public,
@@ -302,7 +290,7 @@ def _case_in_hand(decision: AdjudicationDecision | None) -> dict[str, Any] | Non
         },
         "transcript": [
             {"no": line.no, "who": line.who, "text": line.text, "place": line.place, "item": line.item}
-            for part in screen.parts
+            for part in reading.screen_of(adjudication_round, case).parts
             for line in part.lines
         ],
         "answers": [answer.as_dict() for answer in reading.said_about(adjudication_round, case)],

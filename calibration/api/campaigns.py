@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404
-from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -14,11 +12,12 @@ from annotation import access
 from annotation.access import IsCampaignResearcher
 from annotation.api.campaigns import SettingsSerializer
 from annotation.campaigns.progress import Counts
-from annotation.models import Campaign, CheckPlan, KeyTask
+from annotation.models import CheckPlan, KeyTask
 from annotation.work import check_actions
 from annotation.work.labels import person_called
 from annotation.work.submissions import REASON_LIMIT
 from calibration import campaign_checks
+from calibration.access import check_key, own_campaign
 from calibration.api.serializers import ResultSerializer
 from calibration.campaign_checks import STATES, collect_results
 from calibration.campaign_progress import (
@@ -162,22 +161,17 @@ def add_keys_from(request: Request, campaign: int) -> dict[str, Any]:
     return {"tasks": campaign_checks.add(by=api.user(request), campaign=about, **api.data(request))}
 
 
-def _key(campaign: Campaign, pk: int) -> KeyTask:
-    related = KeyTask.objects.select_related("campaign", "task__continuation__dialogue", "task__item__turn")
-    return get_object_or_404(related, pk=pk, campaign=campaign)
-
-
 @api.get(permission=IsCampaignResearcher)
 def show_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
     """Researchers: return a key."""
-    return check_actions.key_as_json(_key(access.campaign(campaign), key))
+    return check_actions.key_as_json(check_key(access.campaign(campaign), key))
 
 
 @api.put(ChangedKeySerializer, permission=IsCampaignResearcher)
 def correct_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
     """Researchers: correct a key; scores are recomputed."""
     about = access.campaign(campaign)
-    keyed_task = _key(about, key)
+    keyed_task = check_key(about, key)
     data = api.data(request)
     answers = check_actions.parse_answers(about, check_actions.spot_of(keyed_task), data["answers"])
     check_actions.change_key(
@@ -189,7 +183,7 @@ def correct_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
 @api.delete(permission=IsCampaignResearcher)
 def retire_key(request: Request, campaign: int, key: int) -> None:
     """Researchers: retire a key."""
-    check_actions.retire_key(by=api.user(request), key=_key(access.campaign(campaign), key))
+    check_actions.retire_key(by=api.user(request), key=check_key(access.campaign(campaign), key))
 
 
 # Monitoring a campaign, for users who may manage it.
@@ -224,10 +218,8 @@ class OwnAgreement(serializers.Serializer[Any]):
 @api.get(OwnAgreement, permission=IsSignedIn)
 def own(request: Request, campaign: int) -> Own:
     """Members of a campaign that shows agreement: return your agreement with the others."""
-    member = access.membership(api.user(request), campaign)
-    if not member.campaign.shows_agreement:
-        raise Http404
-    return own_agreement(api.user(request), member.campaign)
+    by = api.user(request)
+    return own_agreement(by, own_campaign(by, campaign))
 
 
 Plain = serializers.Serializer[Any]

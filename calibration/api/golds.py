@@ -15,7 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import IsResearcherSomewhere
-from annotation.models import SchemeVersion
 from calibration import access
 from calibration.access import IsGoldResearcher, must_manage, visible_to
 from calibration.api.exports import FORM, PART, download, refused_as, response_of, taken_by
@@ -132,23 +131,12 @@ def derive(request: Request) -> Gold | Response:
 def _choice(request: Request) -> dict[str, Any]:
     """Return the arguments of a derivation; the default rule depends on the questions' scales."""
     data = api.data(request)
-    corpus, campaign, part = data["corpus"], data.get("campaign"), data["part"]
-    must_manage(request.user, campaign)
-    key, number = data["scheme"].rsplit("@", 1)
-    versions = SchemeVersion.objects.filter(scheme__key=key, version=int(number[:9]))
-    version = versions.select_related("scheme").first()
-    if version is None:
-        raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
-    counted = offered(scope_of(corpus, campaign, part))
-    return {
-        "corpus": corpus,
-        "campaign": campaign,
-        "part": part,
-        "scheme_version": version,
-        "rule": data.get("rule") or default_rule_of(counted, reference(version)),
-        "options": data["options"],
-        "raters": data["raters"],
-    }
+    data.setdefault("campaign", None)
+    must_manage(request.user, data["campaign"])
+    if "rule" not in data:
+        counted = offered(scope_of(data["corpus"], data["campaign"], data["part"]))
+        data["rule"] = default_rule_of(counted, reference(data["scheme_version"]))
+    return data
 
 
 @api.post(NewGoldSerializer, GoldPreviewSerializer, permission=IsResearcherSomewhere)

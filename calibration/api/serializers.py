@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,7 +16,9 @@ from annotation.api.people import Text
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
+from annotation.scheme_store import find
 from calibration.exports.parts import PARTS
+from calibration.exports.transcripts import MOST_CHOSEN
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
 from calibration.models import Export, Gold
 from calibration.reports.kinds import MOST_RESAMPLES, MOST_SEED
@@ -169,6 +172,20 @@ class PlaceSerializer(serializers.Serializer[Any]):
         return attrs
 
 
+class SchemeVersionField(serializers.RegexField):
+    """A version of a scheme, as `key@version`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(r"^.+@[0-9]{1,9}$", max_length=200, **options)
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """Return the version; refuse one that does not exist."""
+        ref = super().run_validation(data)
+        if (version := find(ref)) is None:
+            raise serializers.ValidationError(f"There is no scheme {ref}.")
+        return version
+
+
 class ReportJobSerializer(serializers.Serializer[Any]):
     """A report in the making: the job that computes it."""
 
@@ -225,16 +242,18 @@ class TranscriptExportSerializer(LabelExportSerializer):
     continuation = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
         default=list,
-        max_length=500,
+        max_length=MOST_CHOSEN,
     )
-    rater = serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=500)
+    rater = serializers.ListField(
+        child=serializers.CharField(max_length=300), default=list, max_length=MOST_CHOSEN
+    )
 
 
 class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
     part = TrainingPart(help_text="training, which is left out where it is not named")
-    scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
+    scheme = SchemeVersionField(source="scheme_version", help_text="key@version")
     rule = serializers.ChoiceField(choices=[], required=False, help_text=f"left out: {MEANING}")
     options = GoldOptionsSerializer(default=dict)
     raters = serializers.ListField(child=serializers.CharField(), default=list)

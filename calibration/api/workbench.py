@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,23 +16,24 @@ from rest_framework.response import Response
 from annotation.models import Item, Question
 from calibration import access
 from calibration.api.exports import refused_as
-from calibration.models import ForAdjudication, Mark, Search
+from calibration.models import COST, ForAdjudication, Mark, Search
 from calibration.workbench import as_json, checks, marks, searches
 from calibration.workbench.checks import CHECKS
-from calibration.workbench.searches import BOUNDS
-from calibration.workbench.sheets import Judged, judged_on, sheets
+from calibration.workbench.searches import DEFAULTS, NUMBERS
+from calibration.workbench.sheets import judged_on, sheets
 from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
 from config import api
-from jobs import runs
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, serializer_field
+from jobs.endpoints.parameters import MOST_WHOLE
+from judges.api.prompts import PickSerializer
 from judges.drafts import benches, draft_actions
-from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, wording_from
+from judges.drafts.benches import begun_from, options_of, parent_of, picked, wording_from
 from judges.models import Bench
 from judges.prompts import versions
-from judges.prompts.examples import MOST_SHOWN, RULE_CHOICES
+from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.protocols.wording import LONGEST
 from judges.runs.lookup import endpoint_named, selection_of
-from judges.runs.plans import BUDGET, SAMPLE_COUNT
+from judges.runs.plans import BUDGET
 
 # Request bodies.
 
@@ -42,7 +43,7 @@ Plain = serializers.Serializer[Any]
 class NewBenchSerializer(Plain):
     """A new bench on a corpus or a campaign, by name."""
 
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=benches.LONGEST_NAME)
     protocol = serializers.CharField(max_length=60)
     corpus = api.optional_text()
     campaign = api.optional_text()
@@ -54,17 +55,11 @@ class NewBenchSerializer(Plain):
     include_self = serializers.BooleanField(
         default=False, help_text="dialogues' own turns, too, where they have continuations"
     )
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+    seed = serializer_field(benches.SEED, default=0, allow_null=False)
 
 
-class DraftExamplesSerializer(Plain):
+class DraftExamplesSerializer(PickSerializer):
     """Selection of a draft's worked examples from its bench's dev part; they replace existing examples."""
-
-    rule = serializers.ChoiceField(choices=RULE_CHOICES)
-    n = serializers.IntegerField(default=USUAL, min_value=1, max_value=MOST_SHOWN)
-    items = api.texts(max_length=MOST_SHOWN)
-    judge = api.optional_text()
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
 
 
 class TrySerializer(Plain):
@@ -88,9 +83,7 @@ class TrySerializer(Plain):
     budget = serializer_field(BUDGET, required=False, default=empty)
     examples = DraftExamplesSerializer(allow_null=True, default=None)
     targets = serializers.IntegerField(default=5, allow_null=True, min_value=1)
-    samples = serializer_field(
-        SAMPLE_COUNT, default=1, allow_null=False, help_text="How often each item is asked."
-    )
+    samples = serializer_field(draft_actions.SAMPLES, default=1, allow_null=False)
     estimate = serializers.BooleanField(
         default=False, help_text="only say what it takes; the draft is written all the same"
     )
@@ -103,8 +96,8 @@ class TrySerializer(Plain):
 class KeepSerializer(Plain):
     """The prompt name under which to keep a draft, and a note."""
 
-    name = api.optional_text(max_length=100)
-    note = api.optional_text(max_length=5000)
+    name = api.optional_text(max_length=LONGEST_NAME)
+    note = api.optional_text(max_length=LONGEST_NOTE)
 
 
 class MarkSerializer(Plain):
@@ -114,7 +107,7 @@ class MarkSerializer(Plain):
     item = serializers.IntegerField(help_text="item_id of the disagreement")
     question = serializers.IntegerField(help_text="question_id of the disagreement")
     verdict = serializers.ChoiceField(choices=Mark.Verdict.choices)
-    note = api.optional_text(max_length=5000)
+    note = api.optional_text(max_length=marks.LONGEST)
     adjudicate = serializers.BooleanField(default=False)
 
 
@@ -127,15 +120,19 @@ class DifferencesSerializer(Plain):
     system = serializers.CharField(default="")
 
 
+class FindingsSerializer(api.QuerySerializer):
+    """Of which draft, and which systems are of the judge's own family."""
+
+    draft = serializers.IntegerField(min_value=0, max_value=MOST_WHOLE, help_text="a draft's number")
+    own = api.texts(help_text="systems of the judge's own family")
+
+
 class CheckSerializer(Plain):
     """A check of a draft that sends requests."""
 
     draft = serializers.IntegerField()
     check_key = serializers.ChoiceField(choices=[key for key, check in CHECKS.items() if check.asks])
     estimate = serializers.BooleanField(default=False)
-
-
-VERBS = ("cancel", "retry", "keep", "discard")
 
 
 @api.listing(name="benches_list", page=lambda page: [as_json.bench(row) for row in page])
@@ -192,17 +189,10 @@ def show_draft(request: Request, pk: int, number: int) -> dict[str, Any]:
 def act_on_draft(request: Request, pk: int, number: int, verb: str) -> dict[str, Any]:
     """Cancel a draft, retry its failed calls (`retry`), keep it as a version, or discard it."""
     draft, by = access.draft(access.bench(pk), number), api.user(request)
-    if verb not in VERBS:
-        raise NotFound(f"There is no {verb}; there are {', '.join(VERBS)}.")
-    data, run = api.data(request), draft_actions.run_of(draft)
-    if verb == "keep":
-        draft_actions.keep(by=by, draft=draft, **data)
-    elif verb == "discard":
-        draft_actions.discard(by=by, draft=draft)
-    elif run is not None and verb == "cancel":
-        runs.cancel(by=by, run=run)
-    elif run is not None:
-        runs.retry_failed(by=by, run=run)
+    if verb not in draft_actions.VERBS:
+        raise NotFound(f"There is no {verb}; there are {', '.join(draft_actions.VERBS)}.")
+    data = api.data(request)
+    draft_actions.VERBS[verb](by=by, draft=draft, **(data if verb == "keep" else {}))
     return as_json.draft(access.draft(access.bench(pk), number))
 
 
@@ -214,7 +204,7 @@ def list_disagreements(request: Request, pk: int) -> Response:
     """List disagreements between a draft or judge and people, largest share of the scale first."""
     bench = access.bench(pk)
     filters = api.data(request)
-    judged = _judged(bench, filters.pop("judged"))
+    judged = access.judged(judged_on(bench), filters.pop("judged"))
     current = marks.current_marks(bench)
 
     def payload(page: list[Difference]) -> list[dict[str, Any]]:
@@ -225,15 +215,6 @@ def list_disagreements(request: Request, pk: int) -> Response:
         ]
 
     return api.page_of(request, differences(sheets(bench, [judged]), judged, **filters), payload)
-
-
-def _judged(bench: Bench, key: str) -> Judged:
-    matching = [candidate for candidate in judged_on(bench) if key in ("", candidate.key)]
-    if not matching:
-        raise NotFound(
-            f"This bench has nobody {key!r} who was tried." if key else "Nobody was tried here yet."
-        )
-    return matching[0]
 
 
 @api.get()
@@ -251,7 +232,7 @@ def mark(request: Request, pk: int) -> dict[str, Any]:
     new_mark = marks.mark(
         by=by,
         bench=bench,
-        judged=_judged(bench, data["judged"]),
+        judged=access.judged(judged_on(bench), data["judged"]),
         item=get_object_or_404(Item, pk=data["item"]),
         question=get_object_or_404(Question, pk=data["question"]),
         verdict=data["verdict"],
@@ -272,21 +253,12 @@ def compare_versions(request: Request, pk: int) -> dict[str, Any]:
         return as_json.side_by_side(side_by_side(bench, request.query_params.get("with", "")))
 
 
-FINDINGS = [
-    OpenApiParameter("draft", int, required=True, description="a draft's number"),
-    OpenApiParameter("own", str, many=True, description="systems of the judge's own family"),
-]
-
-
-@api.get(query=FINDINGS)
+@api.get(takes=FindingsSerializer)
 def show_findings(request: Request, pk: int) -> dict[str, Any]:
     """Return the results of a draft's checks."""
-    bench = access.bench(pk)
-    number = request.query_params.get("draft", "")
-    if not (number.isdecimal() and len(number) < 10):
-        raise ValidationError({"draft": ["Give a draft's number."]})
-    draft, own = access.draft(bench, int(number)), request.query_params.getlist("own")
-    findings = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+    data = api.data(request)
+    draft = access.draft(access.bench(pk), data["draft"])
+    findings = [checks.finding(draft, key, own=data["own"]) for key in checks.CHECKS]
     return {"findings": [as_json.finding(finding) for finding in findings]}
 
 
@@ -318,9 +290,8 @@ def withdraw_adjudication(request: Request, pk: int) -> dict[str, Any]:
 # Searches: a model proposes texts for a judge. Researchers only, the default permission.
 
 
-def _number(name: str, default: int) -> serializers.IntegerField:
-    least, most = BOUNDS[name]
-    return serializers.IntegerField(default=default, min_value=least, max_value=most)
+def _number(name: str) -> serializers.Field[Any, Any, Any, Any]:
+    return serializer_field(NUMBERS[name], default=DEFAULTS[name], allow_null=False)
 
 
 class SearchParametersSerializer(serializers.Serializer[Any]):
@@ -335,16 +306,14 @@ class NewSearchSerializer(serializers.Serializer[Any]):
     """A new search: the initial text (`name@number`), the models, and the limits."""
 
     begin = serializers.CharField(max_length=120, help_text="a version of a prompt")
-    name = api.optional_text(max_length=99, help_text="the prompt of the proposals")
+    name = api.optional_text(max_length=LONGEST_NAME, help_text="the prompt of the proposals")
     endpoint = serializers.CharField(max_length=100, help_text="where the judge is asked")
     improver = serializers.CharField(max_length=100, help_text="where proposals are asked for")
-    rounds = _number("rounds", 8)
-    few = _number("few", 5)
-    most_calls = _number("most_calls", 1000)
-    most_cost = serializers.DecimalField(
-        allow_null=True, default=None, max_digits=12, decimal_places=4, min_value=0
-    )
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+    rounds = _number("rounds")
+    few = _number("few")
+    most_calls = _number("most_calls")
+    most_cost = serializers.DecimalField(allow_null=True, default=None, min_value=0, **COST)
+    seed = _number("seed")
     needs = serializers.DictField(
         child=serializers.CharField(), default=dict, help_text="per role whom the judge reads"
     )

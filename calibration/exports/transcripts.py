@@ -23,6 +23,8 @@ from judges.runs.material import Material, load
 
 # Transcripts with the tags that selected raters set: the content of each row, whatever the format.
 
+MOST_CHOSEN = 500
+"""Maximum number of continuations, and of raters, that a request may name."""
 TOGETHER = 50
 """Continuations that are read in one batch."""
 NOT_RATED = "not rated"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,6 @@ from django.urls import reverse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.corpora import splits
 from annotation.errors import AnswerRefused
 from annotation.models import Campaign, Corpus, turn_numbers
 from annotation.models.schemes import SchemeVersion
@@ -24,10 +24,8 @@ from annotation.pages import work
 from annotation.pages.campaigns import choose
 from annotation.pages.work import transcript
 from annotation.scheme_store import questionnaire_of
-from annotation.text.views import DEFAULT
 from annotation.work.checking import parse
 from annotation.work.labels import pseudonyms_of_people as of_people
-from annotation.work.screens import load_place
 from calibration import access
 from calibration.access import SCOPE_HELP, place_of
 from calibration.adjudication import agreement, decisions
@@ -42,7 +40,14 @@ from calibration.adjudication.cases import (
     raters_scope,
 )
 from calibration.adjudication.decisions import number_of
-from calibration.adjudication.rounds import MOST_SEED, Plan, may_decide
+from calibration.adjudication.rounds import (
+    LEASE_MINUTES,
+    LONGEST_NAME,
+    MOST_SEED,
+    TERMS,
+    USUAL_LEASE,
+    Plan,
+)
 from calibration.errors import AdjudicationRefused, CalibrationError, NotYours
 from calibration.gold.rules import RULES
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
@@ -50,6 +55,7 @@ from calibration.ratings.scope import census
 from calibration.workbench import marks
 from config.files import file_response
 from config.permissions import researcher_only, user_of
+from jobs.endpoints.parameter_inputs import form_field
 
 # The adjudicator's pages: rounds waiting for them, and the current case.
 #
@@ -63,7 +69,6 @@ def my_adjudication(request: HttpRequest) -> HttpResponse:
     rounds = [
         (adjudication_round, reading.mine(adjudication_round, by))
         for adjudication_round in reading.waiting_for(by)
-        if may_decide(by, adjudication_round)
     ]
     return render(request, "adjudication/mine.html", {"rounds": rounds, "active_room": "my-campaigns"})
 
@@ -182,6 +187,7 @@ def _page(
         "before": before,
         "refused": refused,
         "typical": decisions.TYPICAL,
+        "longest_reason": decisions.LONGEST_REASON,
         "guidelines": adjudication_round.campaign.guidelines.order_by("-version").first()
         if adjudication_round.campaign
         else None,
@@ -213,16 +219,10 @@ def _values(case: AdjudicationCase) -> list[Any]:
 
 def _transcript(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> str:
     """Return the markup of the transcript as annotators see it, with the case's item highlighted."""
-    item = case.item
-    shows_whole = (
-        adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
-    )
-    shows = adjudication_round.campaign.shows if adjudication_round.campaign else DEFAULT
-    screen = load_place(item.continuation_id, None if shows_whole else item.pk, shows, tagged=False)
     return re.sub(
-        rf'<li class="turn item"([^>]* data-item="{item.public}")',
+        rf'<li class="turn item"([^>]* data-item="{case.item.public}")',
         r'<li class="turn item here" id="here" aria-current="true"\1',
-        transcript(screen),
+        transcript(reading.screen_of(adjudication_round, case)),
         count=1,
     )
 
@@ -242,13 +242,12 @@ def _nothing(request: HttpRequest, adjudication_round: AdjudicationRound, why: s
 
 SWITCHES = ("no_majority", "flagged", "commented", "marked", "everything")
 BOUNDS = ("spread", "judge_apart", "confidence")
-HOW = ("adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
 
 
 class AdjudicationForm(forms.Form):
     """Settings of a round: its labels, the rules that pick cases, and the terms of deciding."""
 
-    name = forms.CharField(max_length=120)
+    name = forms.CharField(max_length=LONGEST_NAME)
     scheme = forms.ChoiceField(label="Questions of")
     questions = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all of the scheme."
@@ -294,9 +293,7 @@ class AdjudicationForm(forms.Form):
     adjudicators = forms.ChoiceField(
         label="Each case is decided by", choices=[("1", "one adjudicator"), ("2", "two, who must agree")]
     )
-    lease_minutes = forms.IntegerField(
-        min_value=1, max_value=1440, initial=30, label="Minutes that a case is held for"
-    )
+    lease_minutes = form_field(LEASE_MINUTES, required=True, initial=USUAL_LEASE)
     own_items = forms.BooleanField(
         required=False, label="Adjudicators may decide on items that they rated themselves"
     )
@@ -323,7 +320,7 @@ class AdjudicationForm(forms.Form):
         if not locked_clusters(corpus):
             del self.fields["takes_locked"]
         if "name" not in self.data:
-            self.initial["name"] = f"{(campaign or corpus).name}, adjudication"[:120]
+            self.initial["name"] = f"{(campaign or corpus).name}, adjudication"[:LONGEST_NAME]
 
     def _offer(self, name: str, choices: dict[str, str]) -> None:
         field = self.fields[name]
@@ -336,7 +333,7 @@ class AdjudicationForm(forms.Form):
         names_by_heading = {
             "Which items": (*SWITCHES[:1], "spread", "flagged", "commented", "judge", "judge_apart")
             + ("confidence_rule", "confidence", "marked", "everything", "combine", "control", "seed"),
-            "Who decides, and what they see": (*HOW, "takes_locked"),
+            "Who decides, and what they see": (*TERMS, "takes_locked"),
         }
         return [
             (heading, [self[name] for name in names if name in self.fields])
@@ -359,7 +356,7 @@ class AdjudicationForm(forms.Form):
     def how(self) -> dict[str, Any]:
         """Return the terms on which cases are decided."""
         data = self.cleaned_data
-        return {name: data[name] for name in HOW} | {"adjudicators": int(data["adjudicators"])}
+        return {name: data[name] for name in TERMS} | {"adjudicators": int(data["adjudicators"])}
 
 
 ROOM = {"active_room": "golds"}
@@ -472,15 +469,13 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
         user_of(request),
         request.POST.get("verb", ""),
     )
+    if verb not in actions.VERBS:
+        raise Http404
     try:
+        n = actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
         if verb == "top-up":
-            n = actions.top_up(by=by, adjudication_round=adjudication_round)
             message = f"{n:,} case{'' if n == 1 else 's'} added."
             messages.success(request, message if n else "Nothing new: the rules pick no more.")
-        elif verb in actions.VERBS:
-            actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
-        else:
-            raise Http404
     except CalibrationError as error:
         messages.error(request, str(error))
     return redirect("adjudication-round", pk)
@@ -505,12 +500,10 @@ def import_decisions(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         if sent is None or isinstance(sent, list):
             raise AdjudicationRefused("Choose a file first: CSV or JSONL.")
-        if (sent.size or 0) > decisions.LARGEST_FILE:
-            raise AdjudicationRefused(f"The file is larger than {decisions.LARGEST_FILE >> 20} MiB.")
         n = decisions.import_decisions(
             by=user_of(request),
             adjudication_round=adjudication_round,
-            content=sent.read(),
+            content=sent.read(decisions.LARGEST_FILE + 1),
             name=str(sent.name or ""),
         )
         messages.success(request, f"{n:,} new decision{'' if n == 1 else 's'}.")
@@ -526,26 +519,28 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
     adjudication_round = access.adjudication_round(pk)
     adjudication_case = access.adjudication_case(adjudication_round, case)
     reading.numbered([adjudication_case])
-    locked = splits.of_item(adjudication_case.item) in locked_clusters(adjudication_round.corpus)
+    history = reading.history(adjudication_round, adjudication_case)
     context = {
         "round": adjudication_round,
         "case": adjudication_case,
-        "locked": locked,
+        "locked": history.locked,
         "state": reading.STATES[reading.state_of(adjudication_case)],
         "why": reading.why(adjudication_case),
-        "said": [] if locked else reading.said_about(adjudication_round, adjudication_case),
-        "decisions": [] if locked else _decided(adjudication_case, adjudication_round.corpus_id),
+        "said": history.answers,
+        "longest_reason": decisions.LONGEST_REASON,
+        "decisions": _decided(history.decisions, adjudication_round.corpus_id),
     }
     return render(request, "adjudication/case.html", ROOM | context)
 
 
-def _decided(case: AdjudicationCase, corpus: int) -> list[tuple[AdjudicationDecision, str, str]]:
-    """Return the decisions on a case, each with its value in words and the adjudicator's pseudonym."""
-    decisions_made = reading.decided_on(case)
-    names = of_people({decision.adjudicator_id for decision in decisions_made}, corpus)
-    worded = [(decision, decision.label.value) for decision in decisions_made if decision.label]
+def _decided(
+    case_decisions: Sequence[AdjudicationDecision], corpus: int
+) -> list[tuple[AdjudicationDecision, str, str]]:
+    """Return decisions, each with its value in words and the adjudicator's pseudonym."""
+    names = of_people({decision.adjudicator_id for decision in case_decisions}, corpus)
+    worded = [(decision, decision.label.value) for decision in case_decisions if decision.label]
     return [
-        (decision, reading.worded(case.question, value), names[decision.adjudicator_id])
+        (decision, reading.worded(decision.case.question, value), names[decision.adjudicator_id])
         for decision, value in worded
     ]
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
@@ -26,6 +25,7 @@ from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
 from calibration import campaign_checks
+from calibration.access import check_key, own_campaign
 from calibration.campaign_checks import FORMS, render_results
 from calibration.campaign_progress import (
     BY,
@@ -218,6 +218,8 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
         ],
         "sources": campaign_checks.offered(about, user_of(request)),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
+        "most_keys": check_actions.MOST_AT_ONCE,
+        "longest_reason": check_actions.REASON_LIMIT,
     }
     return render(request, "calibration/checks.html", context, status=422 if form.errors else 200)
 
@@ -267,7 +269,7 @@ def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
 def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
     """Researchers: view, correct or retire a key (`verb`)."""
     about = access.campaign(campaign)
-    keyed_task = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=about)
+    keyed_task = check_key(about, key)
     if request.method == "POST" and request.POST.get("verb") == "retire":
         check_actions.retire_key(by=user_of(request), key=keyed_task)
         messages.success(request, "The task is given to nobody any more.")
@@ -306,6 +308,7 @@ def _key_page(
         "occasion": posted.get("occasion", "") if posted else (keyed_task.occasion if keyed_task else ""),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
         "refusal": refusal,
+        "longest_explanation": check_actions.EXPLANATION_LIMIT,
     }
     return render(request, "calibration/check_key.html", context, status=422 if refusal else 200)
 
@@ -419,12 +422,8 @@ def _annotators(watched: Watch) -> list[dict[str, Any]]:
 @require_GET
 def own(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members of a campaign that shows it: their own agreement with others, and nobody else's."""
-    viewer = request.user
-    assert isinstance(viewer, User)
-    member = access.membership(viewer, campaign)
-    if not member.campaign.shows_agreement:
-        raise Http404
-    agreement = own_agreement(viewer, member.campaign)
+    about = own_campaign(user_of(request), campaign)
+    agreement = own_agreement(user_of(request), about)
     rows = [
         {
             "question": row.question,
@@ -441,7 +440,7 @@ def own(request: HttpRequest, campaign: int) -> HttpResponse:
         for row in agreement.rows
     ]
     context = {
-        "campaign": member.campaign,
+        "campaign": about,
         "own": agreement,
         "rows": rows,
         "least": LEAST,

@@ -42,7 +42,7 @@ from calibration.exports import notes as note_export
 from calibration.exports.downloads import CONTENTS, TRANSCRIPTS, ZIP, Order
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import ExportPart, take, taken_by_default
-from calibration.exports.transcripts import FORMS, of_part, raters_of
+from calibration.exports.transcripts import FORMS, MOST_CHOSEN, of_part, raters_of
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
 from calibration.ratings.scope import census, scope_of
@@ -218,8 +218,6 @@ def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None
 #
 # For researchers; for a campaign also those who manage it.
 
-MOST_CHOSEN = 500
-"""Maximum number of continuations in a request."""
 MOST_LISTED = 30
 
 

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
-from annotation.models import Campaign, Corpus, Item, Question, SchemeVersion, turn_numbers
+from annotation.models import Campaign, Item, Question, SchemeVersion, turn_numbers
 from annotation.pages.campaigns import choose
 from annotation.schemes.definitions import UNSCALED
 from calibration import access
@@ -219,6 +219,11 @@ class GoldForm(forms.Form):
         own = RULES[self.cleaned_data["rule"]].options
         return {name: self.cleaned_data[name] for name in own if self.cleaned_data[name]}
 
+    def arguments(self) -> dict[str, Any]:
+        """Return the selection as arguments of `calibration.gold.derivation.gold_or_job`."""
+        selection = {name: self.cleaned_data[name] for name in ("rule", "raters")}
+        return selection | {"scheme_version": self.version(), "options": self.options()}
+
 
 def _field(name: str, option: Option) -> forms.Field:
     """Return the form field of an option; the selected rule checks its value."""
@@ -270,20 +275,16 @@ def new(request: HttpRequest) -> HttpResponse:
     counted = offered(scope_of(corpus, campaign, part))
     form = GoldForm(request.POST or None, counted=counted)
     before = None
-    if request.method == "POST" and form.is_valid() and request.POST.get("confirmed") != form.choice():
-        before = _preview(form, corpus, campaign, part)
-    if (
-        request.method == "POST"
-        and form.is_valid()
-        and before is None
-        and (gold := _make_gold(request, form, corpus, campaign, part))
-    ):
-        if isinstance(gold, Job):
-            messages.info(request, "The gold labels are being made: see the list below.")
-            if campaign is not None and not is_researcher(request.user):
-                return redirect(f"{reverse('golds')}?campaign={campaign.pk}")
-            return redirect("jobs")
-        return redirect("gold", gold.pk)
+    if request.method == "POST" and form.is_valid():
+        user: Any = request.user
+        choice = {"corpus": corpus, "campaign": campaign, "part": part} | form.arguments()
+        try:
+            if request.POST.get("confirmed") != form.choice():
+                before = _gaps(preview_gold(**choice))
+            if before is None:
+                return _derived(request, campaign, gold_or_job(**choice, by=user))
+        except CalibrationError as error:
+            form.add_error(None, str(error))
     context = ROOM | {
         "form": form,
         "corpus": corpus,
@@ -295,43 +296,19 @@ def new(request: HttpRequest) -> HttpResponse:
     return render(request, "calibration/new_gold.html", context, status=422 if form.errors else 200)
 
 
-def _preview(form: GoldForm, corpus: Corpus, campaign: Campaign | None, part: str) -> Preview | None:
+def _gaps(counted: Preview) -> Preview | None:
     """Return the preview if some items would have no value, or if their number is unknown."""
-    try:
-        counted = preview_gold(
-            corpus=corpus,
-            campaign=campaign,
-            part=part,
-            scheme_version=form.version(),
-            rule=form.cleaned_data["rule"],
-            options=form.options(),
-            raters=form.cleaned_data["raters"],
-        )
-    except CalibrationError as error:
-        form.add_error(None, str(error))
-        return None
     return counted if counted.without or counted.unknown else None
 
 
-def _make_gold(
-    request: HttpRequest, form: GoldForm, corpus: Corpus, campaign: Campaign | None, part: str
-) -> Gold | Job | None:
-    user: Any = request.user
-    data = form.cleaned_data
-    try:
-        return gold_or_job(
-            corpus=corpus,
-            campaign=campaign,
-            part=part,
-            scheme_version=form.version(),
-            rule=data["rule"],
-            options=form.options(),
-            raters=data["raters"],
-            by=user,
-        )
-    except CalibrationError as error:
-        form.add_error(None, str(error))
-        return None
+def _derived(request: HttpRequest, campaign: Campaign | None, gold: Gold | Job) -> HttpResponse:
+    """Redirect to new gold labels, or to the list in which the job that makes them appears."""
+    if isinstance(gold, Gold):
+        return redirect("gold", gold.pk)
+    messages.info(request, "The gold labels are being made: see the list below.")
+    if campaign is not None and not is_researcher(request.user):
+        return redirect(f"{reverse('golds')}?campaign={campaign.pk}")
+    return redirect("jobs")
 
 
 @require_GET

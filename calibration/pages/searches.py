@@ -12,11 +12,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from calibration import access
 from calibration.errors import CalibrationError
+from calibration.models import COST
 from calibration.pages.workbench import ROOM
 from calibration.workbench import searches
-from calibration.workbench.searches import BOUNDS
+from calibration.workbench.searches import DEFAULTS, NUMBERS
 from config.permissions import researcher_only, user_of
-from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
+from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.drafts import benches
@@ -25,15 +26,13 @@ from judges.models import Bench
 from judges.pages.forms import NEED, need_fields, needs_of
 from judges.pages.runs import sync_endpoints
 from judges.prompts import versions
+from judges.prompts.prompt_actions import LONGEST_NAME
 
 # Form that starts a search.
 
 
-def _number(name: str, initial: int, label: str, help_text: str) -> forms.IntegerField:
-    least, most = BOUNDS[name]
-    return forms.IntegerField(
-        min_value=least, max_value=most, initial=initial, label=label, help_text=help_text
-    )
+def _number(name: str) -> forms.Field:
+    return form_field(NUMBERS[name], required=True, initial=DEFAULTS[name])
 
 
 class SearchForm(forms.Form):
@@ -42,7 +41,7 @@ class SearchForm(forms.Form):
     begin = forms.ChoiceField(label="Begin with")
     name = forms.CharField(
         required=False,
-        max_length=99,
+        max_length=LONGEST_NAME,
         label="Proposals go into the prompt",
         help_text="Empty: the prompt it begins with. A text that comes with Concord needs a new name here.",
     )
@@ -52,18 +51,17 @@ class SearchForm(forms.Form):
         label="Proposals are asked for at",
         help_text="A model that writes well; it is shown some of the dialogues.",
     )
-    rounds = _number("rounds", 8, "Proposals at most", "Each is one request to the improving model.")
-    few = _number("few", 5, "Cases shown for a proposal", "The farthest apart come first.")
-    most_calls = _number("most_calls", 1000, "Calls at most", "Of both models, all in all.")
+    rounds = _number("rounds")
+    few = _number("few")
+    most_calls = _number("most_calls")
     most_cost = forms.DecimalField(
         required=False,
         min_value=0,
-        max_digits=12,
-        decimal_places=4,
+        **COST,
         label="Cost at most",
         help_text="In the endpoints' currency; needs their prices.",
     )
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0, help_text="Draws the parts.")
+    seed = _number("seed")
 
     def __init__(self, *args: Any, bench: Bench, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

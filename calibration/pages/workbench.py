@@ -39,19 +39,19 @@ from calibration.workbench.versions import (
 )
 from config.files import row_id
 from config.permissions import researcher_only, user_of
-from jobs import runs
 from jobs.endpoints.parameter_inputs import WithParameters, form_field
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.drafts import benches, draft_actions
-from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, text_of, versions_for
+from judges.drafts.benches import begun_from, options_of, parent_of, picked, text_of, versions_for
 from judges.errors import JudgeError
 from judges.models import Bench, Draft
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
-from judges.pages.prompts import EditorForm, judges_to_disagree_with
+from judges.pages.prompts import RULE_TITLES, EditorForm, pick_fields, picking
 from judges.pages.runs import sync_endpoints
-from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys
+from judges.prompts.examples import BadKeys
+from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.prompts.requests import COUNTED
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
@@ -59,7 +59,7 @@ from judges.protocols.g_eval import PROBABILITIES, SAMPLES
 from judges.protocols.rubric import EXPECTED, JSON, LINE
 from judges.runs.estimates import Estimate
 from judges.runs.material import asked_on, drafts_of
-from judges.runs.plans import BUDGET, SAMPLE_COUNT
+from judges.runs.plans import BUDGET
 
 # Forms of the workbench: a new bench, and the text and settings of a draft.
 
@@ -75,7 +75,7 @@ HOW_A_RUBRIC_ASKS = {
 class BenchForm(forms.Form):
     """Settings of a new bench."""
 
-    name = forms.CharField(max_length=100, help_text="How you find it again.")
+    name = forms.CharField(max_length=benches.LONGEST_NAME, help_text="How you find it again.")
     protocol = forms.ChoiceField(
         label="What is judged",
         help_text="The protocol says which questions are answered, and about what.",
@@ -96,7 +96,7 @@ class BenchForm(forms.Form):
         label="Also rate the original turns",
         help_text="Of dialogues that have continuations; of all others they are there anyway.",
     )
-    seed = forms.IntegerField(min_value=0, initial=0, help_text="Decides which dev items come first.")
+    seed = form_field(benches.SEED, required=True, initial=0)
 
     def __init__(self, *args: Any, has_campaign: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -108,14 +108,16 @@ class BenchForm(forms.Form):
         _choose(self, "scheme", [*own, *scheme_choices()[1:]])
 
     def clean(self) -> dict[str, Any]:
-        """Clear the rubric's variant if another protocol was chosen."""
+        """Clear the variant of another protocol than the chosen one."""
         data = super().clean() or {}
         protocol = PROTOCOLS.get(data.get("protocol", ""))
-        if protocol is not None and (
-            not protocol.takes_scheme or data.get("variant") not in protocol.variants
-        ):
+        if protocol is not None and data.get("variant") not in protocol.variants:
             data["variant"] = ""
         return data
+
+
+EXAMPLES = "examples_"
+"""Prefix of the names of the fields that pick examples."""
 
 
 class WithExamples(forms.Form):
@@ -124,32 +126,17 @@ class WithExamples(forms.Form):
     examples_rule = forms.ChoiceField(
         required=False,
         label="Pick",
-        choices=[("", "no others"), *((key, title[0].upper() + title[1:]) for key, title in RULES.items())],
+        choices=[("", "no others"), *RULE_TITLES],
         help_text="From dev of this bench's corpus alone; they take the place of those that it has.",
-    )
-    examples_n = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_SHOWN, initial=USUAL, label="Examples in a call"
-    )
-    examples_keys = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
-        label="Items, if you choose them yourself",
-        help_text="Their keys, one a line, such as dialogue/continuation/3.",
-    )
-    examples_judge = forms.ChoiceField(
-        required=False, label="Whose disagreement, if you take the most disagreed"
-    )
-    examples_seed = forms.IntegerField(
-        required=False, min_value=0, max_value=2**31 - 1, initial=0, label="Seed of what is drawn"
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _choose(self, "examples_judge", judges_to_disagree_with())
+        self.fields.update({f"{EXAMPLES}{name}": field for name, field in pick_fields().items()})
 
     def examples(self) -> list[forms.BoundField]:
         """Return the fields."""
-        return [self[name] for name in self.fields if name.startswith("examples_")]
+        return [self[name] for name in self.fields if name.startswith(EXAMPLES)]
 
     def has_examples(self) -> bool:
         """Whether examples are to be picked."""
@@ -157,12 +144,7 @@ class WithExamples(forms.Form):
 
     def example_options(self) -> dict[str, Any]:
         """Return the settings for picking examples, as `judges.drafts.benches.picked` expects them."""
-        data = self.cleaned_data
-        if "examples_rule" not in self.fields:
-            return {}
-        keys = [key for line in data["examples_keys"].splitlines() if (key := line.strip())]
-        rest = {name: data[f"examples_{name}"] for name in ("rule", "n", "judge", "seed")}
-        return rest | {"items": keys}
+        return picking(self.cleaned_data, EXAMPLES) if "examples_rule" in self.fields else {}
 
     def refuse(self, error: JobError) -> None:
         """Show an error at the field that caused it."""
@@ -175,7 +157,7 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
     begin = forms.CharField(widget=forms.HiddenInput, required=False)
     variant = forms.ChoiceField(required=False)
     endpoint = forms.ModelChoiceField(Endpoint.objects.filter(active=True), empty_label="Choose an endpoint")
-    samples = form_field(SAMPLE_COUNT, required=True, initial=1, help_text="How often each item is asked.")
+    samples = form_field(draft_actions.SAMPLES, required=True, initial=1)
     budget = form_field(BUDGET, help_text="")
 
     def __init__(self, *args: Any, bench: Bench, begin: str, **kwargs: Any) -> None:
@@ -192,7 +174,7 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
         drafts = drafts_of(bench.corpus, self.protocol) if self.protocol.needs else ()
         self.fields.update(need_fields(self.protocol, drafts))
         if self.protocol.needs:  # other judges' answers cannot be shown in examples
-            for name in [name for name in self.fields if name.startswith("examples_")]:
+            for name in [name for name in self.fields if name.startswith(EXAMPLES)]:
                 del self.fields[name]
 
     def needs(self) -> list[forms.BoundField]:
@@ -409,6 +391,8 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
         "tried": as_json.tried(draft),
         "page": page,
         "query": f"draft={draft.number}&",
+        "longest_name": LONGEST_NAME,
+        "longest_note": LONGEST_NOTE,
         "one": benches.unit(about)[0],
         "unit": benches.unit(about)[1],
     }
@@ -437,21 +421,13 @@ def draft_act(request: HttpRequest, pk: int, number: int, verb: str) -> HttpResp
             draft_actions.discard(by=by, draft=draft)
             messages.info(request, f"Draft {draft.number} was thrown away. It stays counted as tried.")
             return redirect("bench", pk)
-        elif verb in ("cancel", "retry"):
-            _change_run(request, draft, verb)
+        elif verb in draft_actions.VERBS:
+            draft_actions.VERBS[verb](by=by, draft=draft)
         else:
             raise Http404
     except JobError as error:
         messages.error(request, str(error))
     return redirect(_address(draft))
-
-
-def _change_run(request: HttpRequest, draft: Draft, verb: str) -> None:
-    run = draft_actions.run_of(draft)
-    if run is None:
-        return
-    change = runs.cancel if verb == "cancel" else runs.retry_failed
-    change(by=user_of(request), run=run)
 
 
 def _displayed_draft(about: Bench, number: str) -> Draft | None:
@@ -546,7 +522,8 @@ def bench_differences(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: a judge's differences from people, largest first, with marks of who is wrong."""
     bench = access.bench(pk)
     judged = judged_on(bench)
-    selected = _selected_judge(judged, request.GET.get("judged", ""))
+    key = request.GET.get("judged", "")
+    selected = access.judged(judged, key) if judged or key else None
     filters = {name: request.GET.get(name, "") for name in FILTERS[1:]}
     context: dict[str, Any] = {"bench": bench, "judged": judged, "chosen": selected, "asked": filters, **ROOM}
     status = 200
@@ -557,12 +534,6 @@ def bench_differences(request: HttpRequest, pk: int) -> HttpResponse:
     except CalibrationError as error:
         context["refused"], status = str(error), 422
     return render(request, "workbench/differences.html", context, status=status)
-
-
-def _selected_judge(judged: list[Judged], key: str) -> Judged | None:
-    if key and not any(candidate.key == key for candidate in judged):
-        raise Http404
-    return next((candidate for candidate in judged if not key or candidate.key == key), None)
 
 
 def _differences_context(
@@ -586,6 +557,7 @@ def _differences_context(
         "systems": systems_of(sheet_list),
         "directions": DIRECTIONS,
         "counts": marks.counts(bench),
+        "longest_note": marks.LONGEST,
         "verdicts": [pair for pair in Mark.Verdict.choices if pair[0] != Mark.Verdict.WITHDRAWN],
         "rows": [
             {
@@ -625,11 +597,9 @@ def _judge(difference: Difference, selected: Judged | None) -> str:
 def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: mark who is wrong, withdraw the mark, or send the item to adjudication."""
     bench, by = access.bench(pk), user_of(request)
-    judged = next(
-        (candidate for candidate in judged_on(bench) if candidate.key == request.POST.get("judged")), None
-    )
-    if judged is None:
+    if not (key := request.POST.get("judged", "")):
         raise Http404
+    judged = access.judged(judged_on(bench), key)
     item = get_object_or_404(Item, pk=row_id(request.POST.get("item", "")) or 0)
     question = get_object_or_404(Question, pk=row_id(request.POST.get("question", "")) or 0)
     verdict, note = request.POST.get("verdict", ""), request.POST.get("note", "").strip()

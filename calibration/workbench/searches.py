@@ -30,6 +30,8 @@ from config.models import Event
 from jobs import runs
 from jobs.endpoints import parameters
 from jobs.endpoints.costs import cost
+from jobs.endpoints.parameters import Parameter
+from jobs.errors import JobError
 from jobs.models import Call, CallCount
 from jobs.models.endpoint import Endpoint
 from jobs.models.run import Run
@@ -253,8 +255,18 @@ class Bounds:
 
 # Actions on searches: start, cancel, resume, and adoption of proposals. All are logged.
 
-BOUNDS = {"rounds": (1, 50), "few": (1, 20), "most_calls": (1, 1_000_000)}
-"""Smallest and largest value of each number of a search."""
+NUMBERS = {
+    number.name: number
+    for number in (
+        Parameter(
+            "rounds", "whole", "Proposals at most", "Each is one request to the improving model.", 1, 50
+        ),
+        Parameter("few", "whole", "Cases shown for a proposal", "The farthest apart come first.", 1, 20),
+        Parameter("most_calls", "whole", "Calls at most", "Of both models, all in all.", 1, 1_000_000),
+        Parameter("seed", "whole", "Seed", "Draws the parts.", 0, parameters.MOST_WHOLE),
+    )
+}
+DEFAULTS = {"rounds": 8, "few": 5, "most_calls": 1000, "seed": 0}
 
 
 @transaction.atomic
@@ -267,11 +279,11 @@ def start(
     endpoint: Endpoint,
     improver: Endpoint,
     options: Mapping[str, Any] | None = None,
-    rounds: int = 8,
-    few: int = 5,
-    most_calls: int = 1000,
+    rounds: int = DEFAULTS["rounds"],
+    few: int = DEFAULTS["few"],
+    most_calls: int = DEFAULTS["most_calls"],
     most_cost: Decimal | None = None,
-    seed: int = 0,
+    seed: int = DEFAULTS["seed"],
     improver_parameters: Mapping[str, Any] | None = None,
 ) -> Search:
     """Start a search from a version, on all of a bench's dev; its proposals go into that version's prompt.
@@ -282,11 +294,12 @@ def start(
     For a text that comes with Concord, proposals go into a copy of it, a new prompt `name`. Raises
     WorkbenchRefused or JudgeError for incompatible arguments, or if dev has too few answers.
     """
-    numbers = {"rounds": rounds, "few": few, "most_calls": most_calls}
-    for field, (least, most) in BOUNDS.items():
-        if not least <= numbers[field] <= most:
-            words = field.replace("_", " ")
-            raise WorkbenchRefused(f"The number of {words} must be between {least} and {most:,}.")
+    numbers = {"rounds": rounds, "few": few, "most_calls": most_calls, "seed": seed}
+    try:
+        for number, value in numbers.items():
+            NUMBERS[number].checked(value)
+    except JobError as error:
+        raise WorkbenchRefused(str(error)) from None
     _refuse_cost(most_cost, endpoint, improver)
     _refuse_unfit(bench, version)
     options = dict(options or {})
@@ -306,7 +319,6 @@ def start(
         rater=_rater(improver, bench, improver_parameters or {}),
         options=options,
         most_cost=most_cost,
-        seed=seed,
         material=material,
         created_by=by,
         **numbers,

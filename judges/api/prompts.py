@@ -21,11 +21,11 @@ from jobs.endpoints.parameter_inputs import (
     serializer_field,
 )
 from judges import access
-from judges.models import PromptVersion
 from judges.pages.prompts import file_of
 from judges.prompts import files, prompt_actions, requests
 from judges.prompts import versions as listing
-from judges.prompts.examples import MOST_SHOWN, RULES, Pick
+from judges.prompts.examples import COUNT, MOST_SHOWN, RULE_CHOICES, SEED, USUAL, Pick
+from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.prompts.versions import Version
 from judges.protocols import Wording
 from judges.protocols.wording import LONGEST
@@ -33,8 +33,6 @@ from judges.runs.lookup import corpus_named, endpoint_named
 from judges.runs.plans import BUDGET, Judge
 
 # Request and response bodies.
-
-LARGEST = 2**31 - 1
 
 
 def _text(**how: Any) -> serializers.CharField:
@@ -86,8 +84,8 @@ class NewVersionSerializer(serializers.Serializer[Any]):
     system = _text(default="")
     user = _text()
     form = serializers.CharField(required=False, allow_blank=True, max_length=40)
-    note = api.optional_text(max_length=2000)
-    made_from = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    note = api.optional_text(max_length=LONGEST_NOTE)
+    made_from = serializers.IntegerField(required=False, min_value=1, max_value=access.LARGEST)
     keep_examples = serializers.BooleanField(
         default=True, help_text="Keep the worked examples of the parent."
     )
@@ -97,13 +95,13 @@ class NewPromptSerializer(serializers.Serializer[Any]):
     """A new prompt: a copy of another prompt's text under a new name, with `system` or `user` replaced if
     given."""
 
-    name = serializers.CharField(max_length=99)
-    description = api.optional_text(max_length=2000)
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    description = api.optional_text(max_length=LONGEST_NOTE)
     copy_of = serializers.CharField(help_text="The version to begin with, as name@number or name.")
     system = _text(required=False)
     user = _text(required=False)
     form = serializers.CharField(required=False, allow_blank=True, max_length=40)
-    note = api.optional_text(max_length=2000)
+    note = api.optional_text(max_length=LONGEST_NOTE)
 
 
 class ArchivedSerializer(serializers.Serializer[Any]):
@@ -112,18 +110,23 @@ class ArchivedSerializer(serializers.Serializer[Any]):
     archived = serializers.BooleanField()
 
 
-class ExamplesSerializer(serializers.Serializer[Any]):
+class PickSerializer(serializers.Serializer[Any]):
+    """Criteria for picking worked examples."""
+
+    rule = serializers.ChoiceField(choices=RULE_CHOICES)
+    n = serializer_field(COUNT, default=USUAL, allow_null=False)
+    items = api.texts(max_length=MOST_SHOWN, source="keys")
+    judge = api.optional_text()
+    seed = serializer_field(SEED, default=0, allow_null=False)
+
+
+class ExamplesSerializer(PickSerializer):
     """Selection of worked examples."""
 
     corpus = serializers.CharField()
-    rule = serializers.ChoiceField(choices=list(RULES))
-    n = serializers.IntegerField(default=4, min_value=1, max_value=MOST_SHOWN)
-    items = api.texts(max_length=MOST_SHOWN)
     scheme = api.optional_text(
         help_text="Whose questions a rubric asks, where its prompt is for no scheme: key or key@version.",
     )
-    judge = api.optional_text()
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
     whole_corpus = serializers.BooleanField(
         default=False, help_text="The corpus has no split, and all of it is for development."
     )
@@ -131,17 +134,17 @@ class ExamplesSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(
         required=False,
         min_value=1,
-        max_value=LARGEST,
+        max_value=access.LARGEST,
         help_text="Whose text: the newest version's by default.",
     )
-    note = api.optional_text(max_length=2000)
+    note = api.optional_text(max_length=LONGEST_NOTE)
 
 
 class FileSerializer(serializers.Serializer[Any]):
     """A prompt's file as a string."""
 
     text = serializers.CharField(trim_whitespace=False, max_length=MOST_BYTES)
-    name = api.optional_text(max_length=99)
+    name = api.optional_text(max_length=LONGEST_NAME)
 
 
 class ImportedSerializer(serializers.Serializer[Any]):
@@ -225,16 +228,12 @@ def create(request: Request) -> dict[str, Any]:
     """Create a prompt from another prompt's text."""
     data = api.data(request)
     base = listing.find(data["copy_of"])
-    row = prompt_actions.create(
+    row = prompt_actions.copy(
         by=api.user(request),
+        version=base,
         name=data["name"],
         description=data["description"],
-        protocol=base.protocol,
-        variant=base.variant,
-        scheme_version=base.scheme_version,
         wording=_changed(base.wording, data),
-        parent=base.ref,
-        origin=PromptVersion.Origin.COPIED,
         note=data["note"],
     )
     return listing.as_json(listing.version_of(row))
@@ -284,16 +283,11 @@ def save(request: Request, name: str) -> dict[str, Any]:
     wording = _changed(base.wording, data)
     if not data["keep_examples"]:
         wording = replace(wording, examples=(), picking={})
+    prompt_row = prompt_actions.own_version(base).prompt
     row = prompt_actions.add_version(
-        by=api.user(request), prompt=_own(base).prompt, wording=wording, parent=base.ref, note=data["note"]
+        by=api.user(request), prompt=prompt_row, wording=wording, parent=base.ref, note=data["note"]
     )
     return listing.as_json(listing.find(f"{name}@{row.number}"))
-
-
-def _own(version: Version) -> PromptVersion:
-    if version.row is None:
-        raise ValidationError({"detail": f"{version.ref} comes with Concord and cannot be changed: copy it."})
-    return version.row
 
 
 @api.get(VersionSerializer)
@@ -305,7 +299,8 @@ def version(request: Request, name: str, number: int) -> dict[str, Any]:
 @api.delete()
 def delete(request: Request, name: str, number: int) -> None:
     """Delete a version that no judge has used."""
-    prompt_actions.delete(by=api.user(request), version=_own(access.version(name, number)))
+    own_version = prompt_actions.own_version(access.version(name, number))
+    prompt_actions.delete(by=api.user(request), version=own_version)
 
 
 @api.post(ExamplesSerializer, VersionSerializer, status=201)
@@ -313,8 +308,8 @@ def pick_examples(request: Request, name: str) -> dict[str, Any]:
     """Pick worked examples for a version's text; the text with its examples is saved as the next version."""
     data = api.data(request)
     base, note = access.version(name, data.pop("version", None)), data.pop("note")
-    data |= {"corpus": corpus_named(data["corpus"]), "keys": tuple(data.pop("items"))}
-    row = prompt_actions.add_examples(by=api.user(request), version=base, criteria=Pick(**data), note=note)
+    criteria = Pick(**data | {"corpus": corpus_named(data["corpus"])})
+    row = prompt_actions.add_examples(by=api.user(request), version=base, criteria=criteria, note=note)
     return listing.as_json(listing.find(f"{name}@{row.number}"))
 
 
@@ -365,9 +360,7 @@ def preview_request(request: Request) -> list[dict[str, Any]]:
         budget=data["budget"],
         scheme=data["scheme"],
     )
-    corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
-    key = data["item"]
-    item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
+    item = requests.item_of(corpus_named(data["corpus"]), data["item"], judge.asks().covers)
     previews = requests.requests(judge, item, draft=_draft(base, data), later=api.user(request))
     return [preview.as_json() for preview in previews]
 

@@ -14,6 +14,7 @@ from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import turn_numbers
 from config import api
 from config.lists import Filters, numbered, one_of, since, with_name
@@ -200,7 +201,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
         help_text="dev or test of the split, or training, which is left out where it is not named",
     )
     open_test = api.optional_text(
-        max_length=500,
+        max_length=LONGEST_PURPOSE,
         help_text="what test is opened for; a judge's run that covers test items of a split in use needs it, "
         "once per judge",
     )

@@ -21,7 +21,7 @@ from annotation.models.labels import Rater
 from annotation.text.references import item_key
 from config.models import Event
 from jobs import job_actions
-from jobs.endpoints.parameters import PARAMETERS, checked
+from jobs.endpoints.parameters import MOST_WHOLE, PARAMETERS, Parameter, checked
 from jobs.models import Call, Job, Run
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget, Draft, PromptVersion, Trial
@@ -57,6 +57,8 @@ def settled(run: Run) -> None:
         go_on(run.scope[SEARCH], after=f"{done} calls of run {run.pk}")
 
 
+LONGEST_NAME = 100
+SEED = Parameter("seed", "whole", "Seed", "Decides which dev items come first.", 0, MOST_WHOLE)
 Target = tuple[int, int | None]
 """Ids of a continuation and of one of its items, None for the whole continuation."""
 
@@ -83,8 +85,9 @@ def open_bench(
     protocol.
     """
     name = name.strip()
-    if not 1 <= len(name) <= 100:
-        raise JudgeError("A bench needs a name of up to 100 characters.")
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise JudgeError(f"A bench needs a name of up to {LONGEST_NAME} characters.")
+    SEED.checked(seed)
     if Bench.objects.filter(name=name).exists():
         raise JudgeError(f"There is already a bench {name!r}: choose another name.")
     over = plans.scheme_version_for(asking(protocol), scheme.strip(), None, campaign)
@@ -385,25 +388,15 @@ def wording_from(bench: Bench, ref: str, parts: Mapping[str, Any]) -> Wording:
 
 # Worked examples of a draft: picked on its bench like those of a prompt version, from dev only.
 
-USUAL = 4
-"""Default number of examples in a call."""
-
 
 def picked(bench: Bench, variant: str, wording: Wording, picking: Mapping[str, Any] | None) -> Wording:
-    """Return a draft's text with examples picked by `picking`: a `rule`, and optionally `n`, `items`, `judge`
-    and `seed`. Without a rule the text is unchanged. Raises JudgeError if there are no examples.
+    """Return a draft's text with examples picked by `picking`, the criteria of a `Pick` besides its corpus.
+
+    Without a rule the text is unchanged. Raises JudgeError if there are no examples.
     """
-    if not picking or not picking.get("rule"):
+    if not picking or not picking["rule"]:
         return wording
-    how = Pick(
-        bench.corpus,
-        picking["rule"],
-        picking.get("n") or USUAL,
-        tuple(picking.get("items") or ()),
-        picking.get("judge") or "",
-        picking.get("seed") or 0,
-    )
-    return pick(protocol_of(bench, variant), variant, wording, how)
+    return pick(protocol_of(bench, variant), variant, wording, Pick(bench.corpus, **picking))
 
 
 def identity(spec: Mapping[str, Any]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -22,6 +23,7 @@ from judges.drafts import benches
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget, Draft, DraftAnswer, Prompt, PromptText
 from judges.prompts import prompt_actions, requests, versions
+from judges.prompts.prompt_actions import LONGEST_NOTE
 from judges.prompts.requests import Request
 from judges.protocols.protocol import UNMET
 from judges.protocols.wording import Wording
@@ -29,8 +31,10 @@ from judges.runs import judge_calls, plans
 from judges.runs.estimates import Estimate, of_targets
 from judges.runs.judge_calls import JudgeRun
 from judges.runs.material import kept_need
-from judges.runs.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
+from judges.runs.plans import SAMPLE_COUNT, Judge, RaterPlan, settings_of_judge
 from judges.runs.selection import Covered
+
+SAMPLES = replace(SAMPLE_COUNT, help="How often each item is asked.")
 
 # Calls of drafts: sent like those of judges, but their answers are not labels.
 
@@ -180,8 +184,7 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
     Finished calls are not repeated, and a run never covers less than before. A kept draft is an ordinary
     judge: its answers are labels. Raises JudgeError for invalid numbers, and for a discarded draft.
     """
-    if not 1 <= samples <= MOST_SAMPLES:
-        raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    SAMPLES.checked(samples)
     if targets is not None and targets < 1:
         raise JudgeError("A draft is tried on at least one item.")
     Bench.objects.select_for_update().get(pk=draft.bench_id)  # locked before the draft, as everywhere
@@ -319,9 +322,7 @@ def discard(*, by: User | None, draft: Draft) -> Draft:
     draft = Draft.objects.select_for_update().get(pk=draft.pk)
     if draft.kept:
         raise JudgeError(f"Draft {draft.number} was kept as {draft.kept} and stays.")
-    under_way = run_of(draft)
-    if under_way is not None:
-        runs.cancel(by=by, run=under_way)
+    cancel(by=by, draft=draft)
     draft.discarded_at = timezone.now()
     draft.save(update_fields=["discarded_at"])
     _log(by, "throw draft away", draft)
@@ -347,6 +348,8 @@ def keep(*, by: User | None, draft: Draft, name: str = "", note: str = "") -> Dr
     the draft is running, for a draft that was kept, discarded or written for a check, and for a name taken by
     a prompt of another protocol or variant.
     """
+    if len(note) > LONGEST_NOTE:
+        raise JudgeError(f"A note has at most {LONGEST_NOTE:,} characters, not {len(note):,}.")
     draft = (
         Draft.objects.select_for_update(of=("self",))
         .select_related("bench__scheme_version__scheme", "text", "endpoint")
@@ -370,6 +373,22 @@ def keep(*, by: User | None, draft: Draft, name: str = "", note: str = "") -> Dr
         by=by, verb="keep draft", subject=f"{draft.bench.name}, draft {draft.number}", detail=detail
     )
     return draft
+
+
+def cancel(*, by: User | None, draft: Draft) -> None:
+    """Cancel the run of a draft, if it has one."""
+    if (draft_run := run_of(draft)) is not None:
+        runs.cancel(by=by, run=draft_run)
+
+
+def retry(*, by: User | None, draft: Draft) -> None:
+    """Ask the failed calls of a draft again, if it has a run."""
+    if (draft_run := run_of(draft)) is not None:
+        runs.retry_failed(by=by, run=draft_run)
+
+
+VERBS: dict[str, Callable[..., Any]] = {"cancel": cancel, "retry": retry, "keep": keep, "discard": discard}
+"""Actions on a draft by name."""
 
 
 def _refuse(draft: Draft) -> None:

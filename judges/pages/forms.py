@@ -9,6 +9,7 @@ from django import forms
 from django.db import models
 
 from annotation.corpora.queries import showable
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Campaign, Corpus, SchemeVersion, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
@@ -238,7 +239,7 @@ class JudgeForm(RunForm, SelectionForm):
     )
     open_test = forms.CharField(
         required=False,
-        max_length=500,
+        max_length=LONGEST_PURPOSE,
         label="Open test for",
         help_text="What this judge is opened on test for, where the run covers test. Once per judge; logged "
         "with your name, and printed on every report that shows test.",

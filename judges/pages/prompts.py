@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -30,7 +31,8 @@ from judges.pages.forms import NEED, JudgeForm, need_fields, needs_of, scheme_fi
 from judges.pages.runs import sync_endpoints, target_of
 from judges.prompts import examples, files, prompt_actions, requests
 from judges.prompts import versions as listing
-from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys, NoSplit, Pick
+from judges.prompts.examples import COUNT, RULES, SEED, USUAL, BadKeys, NoSplit, Pick
+from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.prompts.requests import Request
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Variable
@@ -61,7 +63,7 @@ class EditorForm(forms.Form):
     keep_examples = forms.BooleanField(required=False, initial=True, label="Keep the worked examples")
     note = forms.CharField(
         required=False,
-        max_length=2000,
+        max_length=LONGEST_NOTE,
         widget=forms.Textarea(attrs={"rows": 2}),
         label="Note",
         help_text="Why this version: what it is to do better.",
@@ -125,10 +127,13 @@ class NewPromptForm(EditorForm):
     """A new prompt, starting from the text of another."""
 
     name = forms.CharField(
-        max_length=99, help_text="Letters, digits, spaces and . _ + -; judges are named after it."
+        max_length=LONGEST_NAME, help_text="Letters, digits, spaces and . _ + -; judges are named after it."
     )
     description = forms.CharField(
-        required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2}), help_text="What it is for."
+        required=False,
+        max_length=LONGEST_NOTE,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="What it is for.",
     )
     field_order = ["name", "description"]
 
@@ -145,6 +150,36 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+RULE_TITLES = [(key, title[0].upper() + title[1:]) for key, title in RULES.items()]
+
+
+def pick_fields() -> dict[str, forms.Field]:
+    """Return the fields of a form that picks examples, besides their corpus and the rule."""
+    return {
+        "n": form_field(COUNT, initial=USUAL),
+        "keys": forms.CharField(
+            required=False,
+            widget=forms.Textarea(attrs={"rows": 4, **_CODE}),
+            label="Items, if you choose them yourself",
+            help_text="Their keys, one a line, such as dialogue/continuation/3.",
+        ),
+        "judge": forms.ChoiceField(
+            required=False,
+            label="Whose disagreement, if you take the most disagreed",
+            help_text="Between people, or between a judge and the people.",
+            choices=judges_to_disagree_with,
+        ),
+        "seed": form_field(SEED, initial=0),
+    }
+
+
+def picking(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the criteria of a `Pick` from the values of a form whose fields' names begin with `prefix`."""
+    values = {name: data[f"{prefix}{name}"] for name in ("rule", "n", "keys", "judge", "seed")}
+    keys = [key for line in values["keys"].splitlines() if (key := line.strip())]
+    return values | {"n": values["n"] or USUAL, "keys": keys, "seed": values["seed"] or 0}
+
+
 class ExamplesForm(forms.Form):
     """Criteria for picking worked examples for a version."""
 
@@ -158,59 +193,31 @@ class ExamplesForm(forms.Form):
         required=False,
         help_text="A benchmark’s training dialogues are in no split.",
     )
-    rule = forms.ChoiceField(
-        choices=[(key, title[0].upper() + title[1:]) for key, title in RULES.items()], label="How"
-    )
-    n = forms.IntegerField(
-        min_value=1, max_value=MOST_SHOWN, initial=4, label="Examples in a call", required=False
-    )
-    keys = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 4, **_CODE}),
-        label="Items, if you choose them yourself",
-        help_text="Their keys, one a line, such as dialogue/continuation/3.",
-    )
-    judge = forms.ChoiceField(
-        required=False,
-        label="Whose disagreement, if you take the most disagreed",
-        help_text="Between people, or between a judge and the people.",
-    )
-    seed = forms.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=2**31 - 1,
-        initial=0,
-        help_text="The same seed draws the same examples.",
-    )
+    rule = forms.ChoiceField(choices=RULE_TITLES, label="How")
     whole = forms.BooleanField(
         required=False,
         label="This corpus has no split, and all of it is for development",
         help_text="Without a split nothing keeps its examples out of a test.",
     )
-    note = forms.CharField(required=False, max_length=2000, help_text="Why these examples.")
+    note = forms.CharField(required=False, max_length=LONGEST_NOTE, help_text="Why these examples.")
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if PROTOCOLS[version.protocol].takes_scheme:
             self.fields["scheme"] = scheme_field(version)
-            self.order_fields(["corpus", "part", "scheme"])
-        field = self.fields["judge"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = judges_to_disagree_with()
+        fields = pick_fields()
+        self.fields.update(fields)
+        self.order_fields(["corpus", "part", "scheme", "rule", *fields])
 
     def pick(self) -> Pick:
         """Return the entered criteria."""
         data = self.cleaned_data
         return Pick(
             data["corpus"],
-            data["rule"],
-            data["n"] or 4,
-            tuple(key for line in data["keys"].splitlines() if (key := line.strip())),
-            data["judge"],
-            data["seed"] or 0,
-            data["whole"],
-            data.get("scheme", ""),
-            data["part"],
+            whole_corpus=data["whole"],
+            scheme=data.get("scheme", ""),
+            part=data["part"],
+            **picking(data),
         )
 
     def refuse(self, error: JudgeError) -> None:
@@ -270,15 +277,12 @@ class ImportForm(forms.Form):
 
     file = forms.FileField(help_text="As exported: .yaml with all versions, or .md with one.")
     name = forms.CharField(
-        required=False, max_length=99, label="Under another name", help_text="Empty: its own name."
+        required=False, max_length=LONGEST_NAME, label="Under another name", help_text="Empty: its own name."
     )
 
     def clean_file(self) -> bytes:
-        """Return the file's content."""
-        upload = self.cleaned_data["file"]
-        if upload.size > MOST_BYTES:
-            raise forms.ValidationError(f"The file has more than {MOST_BYTES >> 20} MiB.")
-        content: bytes = upload.read()
+        """Return the file's content, as far as it may be read."""
+        content: bytes = self.cleaned_data["file"].read(MOST_BYTES + 1)
         return content
 
 
@@ -388,11 +392,8 @@ def archive_prompt(request: HttpRequest, name: str) -> HttpResponse:
 def delete_version(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Researchers: delete a version that no judge has used."""
     version = access.version(name, number)
-    if version.row is None:
-        messages.error(request, f"{version.ref} comes with Concord and stays.")
-        return redirect("prompt-version", name, number)
     try:
-        prompt_actions.delete(by=user_of(request), version=version.row)
+        prompt_actions.delete(by=user_of(request), version=prompt_actions.own_version(version))
     except JudgeError as error:
         messages.error(request, str(error))
         return redirect("prompt-version", name, number)
@@ -414,16 +415,9 @@ def export_prompt(request: HttpRequest, name: str, form: str) -> HttpResponse:
 
 def file_of(version: Version, form: str) -> HttpResponse:
     """Return a version as Markdown, or its whole prompt as YAML, as a download."""
-    suffix, media = files.FORMS[form]
-    prompt = version.row.prompt if version.row else None
-    description = prompt.description if prompt else ""
-    if form == "md":
-        text, name = files.as_markdown(version, description), version.ref
-    else:
-        text = files.as_yaml(listing.versions_of(prompt) if prompt else [version], description)
-        name = version.name
-    response = HttpResponse(text, content_type=f"{media}; charset=utf-8")
-    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(f'{name}.{suffix}', safe='')}"
+    text, name = files.export(version, form)
+    response = HttpResponse(text, content_type=f"{files.FORMS[form][1]}; charset=utf-8")
+    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
     return response
 
 
@@ -497,8 +491,7 @@ def _preview_requests(
     draft: Wording | None = None,
     campaign: Campaign | None = None,
 ) -> list[Request]:
-    covers = judge.asks(campaign).covers
-    item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
+    item = requests.item_of(corpus, key, judge.asks(campaign).covers)
     return requests.requests(judge, item, campaign, draft, later=by)
 
 
@@ -550,7 +543,7 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
         base = listing.find(request.GET.get("from", ""))
     except JudgeError as error:
         raise Http404(str(error)) from None
-    initial = {"name": f"{base.name} copy"[:99]} | _initial(base)
+    initial = {"name": f"{base.name} copy"[:LONGEST_NAME]} | _initial(base)
     form = NewPromptForm(request.POST or None, base=base, initial=initial)
     if request.method == "POST" and form.is_valid() and (created := _created(request, form)):
         messages.success(request, f"{created.prompt.name}@{created.number} is saved.")
@@ -560,18 +553,14 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
 
 
 def _created(request: HttpRequest, form: NewPromptForm) -> PromptVersion | None:
-    data, base = form.cleaned_data, form.base
+    data = form.cleaned_data
     try:
-        return prompt_actions.create(
+        return prompt_actions.copy(
             by=user_of(request),
+            version=form.base,
             name=data["name"],
             description=data["description"],
-            protocol=base.protocol,
-            variant=base.variant,
-            scheme_version=base.scheme_version,
             wording=form.wording(),
-            parent=base.ref,
-            origin=PromptVersion.Origin.COPIED,
             note=data["note"],
         )
     except JudgeError as error:

@@ -24,6 +24,7 @@ from annotation.models.corpora import Corpus, Item
 from annotation.models.labels import Rater, live_labels
 from annotation.text.references import item_key, parse_item_key
 from annotation.text.views import RENDERING
+from jobs.endpoints.parameters import MOST_WHOLE, Parameter
 from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, Embedder
 from judges.metrics.kit.metric import ModelMissing
@@ -322,6 +323,10 @@ def _clusters_of_held_out(corpus: Corpus, examples: Iterable[Mapping[str, Any]])
 
 
 MOST_SHOWN = 20
+USUAL = 4
+"""Default number of examples in a call."""
+COUNT = Parameter("n", "whole", "Examples in a call", "", 1, MOST_SHOWN)
+SEED = Parameter("seed", "whole", "Seed", "The same seed draws the same examples.", 0, MOST_WHOLE)
 POOL = 100
 """Number of examples among which the nearest are searched."""
 _BATCH = 50
@@ -349,8 +354,8 @@ class Pick:
 
     corpus: Corpus
     rule: str
-    n: int = 4
-    keys: tuple[str, ...] = ()
+    n: int = USUAL
+    keys: Sequence[str] = ()
     judge: str = ""
     seed: int = 0
     whole_corpus: bool = False

@@ -11,7 +11,7 @@ from annotation.models import SchemeVersion
 from annotation.text.yaml_tree import BadFile, Tree, dump, parse
 from config.request_json import storable
 from judges.errors import JudgeError
-from judges.prompts.versions import Version
+from judges.prompts.versions import Version, versions_of
 from judges.protocols import PROTOCOLS, Asking, Wording
 
 # Prompt files: all versions of a prompt as YAML, or one version as Markdown with front matter.
@@ -64,6 +64,17 @@ class ReadPrompt:
     scheme: str = ""
     description: str = ""
     versions: tuple[ReadVersion, ...] = field(default=())
+
+
+def export(version: Version, form: str) -> tuple[str, str]:
+    """Return the file of a version (`md`) or of its prompt with all versions (`yaml`), and its name."""
+    prompt = version.row.prompt if version.row else None
+    description = prompt.description if prompt else ""
+    suffix, _ = FORMS[form]
+    if form == "md":
+        return as_markdown(version, description), f"{version.ref}.{suffix}"
+    versions = versions_of(prompt) if prompt else [version]
+    return as_yaml(versions, description), f"{version.name}.{suffix}"
 
 
 def as_yaml(versions: Iterable[Version], description: str = "") -> str:

@@ -24,10 +24,11 @@ from judges.runs import plans
 
 # All changes to stored prompts and versions, each of them logged.
 
-_NAME = re.compile(r"[^\W_][\w .+-]{0,98}")
+_NAME = re.compile(r"[^\W_][\w .+-]*")
 Origin = PromptVersion.Origin
 RESERVED = ("diff", "import", "new", "request")
 """Names that URLs use for other pages."""
+LONGEST_NAME, LONGEST_NOTE = 99, 5_000
 
 
 @transaction.atomic
@@ -63,10 +64,10 @@ def create(
 def free_name(name: str) -> str:
     """Return the stripped name of a new prompt; raise JudgeError if it is invalid or taken."""
     name = name.strip()
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise JudgeError(
-            f"{name[:60]!r} cannot be a prompt's name: up to 99 letters, digits, spaces and . _ + -, "
-            "a letter or digit first."
+            f"{name[:60]!r} cannot be a prompt's name: up to {LONGEST_NAME} letters, digits, spaces and "
+            ". _ + -, a letter or digit first."
         )
     if name.lower() in RESERVED or name in built_in_names() or Prompt.objects.filter(name=name).exists():
         raise JudgeError(f"There is already a prompt {name!r}: choose another name.")
@@ -129,18 +130,27 @@ def adopt(*, by: User | None, version: PromptVersion) -> PromptVersion:
     return version
 
 
-def copy(*, by: User | None, version: Version, name: str, description: str = "") -> PromptVersion:
-    """Copy a version to a new prompt of the user's own, with the same text under a new name."""
+def copy(
+    *,
+    by: User | None,
+    version: Version,
+    name: str,
+    description: str = "",
+    wording: Wording | None = None,
+    note: str = "",
+) -> PromptVersion:
+    """Copy a version to a new prompt of the user's own: its text, or `wording`, under a new name."""
     return create(
         by=by,
         name=name,
         protocol=version.protocol,
         variant=version.variant,
-        wording=version.wording,
+        wording=wording or version.wording,
         scheme_version=version.scheme_version,
         description=description,
         parent=version.ref,
         origin=Origin.COPIED,
+        note=note,
     )
 
 
@@ -198,13 +208,19 @@ def import_file(*, by: User | None, content: bytes, name: str = "") -> list[Prom
 def add_examples(*, by: User | None, version: Version, criteria: Pick, note: str = "") -> PromptVersion:
     """Add a version with the same text and newly picked examples; this fixes the split that they come from.
     Raises JudgeError if there are no examples to pick."""
-    if version.row is None:
-        raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it first.")
+    row = own_version(version)
     protocol = bound_to(version, criteria.scheme)
     wording = pick(protocol, version.variant, version.wording, criteria)
     if not criteria.part and (lock := splits.lock_of(criteria.corpus)) is not None:
         splits.fix(split=lock, by=by)
-    return add_version(by=by, prompt=version.row.prompt, wording=wording, parent=version.ref, note=note)
+    return add_version(by=by, prompt=row.prompt, wording=wording, parent=version.ref, note=note)
+
+
+def own_version(version: Version) -> PromptVersion:
+    """Return the row of a user's version; raise JudgeError for one that comes with Concord."""
+    if version.row is None:
+        raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it.")
+    return version.row
 
 
 def bound_to(version: Version, scheme: str) -> Asking:

@@ -296,8 +296,8 @@ def test_what_cannot_be_searched_is_said_at_once(fake: FakeLLM) -> None:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"rounds": 0}, "number of rounds must be between 1 and 50"),
-        ({"few": 21}, "number of few must be between"),
+        ({"rounds": 0}, "rounds must be between 1 and 50"),
+        ({"few": 21}, "few must be between"),
         ({"most_cost": Decimal(0)}, "more than nothing"),
         ({"name": ""}, "name the prompt that the proposals go to"),
     ],

@@ -252,4 +252,4 @@ def test_an_unused_version_is_deleted_and_the_prompt_with_its_last_one(page: Cli
     assert page.post("/prompts/kinder/1/delete/")["Location"] == "/prompts/"
     assert not Prompt.objects.exists()
     shown = page.post(f"/prompts/{BUILT_IN.replace('@', '/')}/delete/", follow=True)
-    assert "comes with Concord and stays" in text_of(shown)
+    assert "comes with Concord and cannot be changed: copy it" in text_of(shown)

@@ -105,6 +105,8 @@ PASSED_ON = {
     "calibration.workbench.checks.start": "run",
     "jobs.runs.cancel_calls": "stop",
     "jobs.runs.retry": "retry_failed",
+    "judges.drafts.draft_actions.cancel": "cancel",
+    "judges.drafts.draft_actions.retry": "retry_failed",
     "judges.prompts.prompt_actions.add_examples": "add_version",
     "judges.prompts.prompt_actions.copy": "create",
     "judges.prompts.prompt_actions.import_file": "create",

@@ -16,12 +16,10 @@ from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand, acts_of
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
-from judges.errors import JudgeError
 from judges.management.run_options import add_needs, needs_from_options
-from judges.models import Prompt, PromptVersion
+from judges.models import PromptVersion
 from judges.prompts import files, prompt_actions, requests, versions
-from judges.prompts.examples import RULES, Pick
-from judges.prompts.versions import Version
+from judges.prompts.examples import RULES, USUAL, Pick
 from judges.runs.lookup import corpus_named, endpoint_named
 from judges.runs.plans import Judge
 
@@ -102,7 +100,7 @@ class Command(DatabaseCommand):
             wording = replace(wording, system=_read_text(options["system"]))
         if options["user"]:
             wording = replace(wording, user=_read_text(options["user"]))
-        prompt = _own_prompt(base)
+        prompt = prompt_actions.own_version(base).prompt
         prompt_version = prompt_actions.add_version(
             by=None, prompt=prompt, wording=wording, parent=base.ref, note=options["note"]
         )
@@ -150,12 +148,7 @@ class Command(DatabaseCommand):
 
     def _export(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
-        prompt = version.row.prompt if version.row else None
-        description = prompt.description if prompt else ""
-        if options["form"] == "md":
-            text = files.as_markdown(version, description)
-        else:
-            text = files.as_yaml(versions.versions_of(prompt) if prompt else [version], description)
+        text, _ = files.export(version, options["form"])
         if options["output"]:
             try:
                 Path(options["output"]).write_text(text, encoding="utf-8")
@@ -176,7 +169,9 @@ class Command(DatabaseCommand):
     def _archive(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["name"])
         prompt = prompt_actions.archive(
-            by=None, prompt=_own_prompt(version), archived=options["act"] == "archive"
+            by=None,
+            prompt=prompt_actions.own_version(version).prompt,
+            archived=options["act"] == "archive",
         )
         self._say(options, f"{prompt.name} is {'archived' if prompt.archived else 'back'}.")
         return {"name": prompt.name, "archived": prompt.archived}
@@ -185,9 +180,7 @@ class Command(DatabaseCommand):
 
     def _delete(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
-        _own_prompt(version)
-        assert version.row is not None
-        prompt_actions.delete(by=None, version=version.row)
+        prompt_actions.delete(by=None, version=prompt_actions.own_version(version))
         self._say(options, f"{version.ref} is deleted.")
         return {"deleted": version.ref}
 
@@ -202,9 +195,7 @@ class Command(DatabaseCommand):
             scheme=options["scheme"],
             needs=needs_from_options(options),
         )
-        corpus, covers = corpus_named(options["corpus"]), judge.asks().covers
-        key = options["item"]
-        item = requests.item_of(corpus, key, covers) if key else requests.any_item(corpus, covers)
+        item = requests.item_of(corpus_named(options["corpus"]), options["item"], judge.asks().covers)
         previews = requests.requests(judge, item)
         for preview in previews:
             self._say(options, preview.readable or f"Nothing would be sent: {preview.unasked}.")
@@ -220,7 +211,7 @@ def _add_picking(parser: CommandParser) -> None:
     rules = "; ".join(f"{key}: {explanation}" for key, explanation in RULES.items())
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--rule", choices=list(RULES), required=True, help=rules)
-    parser.add_argument("--n", type=int, default=4, help="examples in a call (4)")
+    parser.add_argument("--n", type=int, default=USUAL, help=f"examples in a call ({USUAL})")
     parser.add_argument("--item", action="append", default=[], metavar="KEY", help="by hand; may be repeated")
     parser.add_argument("--scheme", default="", help=SCHEME)
     parser.add_argument("--judge", default="", help="most_disagreed: between this judge and the people")
@@ -241,12 +232,6 @@ def _add_request(parser: CommandParser) -> None:
     add_parameters(parser)
     parser.add_argument("--budget", type=int, help="most characters of a prompt")
     parser.add_argument("--show", action="append", default=[], metavar="NAME", help="shown beside the usual")
-
-
-def _own_prompt(version: Version) -> Prompt:
-    if version.row is None:
-        raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it.")
-    return version.row.prompt
 
 
 def _diff_lines(row: versions.Row) -> list[str]:
