@@ -96,7 +96,7 @@ class InvitationOptions(serializers.Serializer[Any]):
 
 
 class NewInvitation(InvitationOptions):
-    """An invitation to be made."""
+    """A new invitation."""
 
     name = api.optional_text(max_length=USERNAME_LIMIT)
 

@@ -24,6 +24,7 @@ from annotation.work.check_actions import ORDERED, SETTINGS
 from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
+from annotation.work.submissions import REASON_LIMIT
 from calibration import campaign_checks
 from calibration.access import check_key, own_campaign
 from calibration.campaign_checks import FORMS, render_results
@@ -219,7 +220,7 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
         "sources": campaign_checks.offered(about, user_of(request)),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
         "most_keys": check_actions.MOST_AT_ONCE,
-        "longest_reason": check_actions.REASON_LIMIT,
+        "longest_reason": REASON_LIMIT,
     }
     return render(request, "calibration/checks.html", context, status=422 if form.errors else 200)
 
