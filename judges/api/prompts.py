@@ -360,7 +360,7 @@ def preview_request(request: Request) -> list[dict[str, Any]]:
         budget=data["budget"],
         scheme=data["scheme"],
     )
-    item = requests.item_of(corpus_named(data["corpus"]), data["item"], judge.asks().covers)
+    item = requests.item_or_any(corpus_named(data["corpus"]), data["item"], judge.asks().covers)
     previews = requests.requests(judge, item, draft=_draft(base, data), later=api.user(request))
     return [preview.as_json() for preview in previews]
 

@@ -491,7 +491,7 @@ def _preview_requests(
     draft: Wording | None = None,
     campaign: Campaign | None = None,
 ) -> list[Request]:
-    item = requests.item_of(corpus, key, judge.asks(campaign).covers)
+    item = requests.item_or_any(corpus, key, judge.asks(campaign).covers)
     return requests.requests(judge, item, campaign, draft, later=by)
 
 

@@ -212,13 +212,16 @@ def _nowhere() -> Endpoint:
     return Endpoint(name=NO_MODEL, model=NO_MODEL)
 
 
+def item_or_any(corpus: Corpus, key: str, covers: str) -> Item:
+    """Return the item with a key, any item of dev for an empty key; raise JudgeError if there is none."""
+    return item_of(corpus, key, covers) if key.strip() else any_item(corpus, covers)
+
+
 def item_of(corpus: Corpus, key: str, covers: str) -> Item:
-    """Return the item with a key in a corpus, any item of dev for ''; raise JudgeError if there is none.
+    """Return the item with a key in a corpus; raise JudgeError if there is none.
 
     For a judge of whole continuations (`covers`), the key of a turn selects its continuation.
     """
-    if not key.strip():
-        return any_item(corpus, covers)
     try:
         place = place_of(key.strip())
     except ValueError as error:

@@ -143,10 +143,10 @@ def test_a_copy_has_people_metadata_agenda_and_topic_and_nothing_that_was_said()
     ("limits", "keys"),
     [
         ({"first": 2}, ["d0", "d1"]),
-        ({"least": 3}, ["d1", "d2"]),
-        ({"most": 3}, ["d0", "d1"]),
-        ({"least": 3, "most": 3}, ["d1"]),
-        ({"least": 3, "first": 1}, ["d1"]),
+        ({"min_turns": 3}, ["d1", "d2"]),
+        ({"max_turns": 3}, ["d0", "d1"]),
+        ({"min_turns": 3, "max_turns": 3}, ["d1"]),
+        ({"min_turns": 3, "first": 1}, ["d1"]),
     ],
 )
 def test_a_copy_may_take_some_dialogues_alone(limits: dict[str, int], keys: list[str]) -> None:
@@ -162,8 +162,8 @@ def test_a_copy_may_take_some_dialogues_alone(limits: dict[str, int], keys: list
     [
         ({"first": 0}, "between 1 and 10,000 dialogues can be copied"),
         ({"first": 10_001}, "between 1 and 10,000 dialogues can be copied"),
-        ({"least": 3, "most": 2}, "the least number of turns is at most the greatest"),
-        ({"least": 99}, "the corpus 'talks' has no dialogue with people that fits"),
+        ({"min_turns": 3, "max_turns": 2}, "the least number of turns is at most the greatest"),
+        ({"min_turns": 99}, "the corpus 'talks' has no dialogue with people that fits"),
         ({"name": "talks"}, "the corpus 'talks' exists with other content"),
         ({"name": "a/b"}, "the name of a corpus has 1 to 100 characters"),
     ],
@@ -192,7 +192,9 @@ def test_the_page_copies_and_leads_to_the_copy(researcher: Client) -> None:
         in researcher.get(reverse("corpus", args=["talks"])).content.decode()
     )
     address = reverse("copy-without-turns", args=["talks"])
-    done = researcher.post(address, {"name": "begun", "first": "2", "least": "", "most": "0"}, follow=True)
+    done = researcher.post(
+        address, {"name": "begun", "first": "2", "min_turns": "", "max_turns": "0"}, follow=True
+    )
     assert done.redirect_chain[-1][0] == reverse("corpus", args=["begun"])
     assert "2 dialogues were copied without their turns." in done.content.decode()
     assert "d0" in done.content.decode()

@@ -195,7 +195,7 @@ class Command(DatabaseCommand):
             scheme=options["scheme"],
             needs=needs_from_options(options),
         )
-        item = requests.item_of(corpus_named(options["corpus"]), options["item"], judge.asks().covers)
+        item = requests.item_or_any(corpus_named(options["corpus"]), options["item"], judge.asks().covers)
         previews = requests.requests(judge, item)
         for preview in previews:
             self._say(options, preview.readable or f"Nothing would be sent: {preview.unasked}.")
