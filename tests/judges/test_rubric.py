@@ -68,12 +68,6 @@ def about(protocol: Rubric, variant: str = "json", text: str = "Yes, gladly.") -
     return case(text, protocol=protocol, variant=variant)
 
 
-@pytest.mark.parametrize("scheme", APART, ids=lambda scheme: scheme.key)
-def test_no_rubric_is_for_records_or_answers(scheme: SchemeDefinition) -> None:
-    with pytest.raises(Unfit, match=r"people review (facts|questions)|the protocol answer_match"):
-        over(scheme)
-
-
 def told(**changes: Any) -> str:
     fields: dict[str, Any] = {"score": 2, "kind": "a claim", "free": None, "share": 0.3, "count": 0}
     fields |= {"half": 1.5, "odd": 0, "note": None, "score_explanation": None}
