@@ -121,7 +121,7 @@ def test_what_cannot_be_opened_is_refused(rosa):
         opened([], raters=1, size=0)
     with pytest.raises(CampaignRefused, match="next batch opens by"):
         opened([], raters=1, next_batch="soon")
-    with pytest.raises(CampaignRefused, match="stays as it is"):
+    with pytest.raises(CampaignRefused, match="opened campaign cannot change"):
         editing.change(by=rosa, campaign=whole, batch_size=3)
     editing.change(by=rosa, campaign=whole, next_batch="complete")
 
@@ -175,7 +175,8 @@ def test_pages_tell_of_batches_and_open_them(client, rosa):
     campaign = opened([ana])
     work(ana, campaign)
     client.force_login(ana)
-    assert "opened later" in client.get(reverse("work", args=[campaign.pk])).context["state"]["html"]
+    state = client.get(reverse("work", args=[campaign.pk])).context["state"]
+    assert "More tasks will open later" in state["html"]
     client.force_login(rosa)
     address = reverse("campaign", args=[campaign.pk])
     page = client.get(address)

@@ -32,10 +32,10 @@ LEASE_SECONDS = 6
 TURNS, DIALOGUES = 40, 3
 START = """
 from annotation.models import Corpus
-from judges.runs import actions, plans, selection
+from judges.runs import plans, run_actions, selection
 from jobs.models import Endpoint
 plan = plans.Judge("cpdscore_simple", endpoint=Endpoint.objects.get()).plan()
-print(actions.start(by=None, plan=plan, selection=selection.Selection(Corpus.objects.earliest("pk"))).pk)
+print(run_actions.start(by=None, plan=plan, selection=selection.Selection(Corpus.objects.earliest("pk"))).pk)
 """
 
 
