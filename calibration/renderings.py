@@ -143,15 +143,13 @@ def latex_line(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
-MOST_LEVEL = 4
-"""Maximum number of columns with level headings; beyond it headings are rotated, so that columns stay
-narrow.
-"""
+MOST_HORIZONTAL = 4
+"""Maximum number of columns with horizontal headings; above it, headings are rotated."""
 
 
 def latex_headings(names: Sequence[str]) -> list[str]:
     """Return LaTeX headings of columns of figures, rotated if there are many."""
-    return [rf"\rotatebox{{60}}{{{name}}}" if len(names) > MOST_LEVEL else name for name in names]
+    return [rf"\rotatebox{{60}}{{{name}}}" if len(names) > MOST_HORIZONTAL else name for name in names]
 
 
 def latex_table(alignment: str, head: Iterable[str], body: Iterable[str], note: str = "") -> list[str]:

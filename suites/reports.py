@@ -6,6 +6,7 @@ same.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -72,7 +73,7 @@ def report_part(query: CorpusQuery, by: User | None, raters: Callable[[], Sequen
 # Tables of figures, counts and text.
 
 
-class OwnCell:
+class OwnCell(ABC):
     """A suite-specific cell: more than one statistic."""
 
     @property
@@ -85,13 +86,13 @@ class OwnCell:
         """Text between the value and its interval."""
         return ""
 
+    @abstractmethod
     def value_text(self, printed: bool) -> str:
         """Return a cell's main text; `printed`: formatted as in a paper."""
-        raise NotImplementedError
 
+    @abstractmethod
     def as_dict(self) -> dict[str, Any]:
         """Return the cell as plain data."""
-        raise NotImplementedError
 
     def as_csv(self) -> dict[str, Any]:
         """Return the cell-specific columns of a CSV line."""

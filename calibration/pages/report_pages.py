@@ -5,6 +5,7 @@ Researchers only.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -28,7 +29,7 @@ Context = dict[str, Any]
 Params = dict[str, Any]
 
 
-class ReportPage:
+class ReportPage(ABC):
     """Page of a kind of report about a corpus; subclasses define its form and its content."""
 
     kind: ClassVar[ReportKind[Any, Any]]
@@ -57,9 +58,9 @@ class ReportPage:
         query = self.kind.read(params, subject, campaign)
         return self.kind.compute(query=query, by=request.user, again="again" in request.GET)
 
+    @abstractmethod
     def shows(self, request: HttpRequest, report: Any) -> Context:
         """Return the page's data for a report."""
-        raise NotImplementedError
 
 
 def report_view(page: ReportPage) -> Callable[..., HttpResponse]:

@@ -210,7 +210,7 @@ class Dated:
 
     @property
     def labels_since(self) -> bool:
-        """Whether labels were added since."""
+        """Whether labels were added or withdrawn since."""
         return bool(self.cached and self.cached.labels_since)
 
     @property
