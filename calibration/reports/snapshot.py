@@ -26,13 +26,14 @@ from calibration.statistics.panels import Member
 from calibration.statistics.repeats import How
 from calibration.statistics.replacement import StandIn
 from calibration.statistics.unanswered import NAME as BOUNDS
+from calibration.statistics.verdicts import State, Step
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from calibration.models import Report
 
-FORMAT = 10
+FORMAT = 11
 READ = "_snapshot"
 """Attribute that caches the snapshot on a report's row."""
 
@@ -686,6 +687,35 @@ class SplitUsed:
     test_share: float
 
 
+@dataclass(frozen=True, slots=True)
+class RaterVerdict:
+    """The verdict on a judge, panel or metric for a question, and the figures that it rests on.
+
+    `agreement` (with people) and `people` (with each other) are of the statistic `statistic`, on the items
+    that the rater and at least two people answered; with one person, `agreement` alone. `baseline` is the
+    best of the answers given without reading, called `baseline_name`. Of `n_items` items rated by people the
+    rater answered `n_answered`. `sentence` gives the main reason, `next_step` what to do, `step` its kind.
+    """
+
+    ref: str
+    title: str
+    rater: str
+    kind: str
+    state: State
+    reasons: tuple[str, ...]
+    sentence: str
+    next_step: str
+    step: Step
+    statistic: str
+    agreement: Figure | None
+    people: Figure | None
+    gap: Figure | None
+    baseline: Figure | None
+    baseline_name: str
+    n_answered: int
+    n_items: int
+
+
 # A report as a whole, and its storage format.
 
 
@@ -721,6 +751,7 @@ class Snapshot:
     evidence: tuple[EvidenceTable, ...] = ()
     preferences: tuple[PreferenceTable, ...] = ()
     fake_systems: tuple[str, ...] = ()
+    verdicts: tuple[RaterVerdict, ...] = ()
 
 
 @cache
