@@ -25,7 +25,7 @@ from calibration.renderings import (
     markdown,
     markdown_table,
 )
-from calibration.reports import sentences, tables
+from calibration.reports import sentences, tables, verdicts
 from calibration.reports.snapshot import Figure, Marks, Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, CsvLine, Table
 from calibration.reports.view import (
@@ -108,11 +108,11 @@ COUNTS = ("n_items", "n_clusters", "n_raters", "n_missing")
 
 
 def write_csv(report: Report) -> str:
-    """Return every figure: of the panel, pairs, the judge's test and gaps, then section by section."""
+    """Return the verdicts, then every figure: panel, pairs, the judge's test, gaps, and by section."""
     head = ["question", "title", "name", "raters", "value", "low", "high", "status", "reason", "flags"]
     result = snapshot_of(report)
     by_section = (line for section in SECTIONS for line in section.lines(result))
-    rows = (_csv_row(line, report) for line in chain(_figures(result), by_section))
+    rows = (_csv_row(line, report) for line in chain(verdicts.lines(result), _figures(result), by_section))
     return csv_text(chain([[*head, *COUNTS, "method", "part", "inputs_hash"]], rows))
 
 
@@ -185,6 +185,7 @@ def _added_entries(report: Report) -> dict[str, Any]:
     return {
         "looks_at_test": look_entries,
         "test_opened_for": opened,
+        "verdicts": verdicts.payloads(result),
         "answers": [asdict(answer) for answer in sentences.lede(result)],
         "caveats": sentences.caveats(result),
         "how_asked": how_asked(result),
@@ -204,6 +205,8 @@ def write_latex(report: Report) -> str:
     comments += [f"Not printed: {text}" for text in without_content(result)]
     lines = [_comment(text) for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
+    if result.verdicts:
+        lines += [_comment("Verdicts"), *_verdicts_as_latex(result)]
     for table in tables_of(result):
         rater_head = ["Who"] if table.compares else []
         head = [table.first, *rater_head, "Items", *(text for _, text in table.columns)]
@@ -214,6 +217,14 @@ def write_latex(report: Report) -> str:
         )
         lines += [_comment(table.title), *tabular]
     return "\n".join([*lines, ""])
+
+
+def _verdicts_as_latex(result: Snapshot) -> list[str]:
+    """Return the table of verdicts, with the reasons and next steps below."""
+    rows, head = verdicts.text_rows(result), verdicts.HEADINGS[:-2]
+    body = [_line_as_latex([*map(escaped, row[:-2])]) for row in rows]
+    remarks = [f"{row[1]}, {row[0]}: {row[-2]} {row[-1]}".strip() for row in rows]
+    return _table_as_latex(head, body, (), texts=len(head), remarks=remarks)
 
 
 def _comment(text: str) -> str:
@@ -323,6 +334,10 @@ def write_markdown(report: Report) -> str:
     """Return the report's answers, caveats and tables."""
     result = snapshot_of(report)
     lines = [f"# {markdown(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
+    if result.verdicts:
+        columns = range(len(verdicts.HEADINGS))
+        lines += ["## Verdicts", ""]
+        lines += [*markdown_table(verdicts.HEADINGS, verdicts.text_rows(result), columns), ""]
     for answer in sentences.lede(result):
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
         lines += [f"- {markdown(answer.title)} {figure}{markdown(answer.text)}"]

@@ -297,9 +297,9 @@ def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | N
     if good:
         shared = np.array([len(m.items) for m, _ in good], dtype=np.float64)
         point = float(np.average([e.point for _, e in good], weights=shared))
-        replicates = _defined_mean(np.array([e.replicates for _, e in good]), shared)
+        replicates = defined_mean(np.array([e.replicates for _, e in good]), shared)
         jackknives = [e.leave_one_out for _, e in good if e.leave_one_out is not None]
-        jackknife = _defined_mean(np.array(jackknives), shared) if jackknives else None
+        jackknife = defined_mean(np.array(jackknives), shared) if jackknives else None
     used_members = [m for m, _ in (good or pairs)]
     columns = sorted({column for m in used_members for column in m.columns})
     items = np.unique(np.concatenate([m.items for m in used_members]))
@@ -320,7 +320,7 @@ def _mean_flags(of: Comparison, columns: Sequence[int], items: Ints, key: str) -
     return data_flags(sample, key) + (("constant_rater",) if any(sample.constant) else ())
 
 
-def _defined_mean(rows: Floats, shared: Floats) -> Floats:
+def defined_mean(rows: Floats, shared: Floats) -> Floats:
     """Weighted mean over pairs (rows) of the defined values; NaN where none is."""
     weights = np.where(np.isnan(rows), 0.0, shared[:, None])
     total = weights.sum(axis=0)
