@@ -12,7 +12,7 @@ import numpy as np
 from annotation.text import display
 from annotation.text.display import percent
 from calibration.reports.wording import without
-from calibration.statistics import FLAGS, STATISTICS
+from calibration.statistics import FLAGS, STATISTICS, Plan
 from calibration.statistics.analysis import BY_F, MEAN_OF_PEOPLE, Analysis, Entry
 from calibration.statistics.core.engine import Result
 from calibration.statistics.core.ratings import Ratings
@@ -26,6 +26,9 @@ from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES
 from calibration.statistics.table import described
 from calibration.statistics.unanswered import GAP, MEAN, NAME, SHARE, WITH_MEAN
 from calibration.statistics.unanswered import NAME as BOUNDS
+from calibration.statistics.verdicts import TITLES, Evidence, Verdict, Words, decide, evidence_of
+
+Judged = tuple[Evidence, Verdict]
 
 # Text of figures, raters and names in a report, in all formats.
 
@@ -425,6 +428,59 @@ class Block:
         return entry.raters[0] if self.first_only else raters_of(entry)
 
 
+MOST_VERDICTS = 12
+"""Number of verdicts that a report prints; its JSON has all of them."""
+
+
+def verdicts_of(ratings: Ratings, analysis: Analysis, plan: Plan, cluster: str | None) -> list[Judged]:
+    """Return each judge's, panel's and metric's evidence with the verdict on it, by the default rule."""
+    item = ("item", "items")
+    words = Words(items=item, clusters=(cluster, f"{cluster}s") if cluster else item)
+    evidence = evidence_of(ratings, plan=plan, stand_ins=analysis.stand_ins)
+    return [(entry, decide(entry, words=words)) for entry in evidence]
+
+
+def verdict_sentences(verdicts: Sequence[Judged]) -> tuple[str, ...]:
+    """Return a line per verdict: rater, state, reasons, next step; of many, those that agree most first."""
+    if len(verdicts) > MOST_PAIRS:
+        verdicts = sorted(verdicts, key=lambda judged: -_strength_of(judged[0]))
+    lines = [
+        f"{evidence.rater}: {TITLES[verdict.state]}. {' '.join(verdict.reasons)} {verdict.next_step}".rstrip()
+        for evidence, verdict in verdicts[:MOST_VERDICTS]
+    ]
+    if len(verdicts) > MOST_VERDICTS:
+        lines.append(f"These are {MOST_VERDICTS} of {len(verdicts)} verdicts; --json has all.")
+    return tuple(lines)
+
+
+def _strength_of(evidence: Evidence) -> float:
+    """Return a rater's agreement, in the direction in which it follows people; -2 without a figure."""
+    agreement = evidence.agreement
+    return -2.0 if agreement is None or agreement.value is None else evidence.sign * agreement.value
+
+
+def verdict_payloads(section: Section) -> list[dict[str, Any]]:
+    """Return a section's verdicts as JSON-ready values."""
+    return [
+        {
+            "question": section.title,
+            "rater": evidence.rater,
+            "kind": evidence.kind,
+            "state": verdict.state,
+            "reasons": list(verdict.reasons),
+            "sentence": verdict.sentence,
+            "next": verdict.next_step,
+            **{
+                name: result.as_dict() if (result := getattr(evidence, name)) is not None else None
+                for name in ("agreement", "people", "gap")
+            },
+            "n_answered": evidence.n_answered,
+            "n_items": evidence.n_items,
+        }
+        for evidence, verdict in section.verdicts
+    ]
+
+
 @dataclass(frozen=True)
 class Section:
     """The report of one question in one stratum."""
@@ -436,6 +492,7 @@ class Section:
     answers: tuple[str, ...]
     blocks: tuple[Block, ...]
     limits: tuple[str, ...]
+    verdicts: tuple[Judged, ...] = ()
 
     @property
     def interval_method(self) -> str:
@@ -460,19 +517,22 @@ def section_of(
     cluster: str | None,
     facts: Sequence[str] = (),
     more: Sequence[Block] = (),
+    verdicts: Sequence[Judged] = (),
 ) -> Section:
     """Return the report of an analysis; ``cluster`` is the column of the clusters.
 
-    ``facts`` are additional facts about the input, ``more`` the blocks requested by options.
+    ``facts`` are additional facts about the input, ``more`` the blocks requested by options. The report
+    begins with the verdicts.
     """
     return Section(
         title=title,
         ratings=ratings,
         analysis=analysis,
         facts=(*_facts(ratings, cluster), *left_out_of(analysis), *facts),
-        answers=answers_of(ratings, analysis),
+        answers=(*verdict_sentences(verdicts), *answers_of(ratings, analysis)),
         blocks=(*_blocks(analysis), *more),
         limits=_limits(ratings, analysis, cluster),
+        verdicts=tuple(verdicts),
     )
 
 

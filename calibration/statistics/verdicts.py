@@ -233,19 +233,22 @@ class _Case:
         """Return "cannot say" for too little data, and for figures without a value or an interval."""
         evidence, rule, words = self.evidence, self.rule, self.words
         needed = f"{rule.clusters - evidence.n_clusters:,} more {words.clusters[1]}"
-        if evidence.n_people < rule.people:
-            one = words.people[0]
-            reason = {
-                0: f"No {one} answered these {self.items}; {rule.people} are needed.",
-                1: f"Only one {one} rated these {self.items}; {rule.people} are needed on the same ones.",
-            }.get(evidence.n_people, f"Only {evidence.n_people} of the {rule.people} {self.crowd} needed.")
-            step = f"Have {rule.people} {words.people[1]} rate the same {self.items}."
-            return Verdict("cannot_say", (reason,), step, "more_people")
-        if evidence.n_answered == 0:
+        if evidence.n_people and not evidence.n_answered:
             reason = (
                 f"It answered none of the {words.counted(evidence.n_items, 'items')} that {self.crowd} rated."
             )
             return Verdict("cannot_say", (reason,), f"Run it on these {self.items}.", "unanswered")
+        if evidence.n_people < rule.people:
+            one = words.people[0]
+            reason = {
+                0: f"No {one} rated these {self.items}; {rule.people} {self.crowd} are needed.",
+                1: f"Only one {one} rated these {self.items}; {rule.people} {self.crowd} are needed.",
+            }.get(
+                evidence.n_people,
+                f"Only {evidence.n_people} {self.crowd} rated these {self.items}; {rule.people} are needed.",
+            )
+            step = f"Have {rule.people} {self.crowd} rate the same {self.items}."
+            return Verdict("cannot_say", (reason,), step, "more_people")
         if evidence.n_clusters < rule.clusters:
             rated = words.counted(evidence.n_clusters, "clusters")
             reason = f"Only {rated} can be compared; {rule.clusters} are needed."
@@ -336,12 +339,15 @@ class _Case:
             return Verdict("not_yet", (first, *illustrated, *others), step, kind)
         assert self.gap is not None
         how = "better than" if self.gap.low > 0 else "about as well as"
-        if self.evidence.statistic == RHO:
-            sentence = f"It follows {self.crowd} {how} one of them follows the others {self.compared}."
-        else:
-            sentence = f"It agrees with {self.crowd} {how} they agree with each other {self.compared}."
         step = f"Let it rate the rest, and have {self.crowd} check a sample."
-        return Verdict("trust", (sentence,), step, "none")
+        if self.evidence.statistic != RHO:
+            sentence = f"It agrees with {self.crowd} {how} they agree with each other {self.compared}."
+            return Verdict("trust", (sentence,), step, "none")
+        sentence = f"It follows {self.crowd} {how} one of them follows the others {self.compared}."
+        reasons = (sentence, "It falls as their ratings rise.") if self.evidence.sign < 0 else (sentence,)
+        if self.evidence.kind == "metric":
+            step = f"Use it to rank {self.items}: its values are on a scale of its own."
+        return Verdict("trust", reasons, step, "none")
 
     def _shortfalls(self) -> Iterator[tuple[str, tuple[str, Step]]]:
         """Yield the conditions of trust that do not hold, each with its next step."""
@@ -479,7 +485,7 @@ class _Question:
             rater=ratings.raters[column],
             kind=kind,
             statistic=key if on_scale else RHO,
-            n_people=self._n_people(shared if shared.any() else present),
+            n_people=self._n_people(shared),
             n_clusters=len(np.unique(ratings.clusters[shared])),
             n_events=self._n_events(shared) if ratings.level in KAPPA else None,
             n_items=int((self.n_of_people > 0).sum()),
@@ -502,9 +508,10 @@ class _Question:
             evidence = replace(evidence, baseline=self._length(answers, shared, evidence.sign))
         return evidence
 
-    def _n_people(self, items: Any) -> int:
-        """Count the people who rated these items."""
-        return int((~np.isnan(self.ratings.values[items][:, self.people])).any(axis=0).sum())
+    def _n_people(self, shared: Any) -> int:
+        """Count the people behind the comparison: of the shared items, or of all where there are none."""
+        block = self.ratings.values[:, self.people]
+        return int((~np.isnan(block[shared] if shared.any() else block)).any(axis=0).sum())
 
     def _n_events(self, items: Any) -> int:
         """Count the items with another answer than people's most frequent one, as one person gives them."""
@@ -518,19 +525,20 @@ class _Question:
         """Compare a rater's answers on the scale with people's majority, or with their mean."""
         ratings, answers = self.ratings, self.answered.values[:, column]
         both = ~np.isnan(answers) & (self.n_of_people > 0)
+        if not both.any():
+            return Errors()
         if ratings.level not in CATEGORIES:
             grid = np.array(ratings.scale or (0.0, 1.0))
             steps = 2 if len(grid) > 3 else 1
             far = steps * float(np.ptp(grid)) / max(len(grid) - 1, 1)
             apart = np.abs(answers - self.mean)[both]
-            shift = float((answers - self.mean)[both].mean()) if both.any() and not ratings.names else None
+            shift = float((answers - self.mean)[both].mean()) if not ratings.names else None
             return Errors(apart=int((apart >= far - 1e-9).sum()), shift=shift)
-        block = ratings.values[:, self.people]
+        block = self.answered.values[:, self.people]
         grid = np.unique(block[~np.isnan(block)])
-        counts = np.array([(block == value).sum(axis=1) for value in grid]).reshape(len(grid), -1)
-        top = counts.max(axis=0, initial=0)
-        clear = both & ((counts == top).sum(axis=0) == 1)
-        majority = grid[counts.argmax(axis=0)] if len(grid) else np.full(len(both), np.nan)
+        counts = np.array([(block == value).sum(axis=1) for value in grid])
+        clear = both & ((counts == counts.max(axis=0)).sum(axis=0) == 1)
+        majority = grid[counts.argmax(axis=0)]
         differs = clear & (answers != majority)
         if ratings.level != "binary" or ratings.positive is None:
             return Errors(apart=int(differs.sum()))
