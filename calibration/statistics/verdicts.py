@@ -472,7 +472,7 @@ class _Question:
             for at, name in enumerate(("the number of characters", "the number of words"))
             if lengths and ratings.level != "nominal"
         }
-        self.by_rest: dict[bytes, tuple[Rest, Figure]] = {}
+        self.by_items: dict[bytes, Rest] = {}
 
     def evidence(self, column: int) -> Evidence:
         """Return the evidence on one rater."""
@@ -503,9 +503,9 @@ class _Question:
         if on_scale:
             evidence = self._by_kappa(evidence, column, shared, key)
         else:
-            evidence = self._by_rank(evidence, answers, shared)
+            evidence = self._by_rank(evidence, answers, self._rest(shared))
         if self.lengths and not evidence.constant:
-            evidence = replace(evidence, baseline=self._length(answers, shared, evidence.sign))
+            evidence = replace(evidence, baseline=self._length(answers, self._rest(shared), evidence.sign))
         return evidence
 
     def _n_people(self, shared: Any) -> int:
@@ -599,19 +599,13 @@ class _Question:
         lows = [entry.low for entry in bounded.figures if entry.name == f"{GAP}{key}" and entry.ok]
         return lows[0] if lows else None
 
-    def _by_rank(self, evidence: Evidence, answers: Floats, shared: Any) -> Evidence:
-        rest, people = self._rest(shared)
+    def _by_rank(self, evidence: Evidence, answers: Floats, rest: Rest) -> Evidence:
         agreement = rest.correlated(answers)
         sign = -1.0 if evidence.kind == "metric" and agreement.point < 0 else 1.0
-        toward = (
-            agreement
-            if sign > 0
-            else replace(agreement, point=-agreement.point, replicates=-agreement.replicates)
-        )
-        gap = difference(toward, people)
+        gap = difference(agreement if sign > 0 else _mirrored(agreement), rest.people)
         figures = [
             result(f"{side}_{RHO}", figure, self.plan)
-            for side, figure in (("judge", agreement), ("people", people), ("gap", gap))
+            for side, figure in (("judge", agreement), ("people", rest.people), ("gap", gap))
         ]
         reasons = [entry.reason for entry in figures if entry.reason]
         return replace(
@@ -624,26 +618,31 @@ class _Question:
             reason=reasons[0] if reasons else "",
         )
 
-    def _rest(self, shared: Any) -> tuple[Rest, Figure]:
-        """Return the left-out people of these items and their own correlation with the others."""
+    def _rest(self, shared: Any) -> Rest:
+        """Return the left-out people of these items, whom all raters of the same items share."""
         key = np.packbits(shared).tobytes()
-        if key not in self.by_rest:
-            rest = Rest(self._of_numbers(), self.people, shared, self.resampling)
-            self.by_rest[key] = rest, rest.of_people()
-        return self.by_rest[key]
+        if key not in self.by_items:
+            self.by_items[key] = Rest(self._of_numbers(), self.people, shared, self.resampling)
+        return self.by_items[key]
 
-    def _length(self, answers: Floats, shared: Any, sign: float) -> Baseline | None:
+    def _length(self, answers: Floats, rest: Rest, sign: float) -> Baseline | None:
         """Return the better of the lengths of the text, and the rater's correlation less that of it."""
-        rest, _ = self._rest(shared)
-        own = rest.correlated(sign * answers)
-        by_name = {name: rest.correlated(values) for name, values in self.lengths.items()}
-        defined = {name: figure for name, figure in by_name.items() if isfinite(figure.point)}
-        if not defined or not isfinite(own.point):
+        own, longest = rest.correlated(answers), rest.length(self.lengths)
+        if longest is None or not isfinite(own.point):
             return None
-        name = max(defined, key=lambda name: abs(defined[name].point))
-        best = rest.correlated(-self.lengths[name]) if defined[name].point < 0 else defined[name]
-        ahead = result(f"gap_{RHO}", difference(own, best), self.plan)
-        return Baseline(name, result(f"baseline_{RHO}", best, self.plan), ahead)
+        name, best = longest
+        ahead = difference(own if sign > 0 else _mirrored(own), best)
+        results = (
+            result(f"{side}_{RHO}", figure, self.plan)
+            for side, figure in (("baseline", best), ("gap", ahead))
+        )
+        return Baseline(name, *results)
+
+
+def _mirrored(figure: Figure) -> Figure:
+    """Return the figure of the same values with the opposite sign."""
+    jackknife = None if figure.leave_one_out is None else -figure.leave_one_out
+    return replace(figure, point=-figure.point, replicates=-figure.replicates, leave_one_out=jackknife)
 
 
 LEAST_OF_PERSON = 10
@@ -666,17 +665,27 @@ class Rest:
         people_of_rows = np.array([j if ratings.identified[people[j]] else -1 for j in range(len(people))])
         groups = [np.flatnonzero(people_of_rows[of] == j) for j in np.unique(people_of_rows)]
         self.groups = [g for g in groups if len(g) >= LEAST_OF_PERSON] or [np.arange(len(rows))]
-        self.points: list[float] = []
-
-    def of_people(self) -> Figure:
-        """Return the correlation of each person with the mean of the others, over people."""
-        figure, points = self._figure(self.own)
-        self.points = points
-        return figure
+        self._figures: dict[bytes, Figure] = {}
+        self._longest: tuple[str, Figure] | None = None
+        self.people, self.points = self._figure(self.own)
 
     def correlated(self, values: Floats) -> Figure:
         """Return the correlation of a rater's values (one per item) with the same means."""
-        return self._figure(values[self.rows])[0]
+        key = values.tobytes()
+        if key not in self._figures:
+            self._figures = {key: self._figure(values[self.rows])[0]}
+        return self._figures[key]
+
+    def length(self, lengths: Mapping[str, Floats]) -> tuple[str, Figure] | None:
+        """Return the length that follows people best, by name, in the direction in which it does."""
+        if self._longest is None:
+            figures = [(name, self._figure(values[self.rows])[0]) for name, values in lengths.items()]
+            defined = [(name, figure) for name, figure in figures if isfinite(figure.point)]
+            if not defined:
+                return None
+            name, best = max(defined, key=lambda pair: abs(pair[1].point))
+            self._longest = name, _mirrored(best) if best.point < 0 else best
+        return self._longest
 
     def margin(self, replicates: Floats) -> float | None:
         """Return the distance from 0 of one more person's gap in 95% of studies; None below three people.
