@@ -98,8 +98,9 @@ def study(rng: Generator, p: float, n: int, people: int, judge: str) -> Ratings:
         for dialogue in range(n):
             idle = rng.permutation(people)[OF_DIALOGUE:]
             values[np.ix_(clusters == dialogue, idle)] = np.nan
+    others = (OF_DIALOGUE if people > OF_DIALOGUE * 5 else people) - 1
     return Ratings.from_matrix(
-        np.column_stack([values, _judge(rng, p, truth, judge)]),
+        np.column_stack([values, _judge(rng, p, truth, judge, others)]),
         level="binary" if p else "interval",
         scale=(0.0, 1.0) if p else None,
         clusters=clusters,
@@ -141,7 +142,8 @@ def _answers(rng: Generator, p: float, truth: Floats, habit: tuple[float, float]
     return (rng.random(len(truth)) < np.where(truth > 0, first, second)).astype(np.float64)
 
 
-def _judge(rng: Generator, p: float, truth: Floats, judge: str) -> Floats:
+def _judge(rng: Generator, p: float, truth: Floats, judge: str, others: int) -> Floats:
+    """Return a judge's answers; `others` is the number of people whose mean it is compared with."""
     if judge == "constant":
         return np.full(len(truth), 3.0 if not p else 0.0)
     if judge == "coin":
@@ -154,13 +156,13 @@ def _judge(rng: Generator, p: float, truth: Floats, judge: str) -> Floats:
         return _answers(rng, p, truth, _habit(rng, p))
     answers = _answers(rng, p, truth, _middle(p))
     if judge == "worse":
-        noisy = rng.random(len(truth)) < _noise(p)
+        noisy = rng.random(len(truth)) < _noise(p, others)
         answers[noisy] = rng.permutation(answers)[noisy]
     return answers
 
 
 @cache
-def _noise(p: float) -> float:
+def _noise(p: float, others: int) -> float:
     """Return the share of answers at random with which a judge agrees by .2 less than people do."""
     rng = np.random.default_rng(7)
     truth = _truth(rng, p, MANY // TURNS)
@@ -169,9 +171,10 @@ def _noise(p: float) -> float:
     if p:
         own = [_kappa(people[:, j], people[:, j + 1]) for j in range(0, 40, 2)]
         best = [_kappa(people[:, j], middle) for j in range(40)]
-    else:  # beside two others, as in the study with three people: the others' mean is of two
-        own = [_rho(people[:, j], people[:, j - 1] + people[:, j - 2]) for j in range(40)]
-        best = [_rho(middle, people[:, j - 1] + people[:, j - 2]) for j in range(40)]
+    else:
+        means = [people[:, np.arange(j - others, j)].sum(axis=1) for j in range(40)]
+        own = [_rho(people[:, j], mean) for j, mean in enumerate(means)]
+        best = [_rho(middle, mean) for mean in means]
     return 1 - (float(np.mean(own)) - WORSE) / float(np.mean(best))
 
 
