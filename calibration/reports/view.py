@@ -32,7 +32,7 @@ from calibration.reports import (
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, label, worded
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import PageParams, Row, Section, Table, View, filled, items_params, tabulate
-from calibration.reports.wording import counted
+from calibration.reports.wording import counted, narrowing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
 from calibration.statistics.table import STATISTICS
@@ -313,6 +313,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "earlier": report.study.reports.exclude(pk=report.pk).filter(part=report.part)[:10],
         "links": links(result),
         "query": f"?snapshot={report.pk}",
+        "narrowing": narrowing(result),
         "everyone": _everyone(report.study),
     }
 
