@@ -206,6 +206,7 @@ recompute: api-recompute
 report-progress: api-study
 open-test: api-open-test
 report-file: api-report-file
+report-share: api-report-shares api-report-share
 golds: api-golds
 new-gold: api-golds api-preview-gold api-gold-rules
 gold: api-gold
@@ -258,6 +259,7 @@ NONE = {
     "sign-in-return": "a person signs in with a provider, in a browser",
     "use-link": "a person chooses a password",
     "join": "a participant comes from a recruiting service, in a browser",
+    "shared-report": "whoever has the link reads it, in a browser",
     "report-chart": "a picture of figures that api-report gives",
     "profile-chart": "a picture of figures that api-profile gives",
     "healthz": "asked by what watches the server",
