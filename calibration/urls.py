@@ -49,6 +49,7 @@ urlpatterns = [
     path("studies/<int:pk>/", studies.show, name="study"),
     path("studies/<int:pk>/report/", reports.report, name="report"),
     path("studies/<int:pk>/pairs/", reports.report_pairs, name="report-pairs"),
+    path("studies/<int:pk>/failures/", reports.report_failures, name="report-failures"),
     path("studies/<int:pk>/items/", reports.disagreements, name="report-items"),
     path("studies/<int:pk>/plan/", reports.plan, name="plan"),
     path("studies/<int:pk>/plan.<str:form>", reports.plan_file, name="plan-file"),

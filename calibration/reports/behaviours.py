@@ -233,7 +233,7 @@ def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell)
 
 
-TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked)
+TABLE_SEVEN = Section("tags", "paper-tables", tag_views, tag_lines, marked)
 
 
 # Prevalence of a behaviour: by the judge on all items, by people on some, and corrected.
@@ -302,7 +302,7 @@ def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
-PREVALENCE = Section("prevalence", prevalence_views, prevalence_lines)
+PREVALENCE = Section("prevalence", "paper-tables", prevalence_views, prevalence_lines)
 
 
 # Behaviours outside the scheme's list: number of turns with one, raters, and notes.
@@ -446,7 +446,7 @@ def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(table.ref, note.item, NOTE, figure)
 
 
-COVERAGE = Section("coverage", coverage_views, coverage_lines)
+COVERAGE = Section("coverage", "rater-by-rater", coverage_views, coverage_lines)
 
 
 # Agreement on evidence: how far raters with the same answer point at the same turns and words.
@@ -532,4 +532,4 @@ def evidence_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(table.ref, table.title, figure.name, figure)
 
 
-EVIDENCE = Section(KEY, evidence_views, evidence_lines)
+EVIDENCE = Section(KEY, "judge-agrees", evidence_views, evidence_lines)

@@ -281,7 +281,7 @@ def compared_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(question.ref, question.title, figure_name, getattr(pair, name))
 
 
-JUDGES_COMPARED = Section(COMPARED_KEY, compared_views, compared_lines)
+JUDGES_COMPARED = Section(COMPARED_KEY, "better", compared_views, compared_lines)
 
 
 # Judges and panels above the baselines, and the composition of panels.
@@ -458,7 +458,7 @@ def floor_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(panel.ref, panel.title, "panel_weight", weight)
 
 
-FLOORS = Section(FLOOR_KEY, floor_views, floor_lines)
+FLOORS = Section(FLOOR_KEY, "judge-agrees", floor_views, floor_lines)
 
 
 # Panels of judges among a question's raters: their answers, and the outcome for every item.
@@ -748,4 +748,4 @@ def key_lines(result: Snapshot) -> Iterator[CsvLine]:
                     )
 
 
-AGAINST_KEY = Section(KEY, key_views, key_lines, accuracies)
+AGAINST_KEY = Section(KEY, "judge-agrees", key_views, key_lines, accuracies)

@@ -614,4 +614,4 @@ def _p(cell: LevelEntry) -> Figure:
     return Figure("p", value=cell.p, method=cell.p_method, n_items=n, n_clusters=n_clusters)
 
 
-SCORE_LEVELS = Section("levels", views, lines, charts, leads=True)
+SCORE_LEVELS = Section("levels", "by-level", views, lines, charts, leads=True)

@@ -178,4 +178,4 @@ def preference_lines(result: Snapshot) -> Iterator[CsvLine]:
                         yield CsvLine(table.ref, table.title, figure.name, figure)
 
 
-PREFERENCES = Section(KEY, preference_views, preference_lines, leads=True)
+PREFERENCES = Section(KEY, "preferred", preference_views, preference_lines, leads=True)

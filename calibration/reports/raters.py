@@ -152,7 +152,7 @@ def intraclass_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(question.ref, question.title, entry.name, entry)
 
 
-INTRACLASS = Section("intraclass", intraclass_views, intraclass_lines)
+INTRACLASS = Section("intraclass", "paper-tables", intraclass_views, intraclass_lines)
 
 
 # Text under the tables of raters: the meaning of the figures, and raters who are not compared.
@@ -489,4 +489,4 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(ref, title, raters.over.name, Figure.of(raters.over, raters=names, question=title))
 
 
-RATERS = Section(KEY, views, lines, severity)
+RATERS = Section(KEY, "rater-by-rater", views, lines, severity)

@@ -339,4 +339,4 @@ def _figures(member: Scored, names: Sequence[str]) -> list[Figure]:
     ]
 
 
-SCORES = Section("scores", views, lines, charts)
+SCORES = Section("scores", "calibrated", views, lines, charts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from calibration.ratings.ratings import Answered
@@ -46,7 +46,7 @@ class Row:
     """One line: a question, the raters compared, the numbers of items, and a figure or None per column.
 
     `items` are the parameters of the link to its items, empty if only judges are compared. Rows of one
-    `heading` stand together under it.
+    `heading` stand together under it. `among_people`: it compares people with each other.
     """
 
     question: str
@@ -58,6 +58,7 @@ class Row:
     pooled: bool = False
     items: str = ""
     heading: str = ""
+    among_people: bool = False
 
 
 @dataclass(frozen=True)
@@ -251,6 +252,21 @@ class View:
         return f"{self.table.title}: {why}."
 
 
+Topic = Literal[
+    "preferred",
+    "people-agree",
+    "judge-agrees",
+    "failures",
+    "better",
+    "calibrated",
+    "rater-by-rater",
+    "by-level",
+    "paper-tables",
+    "method",
+]
+"""Question of a reader that a section helps to answer; the anchor of its fold on the page."""
+
+
 def no_charts(result: Snapshot) -> Sequence[Chart]:
     """Return no charts, for a section without any."""
     return ()
@@ -261,11 +277,13 @@ class Section:
     """Tables on one subject. `key` is its anchor on the page.
 
     `views` takes the switches of the page, or None for files, which show every variant. `lines` are all its
-    figures, unrounded. A section that `leads` stands before the charts and tables of agreement: it is the
-    purpose of its study. The JSON holds the field of the snapshot, so it needs no function.
+    figures, unrounded. A section that `leads` is the purpose of its study: it stands first in files and is
+    open on the page, which gathers sections by `topic`. The JSON holds the field of the snapshot, so it needs
+    no function.
     """
 
     key: str
+    topic: Topic
     views: Callable[[Snapshot, PageParams | None], Sequence[View]]
     lines: Callable[[Snapshot], Iterable[CsvLine]]
     charts: Callable[[Snapshot], Sequence[Chart]] = no_charts
@@ -336,6 +354,24 @@ def agreement(result: Snapshot) -> list[Table]:
     return [table for table in agreement_tables if table.rows]
 
 
+def of_people(table: Table) -> Table:
+    """Return the rows of a table of agreement that compare people with each other."""
+    columns, rows = filled(table.columns, [row for row in table.rows if row.among_people])
+    used = sorted({cell.note for row in rows for cell in row.cells if isinstance(cell, Cell)})
+    numbers = {note: number for number, note in enumerate(used, 1)}
+    rows = [
+        replace(
+            row,
+            cells=[
+                replace(cell, note=numbers[cell.note]) if isinstance(cell, Cell) else cell
+                for cell in row.cells
+            ],
+        )
+        for row in rows
+    ]
+    return replace(table, columns=columns, rows=rows, notes=[table.notes[note - 1] for note in used])
+
+
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
     """Return the alternative annotator test of each judge: verdict, figures, and reason if not passed."""
     rows: list[Row] = []
@@ -373,7 +409,8 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
         compared = question.counted_in(next((cell for cell in cells if cell), None))
-        rows.append(_row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE)))
+        row = _row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE))
+        rows.append(replace(row, among_people=True))
     for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):

@@ -290,4 +290,4 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
-UNANSWERED_ITEMS = Section(KEY, views, lines)
+UNANSWERED_ITEMS = Section(KEY, "judge-agrees", views, lines)
