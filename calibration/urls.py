@@ -58,6 +58,7 @@ urlpatterns = [
     path("studies/<int:pk>/progress/<int:job>/", reports.progress, name="report-progress"),
     path("studies/<int:pk>/test/", reports.open_test, name="open-test"),
     path("studies/<int:pk>/report.<str:form>", reports.handed_out, name="report-file"),
+    path("studies/<int:pk>/report/tables/<slug:key>.<str:form>", reports.report_table, name="report-table"),
     path("studies/<int:pk>/chart/<slug:key>.<str:form>", reports.chart, name="report-chart"),
     path("gold/", golds.index, name="golds"),
     path("gold/new/", golds.new, name="new-gold"),

@@ -32,7 +32,7 @@ from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
 from calibration.reports import charts
 from calibration.reports.figures import worded
-from calibration.reports.renderings import RENDERINGS
+from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import PEOPLE as ALL_PEOPLE
 from calibration.reports.view import charts_of, failures, pairs_of, view_of
@@ -274,7 +274,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
 @study_researcher_only
 @refusal_shown
 def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
-    """One chart of a report as SVG, PNG, or its data as CSV."""
+    """One chart of a report as SVG, PNG, or its data as CSV or Markdown."""
     displayed = _displayed_report(request, pk)
     for report_chart in charts_of(snapshot_of(displayed)):
         if report_chart.key == key:
@@ -283,11 +283,13 @@ def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
 
 
 def chart_file(report_chart: charts.Chart, form: str, name: str) -> HttpResponse:
-    """Return a chart as SVG, PNG, or its data as CSV."""
+    """Return a chart as SVG, PNG, or its data as Markdown or CSV."""
     if form == "svg":
         return file_of(charts.svg(report_chart), "image/svg+xml", name, form)
     if form == "png":
         return file_of(charts.png(report_chart), "image/png", name, form)
+    if form == "md":
+        return file_of(charts.as_markdown(report_chart), "text/markdown; charset=utf-8", name, form)
     return file_of(charts.as_csv(report_chart), "text/csv; charset=utf-8", name, "csv")
 
 
@@ -301,6 +303,19 @@ def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if rendering is None:
         raise Http404
     return file_of(rendering.write(displayed), rendering.media_type, displayed.study.name, rendering.suffix)
+
+
+@require_GET
+@study_researcher_only
+@refusal_shown
+def report_table(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
+    """One table of a report as LaTeX, CSV, Markdown or JSON."""
+    displayed = _displayed_report(request, pk)
+    rendering, table = TABLE_RENDERINGS.get(form), table_of_report(displayed, key)
+    if rendering is None or table is None:
+        raise Http404(f"This report has no table {key} in the format {form}.")
+    name = f"{displayed.study.name}-{key}"
+    return file_of(rendering.write(table), rendering.media_type, name, rendering.suffix)
 
 
 def _displayed_report(request: HttpRequest, pk: int) -> Report:

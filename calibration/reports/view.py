@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from django.db.models import Q
@@ -253,7 +254,7 @@ def means(result: Snapshot) -> list[Table]:
         for key in keys
         for name, how in ((key, "one table"), (f"mean_{key}", "mean over pairs"))
     ]
-    return [tabulate(TITLE, *filled(columns, rows))] if rows else []
+    return [tabulate("means", TITLE, *filled(columns, rows))] if rows else []
 
 
 def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> Row:
@@ -308,6 +309,15 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
     metrics = tables.metrics(result)
     last = [*means(result), *([metrics] if metrics else [])]
     return [*leading, *tables.agreement(result), *others, *last]
+
+
+def keyed_tables(result: Snapshot) -> dict[str, tables.Table]:
+    """Return every table of a report by its key: those of its files, then those that only its page shows."""
+    by_key: dict[str, tables.Table] = {}
+    page_tables = (table for section in SECTIONS for table in section.page_tables(result))
+    for table in chain(tables_of(result), page_tables):
+        by_key.setdefault(table.key, table)
+    return by_key
 
 
 def sections(result: Snapshot, params: PageParams | None = None) -> list[tuple[Section, Sequence[View]]]:

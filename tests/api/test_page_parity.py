@@ -204,6 +204,7 @@ recompute: api-recompute
 report-progress: api-study
 open-test: api-open-test
 report-file: api-report-file
+report-table: api-report-tables api-report-table
 golds: api-golds
 new-gold: api-golds api-preview-gold api-gold-rules
 gold: api-gold
