@@ -144,9 +144,13 @@ def _figures(result: Snapshot) -> Iterator[CsvLine]:
 
 def write_html(report: Report) -> str:
     """Return the report's page as a standalone file."""
+    return render_to_string("calibration/report_file.html", file_context(report))
+
+
+def file_context(report: Report) -> dict[str, Any]:
+    """Return the context of a page that stands by itself: its styles inline, no links into Concord."""
     styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
-    context = view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
-    return render_to_string("calibration/report_file.html", context)
+    return view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
 
 
 # A report as JSON: everything, unrounded.

@@ -117,7 +117,7 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
     Raises DefinitionError if the definition no longer fits the labels, StudyError for a part that may not be
     shown: test before it was opened, or all if there is a split.
     """
-    _check_part(study, part)
+    check_part(study, part)
     read = inputs.read(study, part)
     _check_opened(read)
     if read.split is not None:
@@ -139,7 +139,8 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
     return report
 
 
-def _check_part(study: Study, part: str) -> None:
+def check_part(study: Study, part: str) -> None:
+    """Raise StudyError for a part that the split does not have, or that was not opened."""
     split = inputs.split_of(study)
     allowed = ("dev", "test") if split else ("all",)
     if part not in allowed:
