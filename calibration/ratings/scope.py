@@ -208,19 +208,21 @@ Pairs = dict[tuple[int, int], tuple[int, int]]
 
 MOST_COUNTED = 20_000
 """Up to this many machine labels in a corpus, a page checks which are on a campaign's items."""
-SHORT = 32
-"""A wording of at most this many characters serves as a heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionInfo:
-    """A question as studies read it. `ref` is `scheme@version/key`, its name in definitions and files."""
+    """A question as studies read it. `ref` is `scheme@version/key`, its name in definitions and files.
+
+    `title` is its name on pages: its short name, else its wording.
+    """
 
     id: int
     ref: str
     scheme: str
     scheme_title: str
     key: str
+    title: str
     wording: str
     level: str
     values: list[Any]
@@ -229,19 +231,6 @@ class QuestionInfo:
     group: str
     item_kind: str
     position: int
-
-    @property
-    def title(self) -> str:
-        """A short heading: the wording if short enough, else the key (`topic_depth`: Topic depth).
-
-        A metric's own question always uses its wording: the key alone would not name the variant computed.
-        """
-        if self.scheme.startswith("metric:"):
-            return self.wording
-        if len(self.wording) <= SHORT and not self.wording.endswith((".", "?", ":")):
-            return self.wording
-        text = self.key.replace("_", " ").replace("-", " ").strip()
-        return text[:1].upper() + text[1:]
 
     @property
     def measured(self) -> Level:
@@ -349,6 +338,7 @@ def question_info(question: Question) -> QuestionInfo:
         scheme=f"{version.scheme.key}@{version.version}",
         scheme_title=version.name,
         key=question.key,
+        title=question.title,
         wording=question.wording,
         level=question.level,
         values=list(question.values),

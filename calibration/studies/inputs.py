@@ -266,6 +266,7 @@ def _pool(members: Sequence[SubjectData]) -> SubjectData:
         first.subject.question,
         key=POOLED,
         ref=f"{first.subject.question.scheme}/{POOLED}",
+        title=ALL_TAGS,
         wording=ALL_TAGS,
         group="",
     )
