@@ -41,7 +41,7 @@ from calibration.reports.view import (
     view_of,
     without_content,
 )
-from calibration.reports.wording import counted, interval, join_names
+from calibration.reports.wording import counted, interval, join_names, narrowing
 
 # Shared by the written formats of a report.
 
@@ -77,13 +77,18 @@ def summary(report: Report) -> str:
 
 
 def part_line(report: Report) -> str:
-    """Name the part of the split that a report shows."""
-    split = snapshot_of(report).split
-    if snapshot_of(report).definition.is_of_training:
+    """Name the part of the split that a report shows, and the subset to which it is narrowed."""
+    result = snapshot_of(report)
+    subset = narrowing(result)
+    return f"{_part(result)} {subset[0].upper()}{subset[1:]}." if subset else _part(result)
+
+
+def _part(result: Snapshot) -> str:
+    if result.definition.is_of_training:
         return "The training part: its dialogues are in no split."
-    if split is None:
+    if result.split is None:
         return "No split: all dialogues."
-    return f"Part {report.part} of split {split.name} (seed {split.seed})."
+    return f"Part {result.part} of split {result.split.name} (seed {result.split.seed})."
 
 
 def look_lines(report: Report) -> list[str]:

@@ -37,6 +37,7 @@ from calibration.reports.figures import (
     QuestionFigures,
     crowd,
     figures,
+    in_order,
     label,
     leading_question,
     worded,
@@ -54,7 +55,7 @@ from calibration.reports.tables import (
     tabulate,
 )
 from calibration.reports.topics import TopicHeading, topic_headings, verdict_table
-from calibration.reports.wording import counted
+from calibration.reports.wording import counted, narrowing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
 from calibration.statistics.table import STATISTICS
@@ -363,6 +364,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
     questions = figures(result)
     study = report.study.pk if params is not None else None
     cautions = sentences.caveats(result)
+    n_people = len(in_order(questions, HUMAN))
     return {
         "report": report,
         "result": result,
@@ -372,7 +374,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "cautions": cautions[:MOST_CAUTIONS],
         "other_cautions": cautions[MOST_CAUTIONS:],
         "overview": _overview(result),
-        "n_people": len({name for question in questions for name in question.people}),
+        "people_counted": crowd(questions).counted(n_people) if n_people else "",
         "failures": failures(result) if params is not None else [],
         "topics": topics(result, params),
         "means": means(result),
@@ -391,6 +393,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "earlier": report.study.reports.exclude(pk=report.pk).filter(part=report.part)[:10],
         "links": links(result),
         "query": f"?snapshot={report.pk}",
+        "narrowing": narrowing(result),
         "everyone": _everyone(report.study),
     }
 
