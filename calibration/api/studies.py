@@ -35,9 +35,10 @@ from calibration.api.serializers import (
     pending,
 )
 from calibration.models import MOST_SHARED_DAYS, Report, ReportShare, Study
-from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import is_readable
+from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
+from calibration.reports.snapshot import is_readable, snapshot_of
 from calibration.reports.tables import PEOPLE
+from calibration.reports.view import keyed_tables
 from calibration.studies import plan_texts, share_actions, study_actions
 from calibration.studies.disagreements import Listing, Place, listing, points_of, table
 from calibration.studies.inputs import PARTS
@@ -228,6 +229,7 @@ def _row(items_listed: Listing, row: int, numbers: Mapping[int, int]) -> dict[st
 
 NOT_OPENED = "Test was not opened for this study: use open-test, with a purpose."
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(RENDERINGS))
+TABLE_FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(TABLE_RENDERINGS))
 
 
 class StudySerializer(PlaceSerializer):
@@ -374,6 +376,56 @@ def report_file(request: Request, pk: int, form: str) -> HttpResponse:
     if rendering is None or newest is None:
         raise Http404
     return HttpResponse(rendering.write(newest), content_type=rendering.media_type)
+
+
+class ReportTableSerializer(Plain):
+    """A table of a report: its key, under which its files are, and its title."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+
+
+class SnapshotSerializer(PartSerializer):
+    """Which report of a study: that of a part, or an earlier one by its id."""
+
+    snapshot = serializers.IntegerField(required=False, help_text="the id of an earlier report")
+
+
+@api.get(
+    ReportTableSerializer(many=True),
+    SnapshotSerializer,
+    permission=IsStudyResearcher,
+)
+def report_tables(request: Request, pk: int) -> list[dict[str, str]]:
+    """Return the keys and titles of the tables of the newest report, or of an earlier one."""
+    displayed = _displayed(request, access.study(pk))
+    tables = keyed_tables(snapshot_of(displayed)).values()
+    return [{"key": own.key, "title": own.title} for own in tables]
+
+
+@api.get(
+    takes=SnapshotSerializer,
+    query=[SnapshotSerializer, TABLE_FORM],
+    responses=files(rendering.media_type for rendering in TABLE_RENDERINGS.values()),
+    permission=IsStudyResearcher,
+)
+def report_table(request: Request, pk: int, key: str, form: str) -> HttpResponse:
+    """Return one table of the newest report, or of an earlier one, as json, csv, md or latex."""
+    rendering, own = TABLE_RENDERINGS.get(form), table_of_report(_displayed(request, access.study(pk)), key)
+    if rendering is None or own is None:
+        raise NotFound(f"This report has no table {key} in the format {form}.")
+    return HttpResponse(rendering.write(own), content_type=rendering.media_type)
+
+
+def _displayed(request: Request, study: Study) -> Report:
+    """Return the report that a query names, else the newest of the part."""
+    data = api.data(request)
+    if number := data.get("snapshot"):
+        return access.snapshot(study, number)
+    newest = study_actions.latest(study, _part(study, data))
+    if newest is None:
+        raise NotFound("This study has no report of this part yet: compute it first.")
+    return newest
 
 
 def _automatic_report(request: Request, corpus: Corpus, campaign: Campaign | None) -> Report | Response:

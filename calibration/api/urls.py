@@ -53,6 +53,12 @@ urlpatterns = [
     path("studies/<int:pk>/recompute/", route(studies.recompute), name="api-recompute"),
     path("studies/<int:pk>/open-test/", route(studies.open_test), name="api-open-test"),
     path("studies/<int:pk>/report.<str:form>", route(studies.report_file), name="api-report-file"),
+    path("studies/<int:pk>/report/tables/", route(studies.report_tables), name="api-report-tables"),
+    path(
+        "studies/<int:pk>/report/tables/<slug:key>.<str:form>",
+        route(studies.report_table),
+        name="api-report-table",
+    ),
     path(
         "studies/<int:pk>/shares/",
         route(studies.report_shares, studies.create_report_share),

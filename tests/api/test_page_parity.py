@@ -198,6 +198,7 @@ new-study: api-studies
 study: api-study
 report: api-report
 report-pairs: api-report
+report-failures: api-report-items
 report-items: api-report-items
 plan: api-plan
 plan-file: api-plan
@@ -206,6 +207,7 @@ recompute: api-recompute
 report-progress: api-study
 open-test: api-open-test
 report-file: api-report-file
+report-table: api-report-tables api-report-table
 report-share: api-report-shares api-report-share
 golds: api-golds
 new-gold: api-golds api-preview-gold api-gold-rules
