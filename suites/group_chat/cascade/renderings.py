@@ -171,6 +171,7 @@ def content(report: CascadeReport) -> dict[str, Any]:
         "level": query.plan.level,
         "best_baseline": report.best.name,
         "oracle": report.oracle.as_dict(),
+        "verdicts": [row.as_dict() for row in report.verdicts if row.verdict],
         "systems": list(report.systems),
         "tables": list(map(table_json, report.tables)),
         "facts": list(report.facts),
