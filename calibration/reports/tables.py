@@ -26,6 +26,7 @@ from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.ratings import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
+from calibration.statistics.verdicts import State
 
 # Rows of figures.
 
@@ -112,6 +113,44 @@ def filled(
     """Drop the columns that no row fills."""
     used = [at for at in range(len(columns)) if any(row.cells[at] is not None for row in rows)]
     return [columns[at] for at in used], [replace(row, cells=[row.cells[at] for at in used]) for row in rows]
+
+
+# Verdicts as pages show them.
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """A verdict with its figures, each a value with small print, in the order of its table's columns.
+
+    `by` is small print under the title. `step` says what to do next and links to `href` if there is one.
+    """
+
+    title: str
+    by: str
+    state: State
+    figures: tuple[tuple[str, str], ...]
+    reason: str
+    step: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class VerdictTable:
+    """Verdicts of a report; rows after the first `leading` are shown on request if there are many."""
+
+    first: str
+    columns: tuple[str, ...]
+    rows: tuple[VerdictRow, ...]
+    leading: int = 12
+
+    @property
+    def groups(self) -> list[list[tuple[VerdictRow, list[tuple[str, str, str]]]]]:
+        """Return the leading rows and the others, each with its figures by heading."""
+        lines = [
+            (row, [(head, *texts) for head, texts in zip(self.columns, row.figures, strict=True)])
+            for row in self.rows
+        ]
+        return [lines[: self.leading], lines[self.leading :]] if len(lines) > self.leading else [lines]
 
 
 # Formats of a table's figures other than three decimals and an interval.
