@@ -31,11 +31,14 @@ TITLES: dict[State, str] = {
     BELOW: "Below a baseline",
     CANNOT_SAY: "Cannot say yet",
 }
+Step = Literal["add", "complete", "read", "resample", ""]
+"""The kind of a next step: more clusters, missing items, reading failures, a report with intervals, none."""
 LEAST_CLUSTERS = 10
 """Below this number of clusters an interval says too little for a verdict."""
 LEAST_GAP = 0.005
 """A smaller difference is 0 in print, and no number of clusters is estimated for it."""
 DEGENERATE = "degenerate_resamples"
+RESAMPLE = "Compute the report with resamples."
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class Verdict:
 
     state: State
     sentence: str
+    step: Step
     next_step: str
     comparisons: tuple[Comparison, ...]
     needed: int | None = None
@@ -102,6 +106,7 @@ class Verdict:
         return {
             "state": self.state,
             "sentence": self.sentence,
+            "step": self.step,
             "next": self.next_step,
             "needed": self.needed,
             "baselines": [comparison.as_dict() for comparison in self.comparisons],
@@ -123,18 +128,18 @@ def _missing_interval(comparisons: Sequence[Comparison], wording: Wording) -> Ve
     for comparison in comparisons:
         if comparison.difference.value is None:
             sentence = f"There is no difference from {comparison.baseline}: {comparison.difference.reason}."
-            return Verdict(CANNOT_SAY, sentence, wording.complete, compared)
+            return Verdict(CANNOT_SAY, sentence, "complete", wording.complete, compared)
     fewest = min(comparison.difference.n_clusters for comparison in comparisons)
     if fewest < LEAST_CLUSTERS:
         clusters = f"{fewest} {wording.cluster if fewest == 1 else wording.clusters}"
         sentence = f"Only {clusters}; a verdict needs at least {LEAST_CLUSTERS}."
-        return Verdict(CANNOT_SAY, sentence, wording.add, compared, LEAST_CLUSTERS)
+        return Verdict(CANNOT_SAY, sentence, "add", wording.add, compared, LEAST_CLUSTERS)
     for comparison in comparisons:
         for result in (comparison.difference, comparison.if_wrong, comparison.if_right):
             if _ends(result) is None:
                 reason = result.reason.removeprefix("no interval: ")
                 sentence = f"The difference from {comparison.baseline} has no interval: {reason}."
-                return Verdict(CANNOT_SAY, sentence, "Compute the report with resamples.", compared)
+                return Verdict(CANNOT_SAY, sentence, "resample", RESAMPLE, compared)
     return None
 
 
@@ -148,20 +153,20 @@ def _shown(comparisons: Sequence[Comparison], wording: Wording) -> Verdict | Non
             f"Its {wording.score} is {number(-_value(worst))} lower than that of {worst.baseline} "
             f"({number(-high)} to {number(-low)} lower)."
         )
-        return Verdict(BELOW, sentence, wording.read, compared)
+        return Verdict(BELOW, sentence, "read", wording.read, compared)
     closest = min(comparisons, key=_value)
     if all(_is_above(comparison.if_wrong) for comparison in comparisons):
         sentence = (
             f"Its {wording.score} is {number(_value(closest))} higher than that of the best baseline, "
             f"{closest.baseline} ({_interval(closest)})."
         )
-        return Verdict(ABOVE, sentence, "", compared)
+        return Verdict(ABOVE, sentence, "", "", compared)
     is_below = any(_is_below(comparison.difference) for comparison in comparisons)
     if is_below or all(_is_above(comparison.difference) for comparison in comparisons):
         n_missing = max(comparison.difference.n_missing for comparison in comparisons)
         side = f"below {closest.baseline}" if is_below else "above every baseline"
         sentence = f"It is {side} where it has a score; {n_missing:,} missing scores could change that."
-        return Verdict(CANNOT_SAY, sentence, wording.complete, compared)
+        return Verdict(CANNOT_SAY, sentence, "complete", wording.complete, compared)
     return None
 
 
@@ -170,18 +175,22 @@ def _not_above(comparisons: Sequence[Comparison], wording: Wording) -> Verdict:
     compared = tuple(comparisons)
     closest = min((each for each in comparisons if not _is_above(each.difference)), key=_value)
     value, (low, _) = _value(closest), _ends(closest.difference) or (0.0, 0.0)
-    first = [wording.complete] if closest.difference.n_missing else []
+    is_incomplete = closest.difference.n_missing > 0
     if value < LEAST_GAP:
         relation = "the same as" if value > -LEAST_GAP else f"{number(-value)} lower than"
         sentence = f"Its {wording.score} is {relation} that of {closest.baseline} ({_interval(closest)})."
-        return Verdict(NOT_ABOVE, sentence, " ".join([*first, wording.read]), compared)
+        if is_incomplete:
+            return Verdict(NOT_ABOVE, sentence, "complete", wording.complete, compared)
+        return Verdict(NOT_ABOVE, sentence, "read", wording.read, compared)
     sentence = (
         f"Its {wording.score} is {number(value)} higher than that of {closest.baseline}, which may be chance "
         f"({_interval(closest)})."
     )
+    if is_incomplete:
+        return Verdict(NOT_ABOVE, sentence, "complete", wording.complete, compared)
     needed = _rounded_up(closest.difference.n_clusters * ((value - low) / value) ** 2)
-    more = f"About {needed:,} {wording.clusters} would show a difference of this size. {wording.add}"
-    return Verdict(NOT_ABOVE, sentence, " ".join([*first, more]), compared, needed)
+    sentence += f" About {needed:,} {wording.clusters} would show a difference of this size."
+    return Verdict(NOT_ABOVE, sentence, "add", wording.add, compared, needed)
 
 
 def _rounded_up(count: float) -> int:

@@ -69,9 +69,15 @@ def test_a_difference_that_may_be_chance_says_how_many_clusters_would_show_it() 
     result = judged(compared(), compared("mention_rule", difference(0.05, -0.07, 0.17)))
     assert (result.state, result.needed) == ("not_above", 240)
     assert result.sentence == (
-        "Its competence is 0.05 higher than that of mention_rule, which may be chance (−0.07 to 0.17)."
+        "Its competence is 0.05 higher than that of mention_rule, which may be chance (−0.07 to 0.17). "
+        "About 240 families would show a difference of this size."
     )
-    assert result.next_step == "About 240 families would show a difference of this size. Add scenarios."
+    assert (result.step, result.next_step) == ("add", "Add scenarios.")
+
+
+def test_missing_items_come_before_more_clusters() -> None:
+    result = judged(compared(result=difference(0.05, -0.07, 0.17, missing=3)))
+    assert (result.state, result.step, result.needed) == ("not_above", "complete", None)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +146,7 @@ def test_a_difference_that_every_cluster_shares_counts_as_it_is(value, state) ->
 
 def test_programs_read_the_differences_behind_a_verdict() -> None:
     payload = judged(compared(result=difference(missing=2), if_wrong=difference(0.2, 0.1, 0.3))).as_dict()
-    assert (payload["state"], payload["next"], payload["needed"]) == ("above", "", None)
+    assert (payload["state"], payload["step"], payload["next"], payload["needed"]) == ("above", "", "", None)
     (baseline,) = payload["baselines"]
     assert (baseline["baseline"], baseline["value"], baseline["low"], baseline["high"]) == (
         "majority",

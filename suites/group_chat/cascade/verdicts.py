@@ -29,9 +29,11 @@ WORDING = Wording(
     cluster="family of scenarios",
     clusters="families of scenarios",
     add="Add scenarios made from other scripts.",
-    complete="Name the judges that decisions wait for, and let the agent decide where it has not yet.",
-    read="Read the decisions that failed, under Stages.",
+    complete="Run the agent where it has not decided, and name the judges that decisions wait for.",
+    read="See where its decisions fail.",
 )
+VERDICTS = "verdicts"
+"""Key of the table of verdicts."""
 NO_SECRET = "no decision about a secret"
 NO_PROBE, NO_DECISION = "no scenario has a probe", "it decided at no probe"
 AVERAGED = "The three scores are never averaged: one that is good does not make up for another that is bad."
@@ -75,8 +77,10 @@ class RowVerdict:
 
 
 def row_verdicts(context: Context) -> tuple[RowVerdict, ...]:
-    """Return the verdict of every system, then the figures of the best baseline."""
-    return tuple(_row_verdict(context, row) for row in context.all())
+    """Return the verdict of every system, the most competent first, then the figures of the best baseline."""
+    rows = [_row_verdict(context, row) for row in context.rows]
+    rows.sort(key=lambda row: 1.0 if row.competence.value is None else -row.competence.value)
+    return (*rows, _row_verdict(context, context.best))
 
 
 def _row_verdict(context: Context, row: Row) -> RowVerdict:
@@ -211,9 +215,7 @@ def table(rows: Sequence[RowVerdict], judges: Sequence[str]) -> Table:
         "Decided",
     )
     lines = tuple(Line(row.label, cells(row), row.row.is_baseline) for row in rows)
-    return Table(
-        "verdicts", "Verdicts and the three scores", heads, lines, (*_sentences(rows), RULE, AVERAGED)
-    )
+    return Table(VERDICTS, "Verdicts and the three scores", heads, lines, (*_sentences(rows), RULE, AVERAGED))
 
 
 def _sentences(rows: Sequence[RowVerdict]) -> Iterator[str]:
