@@ -153,6 +153,7 @@ class VerdictRow:
     """A verdict with its figures, each a value with small print, in the order of its table's columns.
 
     `by` is small print under the title. `step` says what to do next and links to `href` if there is one.
+    `word` replaces the usual word for the state.
     """
 
     title: str
@@ -162,6 +163,7 @@ class VerdictRow:
     reason: str
     step: str = ""
     href: str = ""
+    word: str = ""
 
 
 @dataclass(frozen=True)
