@@ -46,7 +46,7 @@ from calibration.statistics.table import STATISTICS
 
 LIMIT = 0.15  # tail of the chi-square, for the little that R people may show of their differences
 Direction = Literal["more", "less"]
-TOO_FEW = "two raters do not show how far raters differ; three do"
+TOO_FEW = "two raters are too few to tell how far raters differ: three are needed"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def beyond_one_more(gap: float, margin: float | None) -> bool:
 
 def unknown_of_one_more(n_people: int, plural: str, singular: str) -> str:
     """Return the clause on missing knowledge: with these people, a gap may be that of one more person."""
-    return f"it takes more than {n_people} {plural} to show whether one more {singular} would differ as much"
+    return f"{n_people} {plural} are too few to tell whether one more {singular} would differ as much"
 
 
 def spread(people: Sample, weights: Floats) -> Spread:
