@@ -61,7 +61,25 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     ]
     with ProcessPoolExecutor(options.processes) as pool:
         rows = list(pool.map(_cell, cells))
-    return {"headline": _headline(rows), "studies": options.studies, "rule": rule.gap, "rows": rows}
+    return {
+        "headline": _headline(rows),
+        "studies": options.studies,
+        "gap": rule.gap,
+        "summary": summary(rows),
+        "rows": rows,
+    }
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return, per kind of judge and number of dialogues, the least and the largest share of each state."""
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["judge"], row["dialogues"]), []).append(row)
+    return [
+        {"judge": judge, "dialogues": n}
+        | {state: [min(c[state] for c in cells), max(c[state] for c in cells)] for state in TITLES}
+        for (judge, n), cells in sorted(groups.items(), key=lambda g: (JUDGES.index(g[0][0]), g[0][1]))
+    ]
 
 
 def _headline(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
