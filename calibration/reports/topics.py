@@ -23,6 +23,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
+from calibration.reports.names import Names
 from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
@@ -33,7 +34,7 @@ MOST_VERDICTS = 8
 """Largest number of verdicts shown at once; of more, only those on leading questions are."""
 
 
-def verdict_table(result: Snapshot, *, study: int | None, part: str) -> VerdictTable | None:
+def verdict_table(result: Snapshot, names: Names, *, study: int | None, part: str) -> VerdictTable | None:
     """Return the verdicts with links to the pages of a study; without a study, with texts in their place."""
     if not result.verdicts:
         return None
@@ -42,7 +43,7 @@ def verdict_table(result: Snapshot, *, study: int | None, part: str) -> VerdictT
     leading = _leading_refs(questions)
     verdicts = sorted(result.verdicts, key=lambda verdict: verdict.ref not in leading)
     n_leading = sum(verdict.ref in leading for verdict in verdicts)
-    rows = tuple(_verdict_row(verdict, titles.get(verdict.ref), study, part) for verdict in verdicts)
+    rows = tuple(_verdict_row(verdict, titles.get(verdict.ref), names, study, part) for verdict in verdicts)
     n_shown = len(rows) if len(rows) <= MOST_VERDICTS else min(max(n_leading, 1), MOST_VERDICTS)
     judged = "judge" if all(verdict.kind in (JUDGE, PANEL) for verdict in verdicts) else "rater"
     people = crowd(questions).many.capitalize()
@@ -56,12 +57,14 @@ def _leading_refs(questions: Sequence[QuestionFigures]) -> set[str]:
     return refs | ({leading.data.ref} if leading else set())
 
 
-def _verdict_row(verdict: RaterVerdict, title: str | None, study: int | None, part: str) -> VerdictRow:
+def _verdict_row(
+    verdict: RaterVerdict, title: str | None, names: Names, study: int | None, part: str
+) -> VerdictRow:
     symbol = worded(verdict.statistic).symbol
     answered = percent(verdict.n_answered / verdict.n_items) if verdict.n_items else "–"
     return VerdictRow(
         title or verdict.title,
-        verdict.rater,
+        " · ".join(filter(None, (names.short(verdict.rater), names.detail(verdict.rater)))),
         verdict.state,
         (_value(verdict.agreement, f"{symbol} "), _value(verdict.people), (answered, "")),
         verdict.sentence,
@@ -189,17 +192,28 @@ def _weakest(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
 
 
 def _better(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
-    pairs = [pair for comparison in result.compared for pair in comparison.pairs if pair.difference.ok]
-    if not pairs:
+    """Return the difference of the first two judges compared on the leading question."""
+    compared = {comparison.ref for comparison in result.compared if comparison.pairs}
+    question = leading_question([question for question in questions if question.data.ref in compared])
+    if question is None:
         return ""
-    pair = pairs[0]
-    difference = pair.difference.point
-    clear = pair.difference.low is not None and not pair.difference.low <= 0 <= (pair.difference.high or 0)
-    symbol = worded(pair.statistic).symbol
-    if not clear:
-        return f"no clear difference between {pair.names[0]} and {pair.names[1]} in {symbol}"
-    better = pair.names[0] if difference > 0 else pair.names[1]
-    return f"{better}, by {number(abs(difference), 2)} in {symbol}"
+    pairs = [
+        pair
+        for comparison in result.compared
+        if comparison.ref == question.data.ref
+        for pair in comparison.pairs
+        if pair.difference.ok
+    ]
+    pair = next((pair for pair in pairs if pair.statistic == question.headline), pairs[0] if pairs else None)
+    if pair is None:
+        return ""
+    low, high, symbol = pair.difference.low, pair.difference.high, worded(pair.statistic).symbol
+    if low is None or high is None or low <= 0 <= high:
+        text = f"no clear difference between {pair.names[0]} and {pair.names[1]}"
+    else:
+        better = pair.names[0] if pair.difference.point > 0 else pair.names[1]
+        text = f"{better}, by {number(abs(pair.difference.point), 2)} in {symbol}"
+    return _about(question, questions, text)
 
 
 def _calibrated(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
