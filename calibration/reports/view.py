@@ -387,7 +387,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "overview": _overview(result),
         "people_counted": crowd(questions).counted(n_people) if n_people else "",
         "failures": failures(result, names) if params is not None else [],
-        "topics": topics(result, params),
+        "topics": topics(result, names, params),
         "means": means(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
@@ -409,7 +409,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
     }
 
 
-def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
+def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[TopicView]:
     """Return the topics with content, in the order of the page; those of the study's purpose are open.
 
     Without judges and metrics, what would say how well a judge does says how well people do. Files have no
@@ -419,7 +419,7 @@ def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
     has_judges = any(question.judging or question.names(METRIC) for question in questions)
     agreement = tables.agreement(result)
     by_topic: dict[Topic, TopicView] = {
-        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result).items()
+        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result, names).items()
     }
     judged: Topic = "judge-agrees" if has_judges else "people-agree"
     by_topic[judged].agreement.extend(agreement)
