@@ -153,6 +153,7 @@ class VerdictRow:
     """A verdict with its figures, each a value with small print, in the order of its table's columns.
 
     `by` is small print under the title. `step` says what to do next and links to `href` if there is one.
+    `word` replaces the usual word for the state.
     """
 
     title: str
@@ -162,6 +163,7 @@ class VerdictRow:
     reason: str
     step: str = ""
     href: str = ""
+    word: str = ""
 
 
 @dataclass(frozen=True)
@@ -277,7 +279,7 @@ class View:
     @property
     def why_empty(self) -> str:
         """Text in place of a view without content: its title and the reasons."""
-        why = "; ".join(self.table.notes) or " ".join(self.remarks).rstrip(".") or "there is nothing to show"
+        why = "; ".join(self.table.notes) or " ".join(self.remarks).rstrip(".") or "no figures"
         return f"{self.table.title}: {why}."
 
 
@@ -429,7 +431,7 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             if state == "passed":
                 compared = f"{compared}, for {replaced_text(entry, question.crowd)}"
             elif verdict is not None and ok(entry):
-                remarks.append(f"{judge} on {title} is not passed: {verdict.why}.")
+                remarks.append(f"{judge} does not pass on {title}: {verdict.why}.")
             rows.append(replace(_row(title, question, compared, cells), first=place == 0))
     columns, rows = filled([(key, worded(key).heading) for key in JUDGE_TESTS], rows)
     return tabulate("replacement", "Alternative annotator test", columns, rows, remarks=remarks)

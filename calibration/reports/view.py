@@ -99,15 +99,12 @@ def _sentence(row: Calls) -> str:
         [mode for mode in (AT_ONCE, IN_BATCHES) if mode in calls_by_mode],
     )
     if not modes:
-        return f"{row.rater} took the replies that equal requests of other runs had got, {_calls(n_cached)}."
+        return f"{row.rater} reused the replies to equal requests of other runs for {_calls(n_cached)}."
     how = modes[0]
     if len(modes) > 1:
         how = " and ".join(f"{mode} for {_calls(calls_by_mode[mode])}" for mode in modes)
-    cached = (
-        f"; {_calls(n_cached)} took the reply that an equal request of another run had got"
-        if n_cached
-        else ""
-    )
+    reused = "reuses" if n_cached == 1 else "reuse"
+    cached = f"; {_calls(n_cached)} {reused} the reply to an equal request of another run" if n_cached else ""
     return f"{row.rater} was asked {how}{cached}."
 
 
