@@ -140,6 +140,26 @@ def tag_tables_in_percent(result: Snapshot) -> list[Table]:
     ]
 
 
+def cocoeval_table_seven(result: Snapshot, table: TagTable) -> Table:
+    """Return table 7 of a judge in the paper's columns: marked turns, and the judge against each person."""
+    people = crowd(figures(result))
+    own = _tag_table(table, people, percent=True, among_people=False)
+    marked = [("detected_by_people", people.many.capitalize()), ("detected_by_judge", "Judge")]
+    return replace(
+        own,
+        key=table_key("cocoeval_7", question_key(table.scheme), table.judge),
+        title=f"CoCoEval table 7: {table.judge} against {people.many}, {table.scheme_title}",
+        columns=[*marked, *own.columns[len(marked) :]],
+        over=[("Marked turns", 2), (f"Judge against {people.many}", len(TAG_FIGURES))],
+        remarks=_tag_remarks(table, people),
+        caption=f"Agreement of {table.judge} with {people.counted(len(table.people))} on "
+        f"{counted(len(table.rows) - 1, 'behaviour')} in {counted(table.n_items, 'turn')}. Marked turns show "
+        f"the behaviour; of {people.many} the mean. Precision and recall (in percent), MCC and Cohen’s κ "
+        f"are of the judge against each {people.one}, then their mean. The last row joins the behaviours end "
+        f"to end. Policy {table.policy}.",
+    )
+
+
 def _policy(params: PageParams) -> str:
     policy = params.get("policy")
     return policy if policy in POLICIES else DEFAULT
@@ -174,8 +194,8 @@ def _tag_remarks(table: TagTable, people: Crowd) -> tuple[str, ...]:
     return tuple(filter(None, sentences))
 
 
-def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
-    several = len(table.people) > 1
+def _tag_table(table: TagTable, people: Crowd, percent: bool, *, among_people: bool = True) -> Table:
+    several = among_people and len(table.people) > 1
     heads = [(name, worded(STATISTIC.get(name, name)).heading) for name in TAG_FIGURES]
     columns = [
         ("detected_by_people", f"Marked by {people.many}"),

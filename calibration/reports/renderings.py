@@ -426,11 +426,10 @@ RENDERINGS: dict[str, Rendering[Report, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TableOfReport:
-    """A table with its report, and the caption that its file has instead of its title."""
+    """A table with its report."""
 
     report: Report
     table: Table
-    caption: str = ""
 
 
 def table_of_report(report: Report, key: str) -> TableOfReport | None:
@@ -455,7 +454,7 @@ def write_table_markdown(source: TableOfReport) -> str:
     """Return a table with its title, its remarks, and where its figures come from."""
     table = source.table
     notes = [f"- {markdown(text)}" for text in _origin(source.report)]
-    return "\n".join([f"**{markdown(source.caption or table.title)}**", "", *_markdown(table), *notes, ""])
+    return "\n".join([f"**{markdown(table.caption or table.title)}**", "", *_markdown(table), *notes, ""])
 
 
 def write_table_latex(source: TableOfReport) -> str:
@@ -466,7 +465,7 @@ def write_table_latex(source: TableOfReport) -> str:
             *(latex_comment(text) for text in _origin(source.report)),
             LATEX_NEEDS,
             r"\begin{table}[t]",
-            rf"\caption{{{escaped(source.caption or table.title)}}}",
+            rf"\caption{{{escaped(table.caption or table.title)}}}",
             rf"\label{{tab:{table.key}}}",
             *_latex(table),
             r"\end{table}",
@@ -501,7 +500,7 @@ def write_table_json(source: TableOfReport) -> str:
         {
             "key": table.key,
             "title": table.title,
-            "caption": source.caption,
+            "caption": table.caption,
             "columns": columns,
             "rows": rows,
             "remarks": [*table.notes, *table.remarks],

@@ -31,6 +31,7 @@ from calibration.reports import (
     unanswered,
 )
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, label, worded
+from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import PageParams, Row, Section, Table, View, filled, items_params, tabulate
 from calibration.reports.wording import counted
@@ -263,10 +264,11 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
 
 
 def keyed_tables(result: Snapshot) -> dict[str, tables.Table]:
-    """Return every table of a report by its key: those of its files, then those that only its page shows."""
+    """Return every table of a report by its key: of its files, of the page alone, and of papers."""
     by_key: dict[str, tables.Table] = {}
     page_tables = (table for section in SECTIONS for table in section.page_tables(result))
-    for table in chain(tables_of(result), page_tables):
+    published = (paper.table for paper in paper_tables(result))
+    for table in chain(tables_of(result), page_tables, published):
         by_key.setdefault(table.key, table)
     return by_key
 
@@ -308,6 +310,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
             (section, _with_svg(section.charts(result)), views) for section, views in sections(result, params)
         ],
         "means": means(result),
+        "papers": paper_tables(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
         "matrices": matrices(result) if params is None else [],
