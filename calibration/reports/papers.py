@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from calibration.ratings.definitions import TURN
 from calibration.reports import behaviours, levels
-from calibration.reports.figures import JUDGE, worded
+from calibration.reports.figures import JUDGE, crowd, figures, worded
 from calibration.reports.snapshot import LevelRow, LevelTable, Snapshot
 from calibration.reports.tables import Table, question_key, table_key
 from calibration.reports.wording import counted, join_names
@@ -42,13 +42,13 @@ def paper_tables(result: Snapshot) -> list[PaperTable]:
 
 def _cocoeval(result: Snapshot) -> list[PaperTable]:
     tag_tables = [table for table in result.tags if table.policy == behaviours.DEFAULT and table.rows]
-    several = len(tag_tables) > 1
+    several, people = len(tag_tables) > 1, crowd(figures(result))
     schemes = len({table.scheme for table in tag_tables})
     return [
         PaperTable(
             "CoCoEval",
             7,
-            behaviours.cocoeval_table_seven(result, table),
+            behaviours.table_seven(table, people, percent=True, among_people=False),
             (f"{table.judge}, {table.scheme_title}" if schemes > 1 else table.judge) if several else "",
         )
         for table in tag_tables

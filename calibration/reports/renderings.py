@@ -459,19 +459,19 @@ def write_table_markdown(source: TableOfReport) -> str:
 
 def write_table_latex(source: TableOfReport) -> str:
     """Return a table as a float with caption and label, with where its figures come from as a comment."""
-    table = source.table
-    return "\n".join(
-        [
-            *(latex_comment(text) for text in _origin(source.report)),
-            LATEX_NEEDS,
-            r"\begin{table}[t]",
-            rf"\caption{{{escaped(table.caption or table.title)}}}",
-            rf"\label{{tab:{table.key}}}",
-            *_latex(table),
-            r"\end{table}",
-            "",
-        ]
-    )
+    comments = (latex_comment(text) for text in _origin(source.report))
+    return "\n".join([*comments, LATEX_NEEDS, *latex_float(source.table), ""])
+
+
+def latex_float(table: Table) -> list[str]:
+    """Return a table as lines of a LaTeX float, with its caption and label."""
+    return [
+        r"\begin{table}[t]",
+        rf"\caption{{{escaped(table.caption or table.title)}}}",
+        rf"\label{{tab:{table.key}}}",
+        *_latex(table),
+        r"\end{table}",
+    ]
 
 
 def write_table_json(source: TableOfReport) -> str:
