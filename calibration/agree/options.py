@@ -253,8 +253,8 @@ def _add_more(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--table7",
         action="store_true",
-        help="read all binary questions as behaviours and print each judge's marks against the people's first, "
-        "and alone unless another option asks for a further section",
+        help="read all binary questions as behaviours and print each judge's marks against the people's, "
+        "first and alone unless another option asks for a further section",
     )
     parser.add_argument(
         "--policy",
