@@ -59,6 +59,16 @@ urlpatterns = [
         route(studies.report_table),
         name="api-report-table",
     ),
+    path(
+        "studies/<int:pk>/shares/",
+        route(studies.report_shares, studies.create_report_share),
+        name="api-report-shares",
+    ),
+    path(
+        "studies/<int:pk>/shares/<int:share>/",
+        route(studies.revoke_report_share),
+        name="api-report-share",
+    ),
     path("corpora/<int:pk>/report/", route(studies.corpus_report), name="api-corpus-report"),
     path("campaigns/<int:campaign>/report/", route(studies.campaign_report), name="api-campaign-report"),
     path("campaigns/<int:campaign>/plan/", route(studies.campaign_plan), name="api-campaign-plan"),

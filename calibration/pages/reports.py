@@ -35,12 +35,20 @@ from calibration.reports.figures import worded
 from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import PEOPLE as ALL_PEOPLE
-from calibration.reports.view import charts_of, pairs_of, view_of
+from calibration.reports.view import charts_of, failures, pairs_of, view_of
 from calibration.reports.wording import crowd_of
 from calibration.statistics.planning import GAP
 from calibration.studies import plan_texts, plans
 from calibration.studies import study_actions as studies
-from calibration.studies.disagreements import Listing, items_with_answers, listing, table, value_name
+from calibration.studies.disagreements import (
+    GivenAnswer,
+    ItemAnswers,
+    Listing,
+    items_with_answers,
+    listing,
+    table,
+    value_name,
+)
 from calibration.studies.inputs import split_of
 from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read
 from config.permissions import researcher_only
@@ -144,6 +152,58 @@ def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404  # no question has a matrix
     context = {"study": displayed.study, "report": displayed, "switches": _switches(request)}
     return render(request, "calibration/_pairs.html", context | {"pairs": pairs})
+
+
+MOST_FAILURES = 5
+"""Number of disagreements that a report shows; the page of all is one link away."""
+
+
+@require_GET
+@study_researcher_only
+@refusal_shown
+def report_failures(request: HttpRequest, pk: int) -> HttpResponse:
+    """Where a judge fails on a question: its answers beside people's, and the largest disagreements."""
+    displayed = _displayed_report(request, pk)
+    pairs = failures(snapshot_of(displayed))
+    if not pairs:
+        raise Http404  # no judge answered beside people
+    question, judge = request.GET.get("question", ""), request.GET.get("a", "")
+    of_question = [pair for pair in pairs if pair.ref == question] or [
+        pair for pair in pairs if pair.ref == pairs[0].ref
+    ]
+    selected = next((pair for pair in of_question if pair.judge == judge), of_question[0])
+    params = {"question": selected.ref, "a": selected.judge, "b": ALL_PEOPLE}
+    try:
+        items_listed = listing(displayed.study, displayed.part, params)
+    except KeyError as error:
+        raise Http404 from error  # the judge's labels are gone
+    rows = items_listed.rows[:MOST_FAILURES]
+    items = items_with_answers(
+        items_listed.question, items_listed.compared, rows, [items_listed.apart[row] for row in rows]
+    )
+    context = {
+        "study": displayed.study,
+        "report": displayed,
+        "switches": _switches(request),
+        "pairs": pairs,
+        "selected": selected,
+        "listing": items_listed,
+        "table": _table(items_listed, displayed.part),
+        "items": [(item, _sides(item, selected.judge)) for item in items],
+        "people": _everybody(items_listed)[ALL_PEOPLE],
+    }
+    return render(request, "calibration/_failures_of_judge.html", context)
+
+
+def _sides(item: ItemAnswers, judge: str) -> tuple[list[GivenAnswer], list[GivenAnswer]]:
+    """Return the answers of a judge to an item, and those of people."""
+    sides: tuple[list[GivenAnswer], list[GivenAnswer]] = ([], [])
+    for answer in item.answers:
+        for side, is_judge in zip(sides, (True, False), strict=True):
+            voices = tuple(voice for voice in answer.raters if (voice.name == judge) is is_judge)
+            if voices:
+                side.append(GivenAnswer(answer.value, voices))
+    return sides
 
 
 @require_POST

@@ -196,14 +196,19 @@ def _tag_remarks(table: TagTable, people: Crowd) -> tuple[str, ...]:
     )
     out = f"; {dropped}{'is' if table.n_dropped == 1 else 'are'} left out" if dropped else ""
     not_asked = f"{table.judge} did not answer {join_names(table.unanswered)}." if table.unanswered else ""
-    alone = "" if len(table.people) > 1 else f"With one {people.one} nobody can be compared with each other."
+    alone = (
+        ""
+        if len(table.people) > 1
+        else f"Only one {people.one} answered: for agreement among people, at least two are needed."
+    )
     sentences = (
-        f"{counted(table.n_items, 'turn')} that {table.judge} and {people.counted(len(table.people))} "
-        f"answered{out}. Policy {table.policy}: {POLICIES[table.policy]}.",
+        f"Figures are over {counted(table.n_items, 'turn')} that {table.judge} and "
+        f"{people.counted(len(table.people))} answered{out}. Policy “{table.policy}”: "
+        f"{POLICIES[table.policy]}.",
         alone,
         not_asked,
-        f"Each figure is the mean over {people.many}, each the reference; the last row joins all behaviours "
-        "end to end.",
+        f"Each figure is the mean over {people.many}, with each of them as the reference in turn. The last "
+        "row pools all behaviours.",
     )
     return tuple(filter(None, sentences))
 
@@ -280,7 +285,7 @@ def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell)
 
 
-TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked, page_tables=tag_tables_in_percent)
+TABLE_SEVEN = Section("tags", "paper-tables", tag_views, tag_lines, marked, page_tables=tag_tables_in_percent)
 
 
 # Prevalence of a behaviour: by the judge on all items, by people on some, and corrected.
@@ -330,14 +335,13 @@ def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list
 def _prevalence_remarks(rows: tuple[PrevalenceRow, ...], people: Crowd) -> tuple[str, ...]:
     fewest = min(rows, key=lambda row: row.n_labelled)
     divided = max(row.n_divided for row in rows)
+    hold = "has" if divided == 1 else "have"
     sentences = (
-        f"Shares of items, corrected for the judge's errors on those that {people.many} answered too "
-        f"({fewest.n_labelled:,} at least).",
-        f"A bad judge does not bias the prediction-powered share if {people.many} answered a random sample; "
-        "Rogan-Gladen holds if the judge errs on the rest as it does there.",
-        f"{counted(divided, 'cluster')} hold both kinds of items, and count as if they were two."
-        if divided
-        else "",
+        "Shares of items with the behaviour, corrected for the judge’s errors on the items that "
+        f"{people.many} answered, too (at least {fewest.n_labelled:,}).",
+        f"The prediction-powered share is unbiased even with a bad judge, if {people.many} answered a random "
+        "sample. Rogan-Gladen is unbiased if the judge makes the same errors on the other items.",
+        f"{counted(divided, 'cluster')} {hold} items of both kinds and count twice." if divided else "",
     )
     return tuple(filter(None, sentences))
 
@@ -349,7 +353,7 @@ def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
-PREVALENCE = Section("prevalence", prevalence_views, prevalence_lines)
+PREVALENCE = Section("prevalence", "paper-tables", prevalence_views, prevalence_lines)
 
 
 # Behaviours outside the scheme's list: number of turns with one, raters, and notes.
@@ -358,7 +362,10 @@ MOST_NOTES = 20
 MOST_ROWS = 12
 """Number of raters that the page shows at once: those who marked most."""
 NOTE = f"{ANOTHER}_note"
-WILSON = "Wilson’s interval takes turns for independent; those of one dialogue are alike, so it is too short."
+WILSON = (
+    "Wilson’s intervals assume that turns are independent. Turns of one dialogue are alike, so these "
+    "intervals are too narrow."
+)
 
 
 @dataclass(frozen=True)
@@ -456,17 +463,17 @@ def _annotators(people: Crowd, table: CoverageTable) -> tuple[str, str]:
 
 
 def _sentence(subjects: tuple[str, str], marked: int, share: Result) -> str:
-    """Return `No annotator found one in 1,080 turns (at most 0.35%, Wilson).`, or the number found."""
+    """Return `No annotator marked another behaviour in 1,080 turns (at most 0.35%)`, or the number marked."""
     nobody, somebody = subjects
     turns = counted(share.n_items, "turn")
     if not share.ok:
         return f"{somebody}: {share.reason}."
     if not marked:
-        text = f"{nobody} found {'one' if nobody.startswith('no ') else 'none'} in {turns}"
-        text += f" (at most {percent(share.high, 2)}, Wilson)."
+        marked_none = "marked another behaviour" if nobody.startswith("no ") else "marked no other behaviour"
+        text = f"{nobody} {marked_none} in {turns} (at most {percent(share.high, 2)}, Wilson)."
     else:
         ends = f"{percent(share.low, 2)} to {percent(share.high, 2)}"
-        text = f"{somebody} found another behaviour in {marked:,} of {turns} "
+        text = f"{somebody} marked another behaviour in {marked:,} of {turns} "
         text += f"({percent(share.value, 2)}; {ends}, Wilson)."
     return text[:1].upper() + text[1:] if nobody.startswith("no ") else text
 
@@ -494,7 +501,7 @@ def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(table.ref, note.item, NOTE, figure)
 
 
-COVERAGE = Section("coverage", coverage_views, coverage_lines)
+COVERAGE = Section("coverage", "rater-by-rater", coverage_views, coverage_lines)
 
 
 # Agreement on evidence: how far raters with the same answer point at the same turns and words.
@@ -555,21 +562,20 @@ def _compared(row: EvidenceRow, people: Crowd) -> str:
 
 
 def _evidence_remarks(table: EvidenceTable) -> Iterator[str]:
-    yield f"{table.n_pointed:,} of {counted(table.n_answers, 'answer')} that may point at something do."
+    yield f"{table.n_pointed:,} of {counted(table.n_answers, 'answer')} point at turns or words."
     if not table.n_pointed:
         return
     yield (
-        "Compared are raters who gave the same answer about an item and both point somewhere; every item "
+        "Raters are compared on items where they gave the same answer and both point somewhere; every item "
         "counts once."
     )
     if not table.rows:
-        yield "One rater answered, so there is nothing to compare."
+        yield "Only one rater answered: let a second rater answer to compare what they point at."
         return
     yield (
-        "F1 is twice what two raters share divided by what the two point at in all, IoU the share of what "
-        "either points at that both do. α compares sets of turns by the MASI distance, beyond what pointing "
-        "at the same places by chance gives"
-        + (": places counted back from the rated turn." if table.item_kind == "turn" else ".")
+        "F1: twice what two raters share, divided by all that the two point at. IoU: what both point at, "
+        "divided by what either points at. α: agreement on sets of turns beyond chance, by the MASI distance"
+        + (", with places counted back from the rated turn." if table.item_kind == "turn" else ".")
     )
 
 
@@ -581,4 +587,4 @@ def evidence_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(table.ref, table.title, figure.name, figure)
 
 
-EVIDENCE = Section(KEY, evidence_views, evidence_lines)
+EVIDENCE = Section(KEY, "judge-agrees", evidence_views, evidence_lines)

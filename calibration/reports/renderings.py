@@ -27,7 +27,7 @@ from calibration.renderings import (
     markdown,
     markdown_table,
 )
-from calibration.reports import sentences, tables
+from calibration.reports import sentences, tables, verdicts
 from calibration.reports.snapshot import Figure, Marks, Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, CsvLine, Table
 from calibration.reports.view import (
@@ -41,7 +41,7 @@ from calibration.reports.view import (
     view_of,
     without_content,
 )
-from calibration.reports.wording import counted, interval, join_names
+from calibration.reports.wording import counted, interval, join_names, narrowing
 
 # Shared by the written formats of a report.
 
@@ -77,13 +77,18 @@ def summary(report: Report) -> str:
 
 
 def part_line(report: Report) -> str:
-    """Name the part of the split that a report shows."""
-    split = snapshot_of(report).split
-    if snapshot_of(report).definition.is_of_training:
+    """Name the part of the split that a report shows, and the subset to which it is narrowed."""
+    result = snapshot_of(report)
+    subset = narrowing(result)
+    return f"{_part(result)} {subset[0].upper()}{subset[1:]}." if subset else _part(result)
+
+
+def _part(result: Snapshot) -> str:
+    if result.definition.is_of_training:
         return "The training part: its dialogues are in no split."
-    if split is None:
+    if result.split is None:
         return "No split: all dialogues."
-    return f"Part {report.part} of split {split.name} (seed {split.seed})."
+    return f"Part {result.part} of split {result.split.name} (seed {result.split.seed})."
 
 
 def look_lines(report: Report) -> list[str]:
@@ -113,10 +118,10 @@ FIGURE_HEAD = ("raters", *VALUES, *COUNTS, "method", "part", "inputs_hash")
 
 
 def write_csv(report: Report) -> str:
-    """Return every figure: of the panel, pairs, the judge's test and gaps, then section by section."""
+    """Return the verdicts, then every figure: panel, pairs, the judge's test, gaps, and by section."""
     result = snapshot_of(report)
     by_section = (line for section in SECTIONS for line in section.lines(result))
-    rows = (_csv_row(line, report) for line in chain(_figures(result), by_section))
+    rows = (_csv_row(line, report) for line in chain(verdicts.lines(result), _figures(result), by_section))
     return csv_text(chain([["question", "title", "name", *FIGURE_HEAD]], rows))
 
 
@@ -144,9 +149,13 @@ def _figures(result: Snapshot) -> Iterator[CsvLine]:
 
 def write_html(report: Report) -> str:
     """Return the report's page as a standalone file."""
+    return render_to_string("calibration/report_file.html", file_context(report))
+
+
+def file_context(report: Report) -> dict[str, Any]:
+    """Return the context of a page that stands by itself: its styles inline, no links into Concord."""
     styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
-    context = view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
-    return render_to_string("calibration/report_file.html", context)
+    return view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
 
 
 # A report as JSON: everything, unrounded.
@@ -192,6 +201,7 @@ def _added_entries(report: Report) -> dict[str, Any]:
     return {
         "looks_at_test": look_entries,
         "test_opened_for": opened,
+        "verdicts": verdicts.payloads(result),
         "answers": [asdict(answer) for answer in sentences.lede(result)],
         "caveats": sentences.caveats(result),
         "how_asked": how_asked(result),
@@ -211,9 +221,19 @@ def write_latex(report: Report) -> str:
     comments += [f"Not printed: {text}" for text in without_content(result)]
     lines = [latex_comment(text) for text in comments]
     lines += [LATEX_NEEDS]
+    if result.verdicts:
+        lines += [latex_comment("Verdicts"), *_verdicts_as_latex(result)]
     for table in tables_of(result):
         lines += [latex_comment(table.title), *_latex(table)]
     return "\n".join([*lines, ""])
+
+
+def _verdicts_as_latex(result: Snapshot) -> list[str]:
+    """Return the table of verdicts, with the reasons and next steps below."""
+    rows, head = verdicts.text_rows(result), verdicts.HEADINGS[:-2]
+    body = [_line_as_latex([*map(escaped, row[:-2])]) for row in rows]
+    remarks = [f"{row[1]}, {row[0]}: {row[-2]} {row[-1]}".strip() for row in rows]
+    return _table_as_latex(head, body, (), texts=len(head), remarks=remarks)
 
 
 def _origin(report: Report) -> list[str]:
@@ -335,6 +355,10 @@ def write_markdown(report: Report) -> str:
     """Return the report's answers, caveats and tables."""
     result = snapshot_of(report)
     lines = [f"# {markdown(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
+    if result.verdicts:
+        columns = range(len(verdicts.HEADINGS))
+        lines += ["## Verdicts", ""]
+        lines += [*markdown_table(verdicts.HEADINGS, verdicts.text_rows(result), columns), ""]
     for answer in sentences.lede(result):
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
         lines += [f"- {markdown(answer.title)} {figure}{markdown(answer.text)}"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from calibration.ratings.ratings import Answered
@@ -28,6 +28,7 @@ from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.ratings import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
+from calibration.statistics.verdicts import State
 
 # Rows of figures.
 
@@ -47,7 +48,7 @@ class Row:
     """One line: a question, the raters compared, the numbers of items, and a figure or None per column.
 
     `items` are the parameters of the link to its items, empty if only judges are compared. Rows of one
-    `heading` stand together under it.
+    `heading` stand together under it. `among_people`: it compares people with each other.
     """
 
     question: str
@@ -59,6 +60,7 @@ class Row:
     pooled: bool = False
     items: str = ""
     heading: str = ""
+    among_people: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,46 @@ def filled(
     """Drop the columns that no row fills."""
     used = [at for at in range(len(columns)) if any(row.cells[at] is not None for row in rows)]
     return [columns[at] for at in used], [replace(row, cells=[row.cells[at] for at in used]) for row in rows]
+
+
+# Verdicts as pages show them.
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """A verdict with its figures, each a value with small print, in the order of its table's columns.
+
+    `by` is small print under the title. `step` says what to do next and links to `href` if there is one.
+    `word` replaces the usual word for the state.
+    """
+
+    title: str
+    by: str
+    state: State
+    figures: tuple[tuple[str, str], ...]
+    reason: str
+    step: str = ""
+    href: str = ""
+    word: str = ""
+
+
+@dataclass(frozen=True)
+class VerdictTable:
+    """Verdicts of a report; rows after the first `leading` are shown on request if there are many."""
+
+    first: str
+    columns: tuple[str, ...]
+    rows: tuple[VerdictRow, ...]
+    leading: int = 12
+
+    @property
+    def groups(self) -> list[list[tuple[VerdictRow, list[tuple[str, str, str]]]]]:
+        """Return the leading rows and the others, each with its figures by heading."""
+        lines = [
+            (row, [(head, *texts) for head, texts in zip(self.columns, row.figures, strict=True)])
+            for row in self.rows
+        ]
+        return [lines[: self.leading], lines[self.leading :]] if len(lines) > self.leading else [lines]
 
 
 # Formats of a table's figures other than three decimals and an interval.
@@ -239,8 +281,23 @@ class View:
     @property
     def why_empty(self) -> str:
         """Text in place of a view without content: its title and the reasons."""
-        why = "; ".join(self.table.notes) or " ".join(self.remarks).rstrip(".") or "there is nothing to show"
+        why = "; ".join(self.table.notes) or " ".join(self.remarks).rstrip(".") or "no figures"
         return f"{self.table.title}: {why}."
+
+
+Topic = Literal[
+    "preferred",
+    "people-agree",
+    "judge-agrees",
+    "failures",
+    "better",
+    "calibrated",
+    "rater-by-rater",
+    "by-level",
+    "paper-tables",
+    "method",
+]
+"""Question of a reader that a section helps to answer; the anchor of its fold on the page."""
 
 
 def no_charts(result: Snapshot) -> Sequence[Chart]:
@@ -258,12 +315,13 @@ class Section:
     """Tables on one subject. `key` is its anchor on the page.
 
     `views` takes the switches of the page, or None for files, which show every variant. `lines` are all its
-    figures, unrounded. `page_tables` are tables that only the page shows. A section that `leads` stands
-    before the charts and tables of agreement: it is the purpose of its study. The JSON holds the field of
-    the snapshot, so it needs no function.
+    figures, unrounded. `page_tables` are tables that only the page shows. A section that `leads` is the
+    purpose of its study: it stands first in files and is open on the page, which gathers sections by `topic`.
+    The JSON holds the field of the snapshot, so it needs no function.
     """
 
     key: str
+    topic: Topic
     views: Callable[[Snapshot, PageParams | None], Sequence[View]]
     lines: Callable[[Snapshot], Iterable[CsvLine]]
     charts: Callable[[Snapshot], Sequence[Chart]] = no_charts
@@ -340,6 +398,24 @@ def agreement(result: Snapshot) -> list[Table]:
     return [table for table in agreement_tables if table.rows]
 
 
+def of_people(table: Table) -> Table:
+    """Return the rows of a table of agreement that compare people with each other, a part without files."""
+    columns, rows = filled(table.columns, [row for row in table.rows if row.among_people])
+    used = sorted({cell.note for row in rows for cell in row.cells if isinstance(cell, Cell)})
+    numbers = {note: number for number, note in enumerate(used, 1)}
+    rows = [
+        replace(
+            row,
+            cells=[
+                replace(cell, note=numbers[cell.note]) if isinstance(cell, Cell) else cell
+                for cell in row.cells
+            ],
+        )
+        for row in rows
+    ]
+    return replace(table, key="", columns=columns, rows=rows, notes=[table.notes[note - 1] for note in used])
+
+
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
     """Return the alternative annotator test of each judge: verdict, figures, and reason if not passed."""
     rows: list[Row] = []
@@ -357,7 +433,7 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             if state == "passed":
                 compared = f"{compared}, for {replaced_text(entry, question.crowd)}"
             elif verdict is not None and ok(entry):
-                remarks.append(f"{judge} on {title} is not passed: {verdict.why}.")
+                remarks.append(f"{judge} does not pass on {title}: {verdict.why}.")
             rows.append(replace(_row(title, question, compared, cells), first=place == 0))
     columns, rows = filled([(key, worded(key).heading) for key in JUDGE_TESTS], rows)
     return tabulate("replacement", "Alternative annotator test", columns, rows, remarks=remarks)
@@ -379,7 +455,8 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
         compared = question.counted_in(next((cell for cell in cells if cell), None))
-        rows.append(_row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE)))
+        row = _row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE))
+        rows.append(replace(row, among_people=True))
     for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):

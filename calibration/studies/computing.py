@@ -10,7 +10,16 @@ import numpy as np
 
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
-from calibration.reports import behaviours, judges, levels, preferences, raters, scores, unanswered
+from calibration.reports import (
+    behaviours,
+    judges,
+    levels,
+    preferences,
+    raters,
+    scores,
+    unanswered,
+    verdicts,
+)
 from calibration.reports.figures import HUMAN, METRIC
 from calibration.reports.snapshot import (
     FORMAT,
@@ -18,6 +27,7 @@ from calibration.reports.snapshot import (
     Figure,
     Link,
     Question,
+    RaterVerdict,
     Snapshot,
     SplitUsed,
     Totals,
@@ -40,9 +50,12 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
     panels = judges.Panels(definition, inputs.part, inputs.learning)
     subjects = [panels.among(data) for data in inputs.subjects]
     todo = [*subjects, *pooled(subjects)]
-    questions = []
+    questions: list[Question] = []
+    all_verdicts: list[RaterVerdict] = []
     for number, data in enumerate(todo, 1):
-        questions.append(_question(data, definition, is_pooled=number > len(subjects)))
+        question, its_verdicts = _question(data, inputs, is_pooled=number > len(subjects))
+        questions.append(question)
+        all_verdicts += its_verdicts
         if progress:
             progress(number, len(todo))
     campaign = inputs.scope.campaign
@@ -74,6 +87,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         fake_systems=inputs.fake_systems,
         evidence=behaviours.evidence_tables(inputs.evidence, definition),
         preferences=preferences.preference_tables(inputs.compared, definition),
+        verdicts=tuple(all_verdicts),
         floors=judges.floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, definition),
     )
 
@@ -94,8 +108,10 @@ def _counts(subjects: Sequence[SubjectData]) -> Totals:
     )
 
 
-def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> Question:
-    question = data.subject.question
+def _question(
+    data: SubjectData, inputs: Inputs, *, is_pooled: bool
+) -> tuple[Question, tuple[RaterVerdict, ...]]:
+    question, definition = data.subject.question, inputs.definition
     described = recorded(
         Question,
         question,
@@ -109,7 +125,7 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
     try:
         ratings = data.ratings(definition.samples)
     except RatingError as error:
-        return replace(described, problem=str(error))
+        return replace(described, problem=str(error)), ()
     of_people: Bools = np.any(~np.isnan(ratings.values[:, list(ratings.of_kind(HUMAN))]), axis=1)
     described = replace(
         described,
@@ -118,14 +134,18 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
         n_clusters=ratings.n_clusters,
         people_items=int(of_people.sum()),
     )
-    return _compared(described, ratings, definition)
+    return _compared(described, ratings, inputs)
 
 
-def _compared(described: Question, ratings: Ratings, definition: Definition) -> Question:
+def _compared(
+    described: Question, ratings: Ratings, inputs: Inputs
+) -> tuple[Question, tuple[RaterVerdict, ...]]:
     """Compute all applicable comparisons of people, judges and keys; metrics are compared with people only.
 
-    A metric that uses the question's categories is compared like a judge.
+    A metric that uses the question's categories is compared like a judge. The verdicts follow from these
+    ratings and the alternative annotator tests.
     """
+    definition = inputs.definition
     metrics = [column for column in ratings.of_kind(METRIC) if not ratings.on_scale[column]]
     others = [column for column in range(len(ratings.raters)) if column not in metrics]
     title = described.title
@@ -138,15 +158,24 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
         epsilon=definition.epsilon,
     )
     pairs = compared.pairs + _with_metrics(ratings, metrics, title, definition)
-    return replace(
+    stand_ins = tuple(_called(verdict, crowd) for verdict in compared.stand_ins)
+    question = replace(
         described,
         panel=_figures(compared.panel, crowd),
         pairs=_figures(pairs, crowd),
         replacement=_figures(compared.replacement, crowd),
         gaps=_figures(compared.gaps, crowd),
         pairs_left_out=compared.left_out,
-        stand_ins=tuple(_called(verdict, crowd) for verdict in compared.stand_ins),
+        stand_ins=stand_ins,
         f_intervals=_figures(f_intervals(ratings.take(others), compared.panel, definition.plan.level), crowd),
+    )
+    return question, verdicts.verdicts_of(
+        question,
+        ratings,
+        stand_ins=stand_ins,
+        crowd=crowd,
+        lengths=inputs.lengths,
+        definition=definition,
     )
 
 

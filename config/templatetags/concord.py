@@ -39,6 +39,18 @@ def get(mapping: Any, key: Any) -> Any:
 
 
 @register.filter
+def short(names: Any, name: str) -> str:
+    """Return a rater's name on pages, from a mapping of names (`calibration.reports.names`)."""
+    return str(names.short(name))
+
+
+@register.filter
+def detail(names: Any, name: str) -> str:
+    """Return the small print beside a rater's name on pages: its model and prompt version."""
+    return str(names.detail(name))
+
+
+@register.filter
 def pairs(mapping: Any) -> list[tuple[Any, Any]]:
     """Return the items of a mapping; empty if it is not a mapping."""
     return list(mapping.items()) if mapping else []
@@ -106,3 +118,12 @@ def tableframe(
 def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
     """Frame a dialog with its heading, initially closed."""
     return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
+
+
+@register.simple_block_tag
+def fold(
+    content: SafeString, id: str, *, title: str = "", result: str = "", is_open: bool = False
+) -> SafeString:
+    """Frame a section that folds; its heading states its main result."""
+    names = {"id": id, "title": title, "result": result, "is_open": is_open}
+    return render_to_string("_components/fold.html", {"content": content, **names})

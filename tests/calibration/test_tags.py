@@ -83,7 +83,7 @@ def test_the_page_shows_one_policy_by_name_and_switches_it(researcher: Client) -
     page = researcher.get(address).content.decode()
     assert "Tags: gpt0 against people, Tags (policy consistent)" in page
     assert "(policy cocoeval)" not in page
-    assert "60 turns that gpt0 and 2 people answered. Policy consistent: a person who never marks" in page
+    assert "60 turns that gpt0 and 2 people answered. Policy “consistent”: a person who never marks" in page
     other = researcher.get(address + "?policy=cocoeval").content.decode()
     assert "Tags: gpt0 against people, Tags (policy cocoeval)" in other
     assert "as published" in other
@@ -143,7 +143,7 @@ def test_one_person_alone_is_said_to_be_one(researcher: Client) -> None:
     report = _report(_rated(people=1))
     assert _table(report).rows[0].people == ()
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
-    assert "With one person nobody can be compared with each other." in page
+    assert "Only one person answered: for agreement among people, at least two are needed." in page
 
 
 @pytest.mark.exhaustive

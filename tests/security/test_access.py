@@ -16,7 +16,7 @@ def _names(*lines: str) -> set[str]:
     return {name for line in lines for name in line.split()}
 
 
-PUBLIC = _names("healthz readyz login use-link join sign-in-with sign-in-return")
+PUBLIC = _names("healthz readyz login use-link join sign-in-with sign-in-return shared-report")
 SIGNED_IN = _names(
     "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
     "api-my-campaigns api-password api-tokens api-token comfort api-comfort my-submissions my-messages",
@@ -60,6 +60,7 @@ RESEARCHERS = _names(
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
     "export-scheme",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
+    "raters rename-rater api-raters api-rater",
     "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
     "look-at-batch adopt-batch give-up-batch",
@@ -79,7 +80,8 @@ RESEARCHERS = _names(
     "api-export-prompt api-prompt-versions api-prompt-version",
     "campaign-watch api-campaign-watch campaign-plan api-campaign-plan",
     "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
-    "report-file report-table report-chart report-pairs report-items api-report-items",
+    "report-file report-table report-chart report-pairs report-failures report-items api-report-items",
+    "report-share api-report-shares api-report-share",
     "golds new-gold gold gold-file gold-provenance",
     "gold-difference gold-difference-file api-gold-rules api-preview-gold",
     "api-gold-difference api-gold-difference-file",

@@ -284,6 +284,8 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "corpus": worlds.make_world().corpus,
         "definition": {},
     },
+    "calibration.studies.share_actions.create": lambda by: {"report": worlds.make_report(by)},
+    "calibration.studies.share_actions.revoke": lambda by: {"share": worlds.make_report_share(by)},
     "calibration.studies.study_actions.open_test": lambda by: {
         "study": worlds.make_split_study(by),
         "purpose": "the paper",
@@ -315,6 +317,10 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "jobs.runs.pause": lambda by: {"run": worlds.make_run(by)},
     "jobs.runs.resume": lambda by: {"run": worlds.make_paused(by)},
     "jobs.runs.set_caps": lambda by: {"run": worlds.make_run(by), "caps": {"cap_calls": None}},
+    "annotation.work.rater_names.rename_rater": lambda by: {
+        "rater": worlds.make_run(by).rater,
+        "short_name": "Support judge v1",
+    },
     "judges.prompts.prompt_actions.create": lambda by: worlds.make_prompt_fields(),
     "judges.prompts.prompt_actions.add_version": lambda by: {
         "prompt": worlds.make_prompt().prompt,

@@ -27,7 +27,15 @@ from calibration.agree.ratings_file import (
     Table,
     read_ratings,
 )
-from calibration.agree.report import Additions, Block, Section, left_out_of, section_of
+from calibration.agree.report import (
+    Additions,
+    Block,
+    Section,
+    left_out_of,
+    section_of,
+    verdict_payloads,
+    verdicts_of,
+)
 from calibration.reports.wording import join_names
 from calibration.statistics import Analysis, Plan, analyse
 from calibration.statistics.core.engine import second_opinions
@@ -84,6 +92,7 @@ class Command(BaseCommand):
                 "input": _describe_input(file, sections),
                 "statistics": entries,
                 "stand_in": _stand_ins(sections),
+                "verdicts": [line for section in sections for line in verdict_payloads(section)],
             }
             for added in additions:
                 document |= added.lists
@@ -207,7 +216,8 @@ def _analyse_parts(
             more_blocks += blocks
             idle = [other for other in idle if other is not option or not blocks]
         more_blocks += judges.floor(ratings, part.question, derived_raters, plan)
-        sections.append(section_of(title, ratings, analysis, file.cluster, facts, more_blocks))
+        verdicts = [] if against else verdicts_of(ratings, analysis, plan, file.cluster)
+        sections.append(section_of(title, ratings, analysis, file.cluster, facts, more_blocks, verdicts))
         marked = {"stratum": part.stratum} if options["by"] else {}
         beside.add(part.question, title, readings, marked)
         more = [replace(entry, question=part.question) for block in more_blocks for entry in block.entries]
