@@ -67,7 +67,8 @@ class Row:
 class Table:
     """A title, column keys with headings, rows, and numbered notes on why figures are missing.
 
-    `key` is its address: unique in a report, and the same in every report of a study.
+    `key` is its address: unique in a report, and the same in every report of a study. `caption` is the text
+    for a paper, in place of the title.
     `first` heads the rows' first column. If no row names the raters compared, there is no column for them.
     `over` are headings above the columns, each with the number it spans; `remarks` are sentences under the
     table.
@@ -81,6 +82,7 @@ class Table:
     first: str = "Question"
     over: list[tuple[str, int]] = field(default_factory=list)
     remarks: tuple[str, ...] = ()
+    caption: str = ""
 
     @property
     def compares(self) -> bool:

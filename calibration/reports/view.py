@@ -43,6 +43,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.names import Names, names_of
+from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import (
     PageParams,
@@ -321,10 +322,11 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
 
 
 def keyed_tables(result: Snapshot) -> dict[str, tables.Table]:
-    """Return every table of a report by its key: those of its files, then those that only its page shows."""
+    """Return every table of a report by its key: of its files, of the page alone, and of papers."""
     by_key: dict[str, tables.Table] = {}
     page_tables = (table for section in SECTIONS for table in section.page_tables(result))
-    for table in chain(tables_of(result), page_tables):
+    published = (paper.table for paper in paper_tables(result))
+    for table in chain(tables_of(result), page_tables, published):
         by_key.setdefault(table.key, table)
     return by_key
 
@@ -386,6 +388,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "failures": failures(result, names) if params is not None else [],
         "topics": topics(result, names, params),
         "means": means(result),
+        "papers": paper_tables(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
         "matrices": matrices(result) if params is None else [],
