@@ -51,7 +51,7 @@ from calibration.adjudication.rounds import (
 from calibration.errors import AdjudicationRefused, CalibrationError, NotYours
 from calibration.gold.rules import RULES
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
-from calibration.ratings.scope import census
+from calibration.ratings.scope import census, question_choices
 from calibration.workbench import marks
 from config.files import file_response
 from config.permissions import researcher_only, user_of
@@ -311,9 +311,8 @@ class AdjudicationForm(forms.Form):
         questions = questions_with_answers(corpus, campaign)
         counted = census(raters_scope(corpus, campaign))
         self._offer("scheme", {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in questions})
-        several = len({q.scheme for q in questions}) > 1
-        self._offer("questions", {q.ref: f"{q.scheme}: {q.key}" if several else q.key for q in questions})
-        judges = {r.name: r.name for r in counted.raters.values() if r.kind == "judge"}
+        self._offer("questions", dict(question_choices(questions)))
+        judges = {r.name: r.choice for r in counted.raters.values() if r.kind == "judge"}
         self._offer("judge", {"": "none", **judges})
         if not judges:
             del self.fields["judge"], self.fields["judge_apart"]
