@@ -31,7 +31,21 @@ from calibration.reports import (
 )
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, label, worded
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
-from calibration.reports.tables import PageParams, Row, Section, Table, View, filled, items_params, tabulate
+from calibration.reports.tables import (
+    Group,
+    ItemSet,
+    PageParams,
+    Row,
+    Section,
+    Table,
+    View,
+    answered_items,
+    filled,
+    grouped,
+    items_params,
+    tabulate,
+    under_headings,
+)
 from calibration.reports.wording import counted, narrowing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
@@ -193,12 +207,14 @@ def means(result: Snapshot) -> list[Table]:
     """
     keys = [key for key in STATISTICS if key in POOLED and key in result.definition.statistics]
     keys = [key for key in keys if key != "percent_agreement"]
-    rows: list[Row] = []
+    groups: list[Group] = []
     for title, question in label(figures(result)):
-        question_rows = [
-            _row(title, question, compared, cells) for compared, cells in _compared(question, keys)
+        placed = [
+            (items, judge, _row(title, question, compared, cells))
+            for items, judge, compared, cells in _compared(question, keys)
         ]
-        rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(question_rows)]
+        groups += grouped(title, question, placed)
+    rows = under_headings(groups)
     columns = [
         (name, f"{worded(key).heading}, {how}")
         for key in keys
@@ -213,25 +229,30 @@ def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> R
     return Row(title, compared, items, clusters, cells, pooled=bool(question.data.pooled))
 
 
-def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
-    """Return rows of raters compared, with both figures of each statistic.
+def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[ItemSet, str, str, Both]]:
+    """Return rows: their items, their judge, the raters compared, and both figures of each statistic.
 
     Two people alone get no row if there are no judges, because both figures are the same.
     """
     crowd_words, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
-    compared_rows = []
+    compared_rows: list[tuple[ItemSet, str, str, Both]] = []
+
+    def add_people(items: ItemSet, judge: str, first: Sequence[str]) -> None:
+        cells = _both(question, "people", keys, first)
+        compared = question.counted_in(next((cell for cell in cells if cell), None))
+        compared_rows.append((items, judge, compared, cells))
+
     if len(people) > (1 if judges else 2):
-        cells = _both(question, "people", keys, people)
-        compared_rows.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
+        add_people(ItemSet(question.data.shared_items, 2), "", people)
     for judge in judges:
-        compared_rows.append((f"{judge} with {crowd_words.many}", _both(question, "judge", keys, [judge])))
-        compared_rows.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
-    return [
-        (compared, cells)
-        for compared, cells in compared_rows
-        if any(cell and cell.ok for cell in cells[1::2])
-    ]
+        items = answered_items(question, judge, 2)
+        if items not in [row[0] for row in compared_rows]:
+            add_people(items, judge, [judge])
+        with_people, gap = f"{judge} with {crowd_words.many}", f"gap of {judge}"
+        compared_rows.append((items, judge, with_people, _both(question, "judge", keys, [judge])))
+        compared_rows.append((items, judge, gap, _both(question, "gap", keys, [judge])))
+    return [row for row in compared_rows if any(cell and cell.ok for cell in row[-1][1::2])]
 
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
