@@ -378,7 +378,7 @@ def _people_beside(
 
 
 def _heading(title: str, question: QuestionFigures, items: ItemSet, names: Sequence[str]) -> str:
-    """Return `Overall: 208 of 400 turns rated by two people or more, those that gpt answered`."""
+    """Return `Overall · 208 of 400 turns rated by two people or more, those that gpt answered`."""
     kind, pooled = question.data.item_kind, question.data.pooled
     one, many = question.crowd.units
     rated = {0: "two judges or more", 1: f"one {one} or more", 2: f"two {many} or more"}[items.least]
@@ -387,8 +387,8 @@ def _heading(title: str, question: QuestionFigures, items: ItemSet, names: Seque
     subset = [f"those that {join_names(names)} answered"] if items.answered else []
     subset += [f"those that {items.read_by}"] if items.read_by else []
     if not subset:
-        return f"{title}: {total} rated by {rated}"
-    return f"{title}: {items.n:,} of {total} rated by {rated}, {' and '.join(subset)}"
+        return f"{title} · {total} rated by {rated}"
+    return f"{title} · {items.n:,} of {total} rated by {rated}, {' and '.join(subset)}"
 
 
 def under_headings(groups: Sequence[Group]) -> list[Row]:

@@ -21,7 +21,7 @@ N = 60
 RNG = np.random.default_rng(4)
 TRUTH = RNG.random(N) < 0.5
 STATISTICS = ["cohen_kappa", "mcc", "spearman", "krippendorff_alpha", *JUDGE_TESTS]
-BASE = "Tag: 60 turns rated by two people or more"
+BASE = "Tag · 60 turns rated by two people or more"
 
 
 def _answers(wrong: float) -> list[float]:
@@ -76,7 +76,7 @@ def test_rows_on_the_same_items_need_no_headings() -> None:
 
 def test_judges_stand_with_people_on_the_items_that_they_answered() -> None:
     table = table_of(rated({"half": range(20, 50), "full": range(N), "same": range(20, 50)}))
-    narrow = "Tag: 30 of 60 turns rated by two people or more, those that half and same answered"
+    narrow = "Tag · 30 of 60 turns rated by two people or more, those that half and same answered"
     assert places(table) == [
         (BASE, "2 people", N),
         (BASE, "full with people", N),
@@ -112,18 +112,18 @@ def test_as_many_items_are_not_the_same_items() -> None:
     headings = list(dict.fromkeys(row.heading for row in table.rows))
     assert headings == [
         BASE,
-        "Tag: 30 of 60 turns rated by two people or more, those that half answered",
-        "Tag: 30 of 60 turns rated by two people or more, those that other answered",
+        "Tag · 30 of 60 turns rated by two people or more, those that half answered",
+        "Tag · 30 of 60 turns rated by two people or more, those that other answered",
     ]
 
 
 def test_a_correlation_with_the_people_s_mean_on_more_items_is_a_row_of_its_own() -> None:
     table = table_of(rated({"full": range(N)}, {"ann": range(N), "ben": range(24)}))
-    base = "Tag: 24 turns rated by two people or more"
+    base = "Tag · 24 turns rated by two people or more"
     assert places(table) == [
         (base, "2 people", 24),
         (base, "full with people", 24),
-        ("Tag: 60 turns rated by one person or more", "full with people", N),
+        ("Tag · 60 turns rated by one person or more", "full with people", N),
     ]
     assert [cell.name for cell in table.rows[-1].cells if cell] == ["spearman"]
 
@@ -131,8 +131,12 @@ def test_a_correlation_with_the_people_s_mean_on_more_items_is_a_row_of_its_own(
 def test_with_one_person_each_judge_stands_on_the_items_that_both_answered() -> None:
     table = table_of(rated({"full": range(N), "half": range(40)}, {"ann": range(N)}))
     assert places(table) == [
-        ("Tag: 60 turns rated by one person or more", "full with people", N),
-        ("Tag: 40 of 60 turns rated by one person or more, those that half answered", "half with people", 40),
+        ("Tag · 60 turns rated by one person or more", "full with people", N),
+        (
+            "Tag · 40 of 60 turns rated by one person or more, those that half answered",
+            "half with people",
+            40,
+        ),
     ]
 
 
@@ -143,7 +147,7 @@ def test_questions_without_groups_have_a_heading_where_another_question_has_some
         _say(built, name, range(N), "next")
     headings = list(dict.fromkeys(row.heading for row in table_of(built).rows))
     assert len(headings) == 3
-    assert "Next: 60 turns rated by two people or more" in headings
+    assert "Next · 60 turns rated by two people or more" in headings
 
 
 def test_the_alternative_annotator_test_is_grouped_too() -> None:
@@ -154,7 +158,7 @@ def test_the_alternative_annotator_test_is_grouped_too() -> None:
     assert table.title == "Alternative annotator test"
     assert [(row.heading, row.n_items) for row in table.rows] == [
         (BASE, N),
-        ("Tag: 40 of 60 turns rated by two people or more, those that half answered", 40),
+        ("Tag · 40 of 60 turns rated by two people or more, those that half answered", 40),
     ]
 
 
@@ -168,14 +172,14 @@ def test_metrics_are_grouped_by_the_items_that_they_scored() -> None:
     assert table is not None
     assert places(table) == [
         (BASE, "m1", N),
-        ("Tag: 50 of 60 turns rated by two people or more, those that m2 and m3 answered", "m2", 50),
-        ("Tag: 50 of 60 turns rated by two people or more, those that m2 and m3 answered", "m3", 50),
+        ("Tag · 50 of 60 turns rated by two people or more, those that m2 and m3 answered", "m2", 50),
+        ("Tag · 50 of 60 turns rated by two people or more, those that m2 and m3 answered", "m3", 50),
     ]
 
 
 def test_every_form_of_a_report_prints_the_headings(researcher: Client) -> None:
     report = report_of(rated({"full": range(N), "half": range(40)}))
-    heading = "Tag: 40 of 60 turns rated by two people or more, those that half answered"
+    heading = "Tag · 40 of 60 turns rated by two people or more, those that half answered"
     assert heading in researcher.get(reverse("report", args=[report.study_id])).content.decode()
     for form in ("html", "md", "latex"):
         assert heading in RENDERINGS[form].write(report)
@@ -195,14 +199,14 @@ def test_a_statistic_that_reads_only_some_of_the_items_has_a_row_of_its_own() ->
     (table,) = tables.agreement(snapshot_of(report))
     assert places(table) == [
         (BASE, "3 people", N),
-        (f"Tag: 45 of {BASE.removeprefix('Tag: ')}, those that Fleiss’ kappa reads", "3 people", 45),
+        (f"Tag · 45 of {BASE.removeprefix('Tag · ')}, those that Fleiss’ kappa reads", "3 people", 45),
     ]
 
 
 def test_means_over_pairs_are_grouped_too() -> None:
     report = report_of(rated({"full": range(N), "half": range(40)}))
     (table,) = view.means(snapshot_of(report))
-    narrow = "Tag: 40 of 60 turns rated by two people or more, those that half answered"
+    narrow = "Tag · 40 of 60 turns rated by two people or more, those that half answered"
     assert places(table) == [
         (BASE, "2 people", N),
         (BASE, "full with people", N),
