@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -24,6 +25,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.names import Names
+from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
@@ -225,7 +227,8 @@ def _calibrated(result: Snapshot, questions: Sequence[QuestionFigures], names: N
     scores = result.scores
     if scores is None:
         return ""
-    raters = dict.fromkeys(row.rater for row in (*scores.marks, *scores.probabilities, *scores.maps))
+    rated = [[row.rater for row in rows] for rows in (scores.marks, scores.probabilities, scores.maps)]
+    raters = dict.fromkeys(chain.from_iterable(rated))
     return join_names([names.short(rater) for rater in raters], 3)
 
 
@@ -251,8 +254,8 @@ def _levels(result: Snapshot, questions: Sequence[QuestionFigures], names: Names
 
 
 def _tables(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
-    contents = {"table 7": result.tags, "prevalence": result.prevalence}
-    return ", ".join([name for name, rows in contents.items() if rows])
+    numbers = [f"{paper.paper} {paper.number}" for paper in paper_tables(result)]
+    return ", ".join([*dict.fromkeys(numbers), *(["prevalence"] if result.prevalence else [])])
 
 
 def _method(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:

@@ -46,15 +46,20 @@ from calibration.reports.names import Names, names_of
 from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import (
+    Group,
+    ItemSet,
     PageParams,
     Row,
     Section,
     Table,
     Topic,
     View,
+    answered_items,
     filled,
+    grouped,
     items_params,
     tabulate,
+    under_headings,
 )
 from calibration.reports.topics import TopicHeading, topic_headings, verdict_table
 from calibration.reports.wording import counted, narrowing
@@ -253,12 +258,14 @@ def means(result: Snapshot) -> list[Table]:
     """
     keys = [key for key in STATISTICS if key in POOLED and key in result.definition.statistics]
     keys = [key for key in keys if key != "percent_agreement"]
-    rows: list[Row] = []
+    groups: list[Group] = []
     for title, question in label(figures(result)):
-        question_rows = [
-            _row(title, question, compared, cells) for compared, cells in _compared(question, keys)
+        placed = [
+            (items, judge, _row(title, question, compared, cells))
+            for items, judge, compared, cells in _compared(question, keys)
         ]
-        rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(question_rows)]
+        groups += grouped(title, question, placed)
+    rows = under_headings(groups)
     columns = [
         (name, f"{worded(key).heading}, {how}")
         for key in keys
@@ -273,25 +280,30 @@ def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> R
     return Row(title, compared, items, clusters, cells, pooled=bool(question.data.pooled))
 
 
-def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
-    """Return rows of raters compared, with both figures of each statistic.
+def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[ItemSet, str, str, Both]]:
+    """Return rows: their items, their judge, the raters compared, and both figures of each statistic.
 
     Two people alone get no row if there are no judges, because both figures are the same.
     """
     crowd_words, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
-    compared_rows = []
+    compared_rows: list[tuple[ItemSet, str, str, Both]] = []
+
+    def add_people(items: ItemSet, judge: str, first: Sequence[str]) -> None:
+        cells = _both(question, "people", keys, first)
+        compared = question.counted_in(next((cell for cell in cells if cell), None))
+        compared_rows.append((items, judge, compared, cells))
+
     if len(people) > (1 if judges else 2):
-        cells = _both(question, "people", keys, people)
-        compared_rows.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
+        add_people(ItemSet(question.data.shared_items, 2), "", people)
     for judge in judges:
-        compared_rows.append((f"{judge} with {crowd_words.many}", _both(question, "judge", keys, [judge])))
-        compared_rows.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
-    return [
-        (compared, cells)
-        for compared, cells in compared_rows
-        if any(cell and cell.ok for cell in cells[1::2])
-    ]
+        items = answered_items(question, judge, 2)
+        if items not in [row[0] for row in compared_rows]:
+            add_people(items, judge, [judge])
+        with_people, gap = f"{judge} with {crowd_words.many}", f"gap of {judge}"
+        compared_rows.append((items, judge, with_people, _both(question, "judge", keys, [judge])))
+        compared_rows.append((items, judge, gap, _both(question, "gap", keys, [judge])))
+    return [row for row in compared_rows if any(cell and cell.ok for cell in row[-1][1::2])]
 
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
@@ -355,14 +367,14 @@ class TopicView:
 
     heading: TopicHeading
     is_open: bool
-    charts: list[tuple[charts.Chart, SafeString]]
+    drawn: list[tuple[charts.Chart, SafeString]]
     agreement: list[Table]
     sections: list[tuple[Section, list[tuple[charts.Chart, SafeString]], Sequence[View]]]
 
     @property
     def has_content(self) -> bool:
         """Whether there is anything to unfold."""
-        return bool(self.charts or self.agreement or self.sections)
+        return bool(self.drawn or self.agreement or self.sections)
 
 
 def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
@@ -428,14 +440,14 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
         by_topic["people-agree"].agreement.extend(of_people)
     for chart, svg in _with_svg(charts.charts(result)[1:]):
         topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
-        by_topic[topic].charts.append((chart, svg))
+        by_topic[topic].drawn.append((chart, svg))
     for section, views in sections(result, params):
         topic = judged if section.topic == "judge-agrees" else section.topic
         by_topic[topic].sections.append((section, _with_svg(section.charts(result)), views))
     shown: set[Topic] = {"rater-by-rater", "method"}
     if params is not None and any(q.people and q.names(JUDGE) for q in questions):
         shown.add("failures")
-    if means(result):
+    if means(result) or paper_tables(result):
         shown.add("paper-tables")
     if tables.metrics(result):
         shown.add("judge-agrees")
