@@ -11,6 +11,7 @@ import numpy as np
 
 from annotation.text import display
 from annotation.text.display import percent
+from calibration.reports.tables import Table
 from calibration.reports.wording import without
 from calibration.statistics import FLAGS, STATISTICS, Plan
 from calibration.statistics.analysis import BY_F, MEAN_OF_PEOPLE, Analysis, Entry
@@ -514,8 +515,9 @@ class Section:
 
 @dataclass
 class Additions:
-    """An option's additions to a report: sections, lists in its JSON by name, and lines in its CSV."""
+    """An option's additions to a report: tables before it, sections, lists in its JSON, lines in its CSV."""
 
+    tables: list[Table] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
     lists: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     entries: list[dict[str, Any]] = field(default_factory=list)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -88,18 +88,24 @@ def _of_scheme(members: Sequence[SubjectData], definition: Definition) -> list[T
         except RatingError:
             continue
         titles[question.key] = question.title
-    first_question = members[0].subject.question
-    return [
-        recorded(
-            TagTable,
-            table,
-            scheme=first_question.scheme,
-            scheme_title=first_question.scheme_title,
-            unanswered=tuple(titles[key] for key in ratings if key not in table.behaviours),
-            rows=tuple(_tag_row(row, table, titles[row.behaviour]) for row in table.rows),
-        )
-        for table in cocoeval.tables_of(ratings, plan=definition.plan)
-    ]
+    own = members[0].subject.question
+    tag_tables = cocoeval.tables_of(ratings, plan=definition.plan)
+    return [stored_tags(table, titles, own.scheme, own.scheme_title) for table in tag_tables]
+
+
+def stored_tags(
+    table: cocoeval.TagTable, titles: Mapping[str, str], scheme: str = "", scheme_title: str = ""
+) -> TagTable:
+    """Return a judge's table as a report stores it; `titles` are those of all behaviours, by key."""
+    unanswered = (title for key, title in titles.items() if key not in (*table.behaviours, cocoeval.OVERALL))
+    return recorded(
+        TagTable,
+        table,
+        scheme=scheme,
+        scheme_title=scheme_title,
+        unanswered=tuple(unanswered),
+        rows=tuple(_tag_row(row, table, titles[row.behaviour]) for row in table.rows),
+    )
 
 
 def _tag_row(row: cocoeval.Row, table: cocoeval.TagTable, title: str) -> TagRow:
@@ -138,6 +144,34 @@ def tag_tables_in_percent(result: Snapshot) -> list[Table]:
         replace(_tag_table(table, people, percent=True), remarks=_tag_remarks(table, people))
         for table in result.tags
     ]
+
+
+def table_seven(table: TagTable, people: Crowd, *, percent: bool, among_people: bool) -> Table:
+    """Return table 7 of a judge in the columns of CoCoEval, with people among themselves if asked for."""
+    own = _tag_table(table, people, percent, among_people=among_people)
+    names = [worded(STATISTIC.get(name, name)).heading for name in TAG_FIGURES]
+    several = among_people and len(table.people) > 1
+    groups = [
+        ("Marked turns", [people.many.capitalize(), "Judge"]),
+        (f"Judge with {people.many}", names),
+        *([(f"{people.many.capitalize()} with each other", names)] if several else []),
+    ]
+    headings = [heading for _, members in groups for heading in members]
+    scheme = f", {table.scheme_title}" if table.scheme_title else ""
+    form = " (in percent)" if percent else ""
+    return replace(
+        own,
+        key=table_key("cocoeval_7", question_key(table.scheme), table.judge),
+        title=f"CoCoEval table 7: {table.judge} against {people.many}{scheme}",
+        columns=[(name, heading) for (name, _), heading in zip(own.columns, headings, strict=True)],
+        over=[(text, len(members)) for text, members in groups],
+        remarks=_tag_remarks(table, people),
+        caption=f"Agreement of {table.judge} with {people.counted(len(table.people))} on "
+        f"{counted(len(table.rows) - 1, 'behaviour')} in {counted(table.n_items, 'turn')}. Marked turns show "
+        f"the behaviour; of {people.many} the mean. Precision and recall{form}, MCC and Cohen’s κ are of the "
+        f"judge against each {people.one}, then their mean. The last row joins the behaviours end to end. "
+        f"Policy {table.policy}.",
+    )
 
 
 def _policy(params: PageParams) -> str:
@@ -179,8 +213,8 @@ def _tag_remarks(table: TagTable, people: Crowd) -> tuple[str, ...]:
     return tuple(filter(None, sentences))
 
 
-def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
-    several = len(table.people) > 1
+def _tag_table(table: TagTable, people: Crowd, percent: bool, *, among_people: bool = True) -> Table:
+    several = among_people and len(table.people) > 1
     heads = [(name, worded(STATISTIC.get(name, name)).heading) for name in TAG_FIGURES]
     columns = [
         ("detected_by_people", f"Marked by {people.many}"),

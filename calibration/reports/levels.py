@@ -38,8 +38,8 @@ from calibration.statistics import RatingError, Ratings, level_correlations
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.baselines import BASELINE, CHARACTERS, WORDS
 from calibration.statistics.core.ratings import Floats, Samples
-from calibration.statistics.level_correlations import LevelEntry, Options
-from calibration.statistics.level_scores import Frame, Kind, Scored, Scores, Units
+from calibration.statistics.level_correlations import APART, LevelEntry, Options
+from calibration.statistics.level_scores import EQUAL, Frame, Kind, Level, Scored, Scores, Units
 from calibration.statistics.panels import PANEL
 
 # From the answers to a question to the scores of its reference and rows, in common units.
@@ -427,6 +427,29 @@ def level_key(start: str, table: LevelTable) -> str:
     """Return the key of what is shown of a table: its question, its reference if not people, its items."""
     reference = "" if table.reference == MEAN_OF_PEOPLE else table.reference
     return table_key(start, question_key(table.question), reference, table.made)
+
+
+def narrowed(
+    table: LevelTable, rows: Sequence[LevelRow], levels: Sequence[Level], coefficients: Sequence[str]
+) -> LevelTable:
+    """Return a table with some of its rows and columns; the highest of a column is that of these rows."""
+    kept = [
+        replace(row, cells=tuple(c for c in row.cells if c.level in levels and c.coefficient in coefficients))
+        for row in rows
+    ]
+    best: dict[tuple[str, str], float] = {}
+    for row in kept:
+        for cell in row.cells if row.kind not in APART else ():
+            if cell.result.value is not None:
+                column = cell.level, cell.coefficient
+                best[column] = max(best.get(column, cell.result.value), cell.result.value)
+
+    def marked(row: LevelRow, cell: LevelEntry) -> LevelEntry:
+        value = None if row.kind in APART else cell.result.value
+        return replace(cell, best=value is not None and value >= best[cell.level, cell.coefficient] - EQUAL)
+
+    marked_rows = (replace(row, cells=tuple(marked(row, cell) for cell in row.cells)) for row in kept)
+    return replace(table, rows=tuple(marked_rows), levels=tuple(levels))
 
 
 def table_of(result: Snapshot, table: LevelTable) -> Table:

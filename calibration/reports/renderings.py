@@ -450,11 +450,10 @@ RENDERINGS: dict[str, Rendering[Report, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TableOfReport:
-    """A table with its report, and the caption that its file has instead of its title."""
+    """A table with its report."""
 
     report: Report
     table: Table
-    caption: str = ""
 
 
 def table_of_report(report: Report, key: str) -> TableOfReport | None:
@@ -479,24 +478,24 @@ def write_table_markdown(source: TableOfReport) -> str:
     """Return a table with its title, its remarks, and where its figures come from."""
     table = source.table
     notes = [f"- {markdown(text)}" for text in _origin(source.report)]
-    return "\n".join([f"**{markdown(source.caption or table.title)}**", "", *_markdown(table), *notes, ""])
+    return "\n".join([f"**{markdown(table.caption or table.title)}**", "", *_markdown(table), *notes, ""])
 
 
 def write_table_latex(source: TableOfReport) -> str:
     """Return a table as a float with caption and label, with where its figures come from as a comment."""
-    table = source.table
-    return "\n".join(
-        [
-            *(latex_comment(text) for text in _origin(source.report)),
-            LATEX_NEEDS,
-            r"\begin{table}[t]",
-            rf"\caption{{{escaped(source.caption or table.title)}}}",
-            rf"\label{{tab:{table.key}}}",
-            *_latex(table),
-            r"\end{table}",
-            "",
-        ]
-    )
+    comments = (latex_comment(text) for text in _origin(source.report))
+    return "\n".join([*comments, LATEX_NEEDS, *latex_float(source.table), ""])
+
+
+def latex_float(table: Table) -> list[str]:
+    """Return a table as lines of a LaTeX float, with its caption and label."""
+    return [
+        r"\begin{table}[t]",
+        rf"\caption{{{escaped(table.caption or table.title)}}}",
+        rf"\label{{tab:{table.key}}}",
+        *_latex(table),
+        r"\end{table}",
+    ]
 
 
 def write_table_json(source: TableOfReport) -> str:
@@ -525,7 +524,7 @@ def write_table_json(source: TableOfReport) -> str:
         {
             "key": table.key,
             "title": table.title,
-            "caption": source.caption,
+            "caption": table.caption,
             "columns": columns,
             "rows": rows,
             "remarks": [*table.notes, *table.remarks],
