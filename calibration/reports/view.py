@@ -30,6 +30,7 @@ from calibration.reports import (
     unanswered,
 )
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, label, worded
+from calibration.reports.overview import overview
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import PageParams, Row, Section, Table, View, filled, items_params, tabulate
 from calibration.reports.wording import counted
@@ -242,7 +243,9 @@ def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence
 
 def charts_of(result: Snapshot) -> list[charts.Chart]:
     """Return all charts of a report, in the order of its page."""
-    return [*charts.charts(result), *(chart for section in SECTIONS for chart in section.charts(result))]
+    leading = [chart for chart in [overview(result)] if chart is not None]
+    of_sections = [chart for section in SECTIONS for chart in section.charts(result)]
+    return [*leading, *charts.charts(result), *of_sections]
 
 
 def tables_of(result: Snapshot) -> list[tables.Table]:

@@ -10,6 +10,7 @@ from annotation.scenario_records import STAGES
 from annotation.text.display import number
 from calibration.renderings import json_text
 from calibration.reports import charts
+from calibration.reports.chart_layout import wrap
 from calibration.reports.charts import alt
 from suites.group_chat.cascade import score_figures
 from suites.group_chat.cascade.report import CascadeReport
@@ -34,7 +35,6 @@ from suites.reports import (
 TITLE = "Funnel: probed decisions that reach a stage"
 CAPTION = "Bars: the share of a row's probed decisions that reach a stage without a hard failure before it."
 COLUMNS, WIDTH, HEIGHT = 3, 190, 130
-MOST_TITLE = 46
 
 
 def svg(report: CascadeReport) -> str:
@@ -44,8 +44,19 @@ def svg(report: CascadeReport) -> str:
 
 def inline_svg(report: CascadeReport) -> str:
     """Return the chart for a page, in the page's colours."""
-    spoken = f"{TITLE}. {CAPTION} The same counts are in the table of the funnel."
-    return charts.in_page(_draw_chart(_chart_data(report)), spoken)
+    data = _chart_data(report)
+    return charts.in_page(_draw_chart(data), _alt_text(json.loads(data)))
+
+
+def _alt_text(panels: list[dict[str, Any]]) -> str:
+    """Return the counts of every row and stage, or of the last stage alone if there are many."""
+    has_many = sum(len(panel["bars"]) for panel in panels) > charts.MOST_SPOKEN
+    rows = [
+        f"{panel['title']}: "
+        + ", ".join(f"{bar['stage']} {bar['n']:,}" for bar in panel["bars"][-1 if has_many else 0 :])
+        for panel in panels
+    ]
+    return f"{TITLE}. {'; '.join(rows)}."
 
 
 def _chart_data(report: CascadeReport) -> str:
@@ -74,16 +85,15 @@ def _draw_chart(frozen: str) -> str:
 
 def _panel(panel: dict[str, Any]) -> Any:
     names = [stage.upper() for stage in STAGES]
-    axis = alt.Axis(labelColor=charts.INK, ticks=False, domainColor=charts.STRONG, labelPadding=6, grid=False)
+    axis = charts.names_axis(labelPadding=6)
     base = alt.Chart(alt.Data(values=panel["bars"])).encode(
         y=alt.Y("stage:N", sort=names, title=None, axis=axis, scale=alt.Scale(domain=names))
     )
     share = alt.X("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=charts.axis())
     bars = base.mark_bar(color=charts.COLOURS[0], opacity=0.55).encode(x=share)
     counts = base.mark_text(align="left", dx=4, color=charts.INK_2).encode(x=share, text="n:Q")
-    title = panel["title"]
     head = alt.TitleParams(
-        title if len(title) <= MOST_TITLE else f"{title[: MOST_TITLE - 1]}…",
+        wrap(panel["title"], WIDTH + 20),
         anchor="start",
         fontSize=12,
         color=charts.INK,

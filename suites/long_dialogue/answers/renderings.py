@@ -12,8 +12,9 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
+from annotation.text.display import number
 from calibration.renderings import json_text
-from calibration.reports import charts
+from calibration.reports import chart_layout, charts
 from calibration.reports.charts import alt
 from suites.long_dialogue.answers.answers import Agreement
 from suites.long_dialogue.answers.figures import CHANCE, Figure, NamesRow, RowFigures
@@ -120,8 +121,18 @@ def svg(report: AnswersReport, chart: Chart) -> str:
 
 def inline_svg(report: AnswersReport, chart: Chart) -> str:
     """Return a chart for a page, in the page's colours."""
-    spoken = f"{chart.title}. {chart.caption} The same figures are in the tables."
-    return charts.in_page(_chart_svg(_frozen(report, chart)), spoken)
+    return charts.in_page(_chart_svg(_frozen(report, chart)), _alt_text(report, chart))
+
+
+def _alt_text(report: AnswersReport, chart: Chart) -> str:
+    """Return every accuracy drawn, or the lowest and the highest of many."""
+    bars = [bar for bar in chart.bars(report)[:MOST_ROWS] if bar["value"] is not None]
+    if len(bars) > charts.MOST_SPOKEN:
+        bars = sorted(bars, key=lambda bar: bar["value"])
+        bars = [bars[0], bars[-1]]
+    kinds = len({bar["kind"] for bar in bars}) > 1
+    values = [f"{bar['row']}{', ' + bar['kind'] if kinds else ''} {number(bar['value'], 2)}" for bar in bars]
+    return f"{chart.title}: {'; '.join(values) or 'no values'}."
 
 
 def _frozen(report: AnswersReport, chart: Chart) -> str:
@@ -135,15 +146,11 @@ def _chart_svg(frozen: str) -> str:
 
 
 def _chart(bars: list[dict[str, Any]]) -> Any:
+    bars = [bar | {"row": chart_layout.wrapped(bar["row"], WIDEST_LABEL)} for bar in bars]
     names = list(dict.fromkeys(bar["row"] for bar in bars))
     kinds = list(dict.fromkeys(bar["kind"] for bar in bars))
-    labels = alt.Axis(
-        labelColor=charts.INK,
-        ticks=False,
-        domainColor=charts.STRONG,
-        labelPadding=6,
-        labelLimit=WIDEST_LABEL,
-    )
+    labels = charts.names_axis(labelPadding=6)
+    n_lines = max((name.count("\n") + 1 for name in names), default=1)
     y = alt.Y("row:N", sort=names, title=None, axis=labels, scale=alt.Scale(domain=names, paddingInner=0.25))
     base = alt.Chart(alt.Data(values=bars)).encode(y=y)
     if len(kinds) > 1:
@@ -164,7 +171,8 @@ def _chart(bars: list[dict[str, Any]]) -> Any:
         .mark_rule(strokeDash=[4, 3], color=charts.INK_2)
         .encode(x="chance:Q"),
     ]
-    return alt.layer(*marks).properties(width=WIDTH, height=alt.Step(BAR if len(kinds) == 1 else BAR - 4))
+    step = max(BAR if len(kinds) == 1 else BAR - 4, n_lines * chart_layout.LINE / len(kinds))
+    return alt.layer(*marks).properties(width=WIDTH, height=alt.Step(step))
 
 
 CHART_RENDERINGS = chart_forms("Chart", lambda report_chart: svg(*report_chart))
