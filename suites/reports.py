@@ -263,7 +263,7 @@ class Dot:
         return cls(label, result.value, result.low, result.high)
 
 
-MOST_DOTS, DOT_ROW, LABEL_CHARACTERS = 60, 24, 44
+MOST_DOTS, DOT_ROW, DOT_WIDTH, LABEL_CHARACTERS = 60, 24, 520, 44
 
 
 def dots_data(dots: Sequence[Dot]) -> str:
@@ -309,11 +309,11 @@ def draw_dots(data: str, axis: str) -> str:
         .encode(x=alt.X("low:Q"), x2="high:Q"),
         base.mark_point(filled=True, opacity=1, size=60).encode(x=x),
         base.mark_text(align="right", fontSize=11.5).encode(
-            x=alt.value(charts.WIDTH + 44), text="text:N", color=alt.value(charts.INK_2)
+            x=alt.value(DOT_WIDTH + 44), text="text:N", color=alt.value(charts.INK_2)
         ),
     ]
     step = alt.Step(DOT_ROW if lines == 1 else 16 * lines)
-    return draw(alt.layer(*layers).properties(width=charts.WIDTH, height=step))
+    return draw(alt.layer(*layers).properties(width=DOT_WIDTH, height=step))
 
 
 def write_text(

@@ -43,6 +43,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.names import Names, names_of
+from calibration.reports.overview import overview
 from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import (
@@ -314,7 +315,9 @@ def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence
 
 def charts_of(result: Snapshot) -> list[charts.Chart]:
     """Return all charts of a report, in the order of its page."""
-    return [*charts.charts(result), *(chart for section in SECTIONS for chart in section.charts(result))]
+    leading = [chart for chart in [overview(result)] if chart is not None]
+    of_sections = [chart for section in SECTIONS for chart in section.charts(result)]
+    return [*leading, *charts.charts(result), *of_sections]
 
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
@@ -438,7 +441,7 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     if has_judges:
         of_people = [table for table in map(tables.of_people, agreement) if table.rows]
         by_topic["people-agree"].agreement.extend(of_people)
-    for chart, svg in _with_svg(charts.charts(result)[1:]):
+    for chart, svg in _with_svg(_split_charts(result)[1]):
         topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
         by_topic[topic].drawn.append((chart, svg))
     for section, views in sections(result, params):
@@ -460,7 +463,15 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
 
 def _overview(result: Snapshot) -> tuple[charts.Chart, SafeString] | None:
     """Return the picture at the top of the page, with people, judges and baselines on one axis."""
-    return next(iter(_with_svg(charts.charts(result)[:1])), None)
+    leading, _ = _split_charts(result)
+    return (leading, _trusted(leading)) if leading else None
+
+
+def _split_charts(result: Snapshot) -> tuple[charts.Chart | None, Sequence[charts.Chart]]:
+    """Return the picture at the top, and the charts of the sections below."""
+    below = charts.charts(result)
+    leading = overview(result)
+    return (leading, below) if leading or not below else (below[0], below[1:])
 
 
 def _everyone(study: Study) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from django.utils.safestring import mark_safe
 
 from annotation.text.display import number, percent
 from calibration.renderings import json_text
-from calibration.reports import charts
+from calibration.reports import chart_layout, charts
 from calibration.reports.charts import alt
 from calibration.reports.tables import VerdictRow, VerdictTable
 from suites.long_dialogue.answers.answers import WRONG, Agreement
@@ -121,15 +121,11 @@ def _bar_chart(
 @lru_cache(maxsize=64)
 def _draw_bars(data: str) -> str:
     bars = json.loads(data)
+    bars = [bar | {"row": chart_layout.wrapped(bar["row"], WIDEST_LABEL)} for bar in bars]
     names = list(dict.fromkeys(bar["row"] for bar in bars))
     kinds = list(dict.fromkeys(bar["kind"] for bar in bars))
-    labels = alt.Axis(
-        labelColor=charts.INK,
-        ticks=False,
-        domainColor=charts.STRONG,
-        labelPadding=6,
-        labelLimit=WIDEST_LABEL,
-    )
+    labels = charts.names_axis(labelPadding=6)
+    n_lines = max((name.count("\n") + 1 for name in names), default=1)
     y = alt.Y("row:N", sort=names, title=None, axis=labels, scale=alt.Scale(domain=names, paddingInner=0.25))
     offset = alt.YOffset("kind:N", sort=kinds, scale=alt.Scale(domain=kinds))
     base = alt.Chart(alt.Data(values=bars)).encode(y=y, yOffset=offset)
@@ -149,7 +145,8 @@ def _draw_bars(data: str) -> str:
         .mark_rule(strokeDash=[4, 3], color=charts.INK_2)
         .encode(x="chance:Q"),
     ]
-    return draw(alt.layer(*marks).properties(width=WIDTH, height=alt.Step(BAR)))
+    step = max(BAR, n_lines * chart_layout.LINE / len(kinds))
+    return draw(alt.layer(*marks).properties(width=WIDTH, height=alt.Step(step)))
 
 
 CHARTS: dict[str, Chart] = {
