@@ -22,7 +22,7 @@ from annotation.work.labels import Answer, record
 from calibration.errors import CalibrationError, ShareRefused
 from calibration.models import Report, ReportShare, ReportShareView, Study
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import FORMAT
+from calibration.reports.snapshot import FORMAT, snapshot_of
 from calibration.reports.view import SECTIONS
 from calibration.studies import share_actions as shares
 from calibration.studies import study_actions as studies
@@ -37,6 +37,7 @@ DIALOGUES = 10
 NOTE = "she repeats <b>the joke</b> about geese"
 REASON = "the answer ignores <i>the geese</i>"
 TURN = "words 0"
+READ_FROM_SNAPSHOT = [RENDERINGS[form] for form in ("csv", "md", "latex", "html")]
 NO_USE = "This link does not work: it has expired, was revoked, or its address is incomplete."
 
 
@@ -164,6 +165,18 @@ def test_without_transcripts_no_text_about_an_item_is_shown(shared: Shared, rei:
     for text in (TURN, "geese", "d3"):
         assert text not in page.partition("</style>")[2]
     assert "without transcripts and without notes" in page
+
+
+def test_without_transcripts_a_report_has_no_text_about_an_item_in_any_part(
+    shared: Shared, rei: User
+) -> None:
+    share, token = shares.create(by=rei, report=shared.report)
+    assert "geese" in str(shared.report.result)
+    loaded = shares.open_share(token, "10.0.0.9").report
+    everything = str(snapshot_of(loaded)) + "".join(form.write(loaded) for form in READ_FROM_SNAPSHOT)
+    for text in (TURN, "geese"):
+        assert text not in everything
+    assert Report.objects.get(pk=share.report_id).result == shared.report.result
 
 
 def test_with_transcripts_the_leading_disagreements_are_shown(shared: Shared, rei: User) -> None:
