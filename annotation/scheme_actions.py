@@ -141,9 +141,10 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
 
     `seen` is the id of the newest version that the author has seen; where another version is the newest by
     now, SchemeRefused is raised and nothing is saved (None: overwrite the newest version in any case). An
-    identical definition changes nothing. An unused version is replaced under the same number, a used version
-    is kept and gets a successor. Either way the saved version has a new id: the version of an id never
-    changes.
+    identical definition changes nothing. One that differs in short names alone renames the questions of the
+    newest version, used or not, because raters never see these names. Any other change replaces an unused
+    version under the same number; a used version is kept and gets a successor. Either way the saved version
+    has a new id: what raters see of an id never changes.
     """
     _check(definition)
     scheme, newest = _newest(definition.key)
@@ -151,6 +152,11 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
         message = f"Somebody saved version {newest.version} meanwhile: look at it, then save again."
         raise SchemeRefused([Problem((), message)])
     if _same(scheme_store.definition_of(newest), definition):
+        return newest
+    if _same(_unnamed(scheme_store.definition_of(newest)), _unnamed(definition)):
+        for question in definition.questions:
+            newest.questions.filter(key=question.key).update(short_name=question.short_name)
+        _log(by, "rename questions", newest)
         return newest
     number = newest.version
     list(Question.objects.select_for_update().filter(version=newest).values_list("pk"))
@@ -230,6 +236,12 @@ def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
 def _same(stored: SchemeDefinition, submitted: SchemeDefinition) -> bool:
     """Whether two definitions are equal; unlike hashes, this equates 1 with 1.0 and compares flags."""
     return replace(stored, version=1) == replace(submitted, version=1)
+
+
+def _unnamed(definition: SchemeDefinition) -> SchemeDefinition:
+    """Return a definition without the short names of its questions."""
+    questions = tuple(replace(question, short_name="") for question in definition.questions)
+    return replace(definition, questions=questions)
 
 
 def _refused(field: str, sentence: str) -> SchemeRefused:

@@ -183,7 +183,8 @@ def _screen_question(question: Question) -> ScreenQuestion:
 
 
 def _tupled(stored: Mapping[str, Any]) -> dict[str, Any]:
-    return {**stored, "values": tuple(stored["values"]), "evidence_for": tuple(stored["evidence_for"])}
+    own = {name: stored[name] for name in FIELDS}
+    return {**own, "values": tuple(stored["values"]), "evidence_for": tuple(stored["evidence_for"])}
 
 
 @transaction.atomic

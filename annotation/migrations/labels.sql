@@ -229,6 +229,7 @@ CREATE FUNCTION concord_refuse_frozen_question() RETURNS trigger LANGUAGE plpgsq
 DECLARE parent bigint := CASE WHEN TG_OP = 'INSERT' THEN NEW.version_id ELSE OLD.version_id END;
 BEGIN
   IF current_setting('concord.purge', true) = 'on' AND TG_OP = 'DELETE' THEN RETURN OLD; END IF;
+  IF TG_OP = 'UPDATE' AND to_jsonb(NEW) - 'short_name' = to_jsonb(OLD) - 'short_name' THEN RETURN NEW; END IF;
   PERFORM 1 FROM annotation_schemeversion WHERE id = parent AND frozen_at IS NOT NULL;
   IF FOUND THEN
     RAISE EXCEPTION 'question of scheme version %: frozen, because it was used', parent USING ERRCODE = '23514';

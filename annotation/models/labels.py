@@ -8,6 +8,9 @@ from django.contrib.postgres.functions import RandomUUID
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower
+
+from annotation.schemes.definitions import SHORT_NAME
 
 # Raters: people, judges, metrics and answer keys, all alike.
 
@@ -20,7 +23,8 @@ class Rater(models.Model):
     same judge is the same rater. Imported raters belong to their corpus; accounts, judges, metrics to none.
     An unidentified person is an anonymous slot: only statistics that treat raters as exchangeable apply.
     Where a program answers in a person's place, the spec of that human rater holds `simulated`. A person's
-    pseudonyms are derived from `secret` (`annotation.work.labels`).
+    pseudonyms are derived from `secret` (`annotation.work.labels`). `name` is the rater's identity in files,
+    addresses and references; a judge or metric is shown by its `short_name`, which stays editable.
     """
 
     class Kind(models.TextChoices):
@@ -31,6 +35,7 @@ class Rater(models.Model):
 
     kind = models.CharField(max_length=10, choices=Kind)
     name = models.CharField(max_length=200)
+    short_name = models.CharField(max_length=SHORT_NAME, blank=True, default="", db_default="")
     corpus = models.ForeignKey(
         "annotation.Corpus", null=True, blank=True, on_delete=models.CASCADE, related_name="raters"
     )
@@ -57,10 +62,30 @@ class Rater(models.Model):
             models.CheckConstraint(
                 condition=Q(kind="human") | Q(identified=True), name="rater_only_people_anonymous"
             ),
+            models.UniqueConstraint(
+                Lower("short_name"), condition=~Q(short_name=""), name="rater_short_name_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(short_name="") | Q(kind__in=["judge", "metric"]), name="rater_short_name_machine"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def title(self) -> str:
+        """Name on pages: the short name, else the name. For people see `annotation.work.labels.name_of`."""
+        return self.short_name or self.name
+
+    @property
+    def detail(self) -> str:
+        """Small print beside the short name: the model and the version of the prompt; '' without either."""
+        prompt, version = self.spec.get("prompt", ""), self.spec.get("version")
+        if prompt and "@" not in prompt and version is not None:
+            prompt = f"{prompt}@{version}"
+        parts = [str(part) for part in (self.spec.get("model"), prompt) if part]
+        return " · ".join(parts) or (self.name if self.short_name else "")
 
 
 class Occasion(models.TextChoices):

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.kinds import KINDS
-from annotation.schemes.definitions import EVIDENCE, LEVELS, accepts
+from annotation.schemes.definitions import EVIDENCE, LEVELS, SHORT_NAME, accepts
 
 
 class Scheme(models.Model):
@@ -86,6 +86,7 @@ class Question(models.Model):
     question that takes any number. `evidence`, `evidence_for` and `evidence_required` are its evidence
     settings (`annotation.schemes.definitions.takes_evidence`). `item_kind` is its kind of
     item where it differs from its version's, '' where it is the same: `about` gives it in any case.
+    `short_name` names it in reports and lists in place of its wording.
     """
 
     class Level(models.TextChoices):
@@ -101,6 +102,7 @@ class Question(models.Model):
     key = models.CharField(max_length=120)
     position = models.PositiveIntegerField()
     wording = models.TextField()
+    short_name = models.CharField(max_length=SHORT_NAME, blank=True, default="", db_default="")
     level = models.CharField(max_length=10, choices=Level)
     values = models.JSONField(default=list)
     anchors = models.JSONField(default=dict)
@@ -133,6 +135,11 @@ class Question(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def title(self) -> str:
+        """Name on pages: the short name, else the wording."""
+        return self.short_name or self.wording
 
     @property
     def about(self) -> str:

@@ -175,6 +175,7 @@ BEHAVIOUR_TAGS = SchemeDefinition(
         QuestionDefinition(
             key="another_behaviour_note",
             wording="What is it?",
+            short_name="Another behaviour: what it is",
             level="text",
             group=OTHER,
             required=False,
@@ -304,6 +305,7 @@ OVERALL_SCORES = SchemeDefinition(
         QuestionDefinition(
             key="consistency",
             wording="How consistent is it, in itself and with what came before?",
+            short_name="Consistency",
             level="ordinal",
             values=VALUES,
             anchors=CONSISTENCY_ANCHORS,
@@ -311,6 +313,7 @@ OVERALL_SCORES = SchemeDefinition(
         QuestionDefinition(
             key="collaborativeness",
             wording="How well do the speakers work together?",
+            short_name="Collaborativeness",
             level="ordinal",
             values=VALUES,
             anchors=COLLABORATIVENESS_ANCHORS,

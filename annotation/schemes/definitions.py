@@ -90,6 +90,8 @@ UNSCALED = ("text", "ranking")
 """Levels whose answers are not values of a scale: no agreement coefficient applies to them directly."""
 STATIC = "static"
 NO_CONVERSATION = "the turns of a static continuation are not one conversation"
+SHORT_NAME = 80
+"""Maximum characters of the short name of a question or a judge."""
 TEXT_LIMIT = 10_000
 """Maximum characters of an answer in words."""
 
@@ -219,7 +221,8 @@ class QuestionDefinition:
     may
     have it (`takes_evidence`); with `evidence_required` such an answer needs evidence. `item_kind` is the
     kind
-    of its items where it differs from its scheme's, '' where it is the same.
+    of its items where it differs from its scheme's, '' where it is the same. `short_name` names it in reports
+    and lists in place of its wording; annotators and judges never see it.
     """
 
     key: str
@@ -240,6 +243,12 @@ class QuestionDefinition:
     evidence_for: tuple[Value, ...] = ()
     evidence_required: bool = False
     item_kind: str = ""
+    short_name: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name in reports and lists: the short name, else the wording."""
+        return self.short_name or self.wording
 
     @property
     def is_tag(self) -> bool:
@@ -342,6 +351,7 @@ class SchemeDefinition:
             question["anchors"] = {str(value): text for value, text in question["anchors"].items()}
             _drop_bounds(question)
             _drop_evidence(question)
+            del question["short_name"]  # raters never see it
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 

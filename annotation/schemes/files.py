@@ -126,6 +126,7 @@ class Reader:
             evidence_for=self._values(data, at, "evidence_for"),
             evidence_required=self._flag(data, "evidence_required", at, False),
             item_kind=self._text(data, "item_kind", at),
+            short_name=self._text(data, "short_name", at),
         )
 
     def _evidence(self, data: Mapping[str, Any], at: Path) -> str:

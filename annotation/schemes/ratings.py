@@ -50,6 +50,7 @@ COMPERDIAL_TURN = SchemeDefinition(
         QuestionDefinition(
             key="overall",
             wording="How good is this response overall?",
+            short_name="Overall",
             level="ordinal",
             values=(1, 2, 3, 4, 5),
             anchors=OVERALL_ANCHORS,
@@ -117,6 +118,7 @@ COMPERDIAL_DIALOGUE = SchemeDefinition(
         QuestionDefinition(
             key="overall",
             wording="How good are these responses overall, taken together?",
+            short_name="Overall",
             level="ordinal",
             values=(1, 2, 3, 4, 5),
             anchors=OVERALL_ANCHORS,
@@ -138,6 +140,11 @@ COMPERDIAL_DIALOGUE = SchemeDefinition(
 FED_SOURCE = "FED (Mehri and Eskenazi 2020)"
 
 
+def _short_name(key: str) -> str:
+    """Return the name of a quality in its paper: `error_recovery` is Error recovery."""
+    return key.replace("_", " ").capitalize()
+
+
 def _quality(key: str, wording: str, top: int = 2) -> QuestionDefinition:
     """Define a quality scored from 0 to `top`; one that is present or absent is binary."""
     level: Level = "binary" if top == 1 else "ordinal"
@@ -147,6 +154,7 @@ def _quality(key: str, wording: str, top: int = 2) -> QuestionDefinition:
         level=level,
         values=tuple(range(top + 1)),
         positive=1 if top == 1 else None,
+        short_name=_short_name(key),
     )
 
 
@@ -196,7 +204,9 @@ FED_DIALOGUE = SchemeDefinition(
 
 
 def _score(key: str, wording: str) -> QuestionDefinition:
-    return QuestionDefinition(key=key, wording=wording, level="ordinal", values=(1, 2, 3, 4, 5))
+    return QuestionDefinition(
+        key=key, wording=wording, level="ordinal", values=(1, 2, 3, 4, 5), short_name=wording.split(":")[0]
+    )
 
 
 FED_GPT4 = SchemeDefinition(
@@ -224,11 +234,16 @@ FED_GPT4 = SchemeDefinition(
 
 
 def _yes_no(key: str, wording: str) -> QuestionDefinition:
-    return QuestionDefinition(key=key, wording=wording, level="binary", values=(0, 1), positive=1)
+    return QuestionDefinition(
+        key=key, wording=wording, level="binary", values=(0, 1), positive=1, short_name=_short_name(key)
+    )
 
 
 def _graded(key: str, wording: str, top: int) -> QuestionDefinition:
-    return QuestionDefinition(key=key, wording=wording, level="ordinal", values=tuple(range(1, top + 1)))
+    values = tuple(range(1, top + 1))
+    return QuestionDefinition(
+        key=key, wording=wording, level="ordinal", values=values, short_name=_short_name(key)
+    )
 
 
 USR = SchemeDefinition(
@@ -273,6 +288,7 @@ PAIR = SchemeDefinition(
         QuestionDefinition(
             key="preference",
             wording="Which response is better, all in all?",
+            short_name="Preference",
             level="nominal",
             values=COMPARISON,
         ),
@@ -292,6 +308,7 @@ RANKING = SchemeDefinition(
         QuestionDefinition(
             key="ranking",
             wording="In which order would you put the responses, best first?",
+            short_name="Ranking",
             level="ranking",
         ),
     ),
@@ -341,6 +358,7 @@ CONSTRAINTS = SchemeDefinition(
             anchors={VIOLATED: "violated", KEPT: "kept"},
             positive=KEPT,
             required=False,
+            short_name=_short_name(key),
         )
         for key, wording in {
             **COUNTED,

@@ -16,6 +16,7 @@ from annotation.schemes.definitions import (
     LEVELS,
     RANKING,
     SECOND,
+    SHORT_NAME,
     UNSCALED,
     QuestionDefinition,
     SchemeDefinition,
@@ -457,6 +458,10 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Faults:
         yield ("wording",), "Say what is asked."
     elif why := text_problem(question.wording, LONGEST_WORDING):
         yield ("wording",), why
+    if why := text_problem(question.short_name, SHORT_NAME, lines=False):
+        yield ("short_name",), why
+    elif question.short_name != " ".join(question.short_name.split()):
+        yield ("short_name",), "Take the spaces at its ends, and double ones, away."
     if question.level not in LEVELS:
         yield ("level",), f"There is no level {quoted(question.level)}: write {_join_with_or(LEVELS)}."
     else:

@@ -36,6 +36,7 @@ from calibration.ratings.definitions import (
 )
 from calibration.ratings.levels import condition_keys
 from calibration.ratings.scope import Census, offered, scope_of
+from calibration.ratings.subsets import MOST_VALUES, Value, condition_values, system_names
 from calibration.ratings.votes import comparing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.engine import Family
@@ -52,6 +53,7 @@ LEVEL_NAMES = {
     "dialogue": "dialogues: the mean of a continuation’s turns, or its label",
     "system": "systems: the mean over all turns, or all dialogues, of a system",
 }
+DATE = forms.DateInput(attrs={"type": "date"})
 ATTRIBUTES = [("model", "model"), ("protocol", "protocol"), ("kind", "kind of rater")]
 
 
@@ -137,6 +139,59 @@ class LevelFields(forms.Form):
         return {"level": data["levels"]} | level_keys
 
 
+# Fields of a study's form for its subset.
+
+
+class SubsetFields(forms.Form):
+    """Systems, conditions and dates to which a study is narrowed."""
+
+    systems = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all."
+    )
+    conditions = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Several values of one condition: any of them. None ticked: all. Conditions with more than "
+        f"{MOST_VALUES} values: by definition, with the command or the API.",
+    )
+    first_day = forms.DateField(required=False, widget=DATE, label="Labels from")
+    last_day = forms.DateField(
+        required=False, widget=DATE, label="Labels to", help_text="Including this day, in UTC."
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a last day before the first."""
+        data: dict[str, Any] = super().clean() or {}
+        if data.get("first_day") and data.get("last_day") and data["last_day"] < data["first_day"]:
+            self.add_error("last_day", "Choose the same day as the first, or a later one.")
+        return data
+
+    def subset_written(self) -> dict[str, Any]:
+        """Return the `subset` of the definition; nothing if the study is not narrowed."""
+        data = self.cleaned_data
+        conditions: dict[str, list[Value]] = {}
+        for key, value in map(json.loads, data["conditions"]):
+            conditions.setdefault(key, []).append(value)
+        subset = {
+            "systems": data["systems"],
+            "conditions": conditions,
+            "from": data["first_day"] and data["first_day"].isoformat(),
+            "to": data["last_day"] and data["last_day"].isoformat(),
+        }
+        subset = {key: value for key, value in subset.items() if value}
+        return {"subset": subset} if subset else {}
+
+
+def _condition_choices(corpus: Corpus) -> list[tuple[str, str]]:
+    """Return each condition with each of its values, as `key = value`."""
+    return [
+        (json.dumps([key, value]), f"{key} = {value if isinstance(value, str) else json.dumps(value)}")
+        for key, values in condition_values(corpus).items()
+        if len(values) <= MOST_VALUES
+        for value in values
+    ]
+
+
 # Form of a new study. Unchanged, it gives the automatic study under another name.
 
 TEXT = "text"
@@ -152,8 +207,8 @@ def _families() -> list[tuple[str, list[tuple[str, str]]]]:
     return list(groups.items())
 
 
-class StudyForm(LevelFields):
-    """Settings of a study: name, questions, raters, a map between two questions, statistics, intervals."""
+class StudyForm(LevelFields, SubsetFields):
+    """Settings of a study: name, questions, raters, subset, a map of scales, statistics, intervals."""
 
     name = forms.CharField(
         max_length=studies.NAME_LIMIT, label="Name", help_text="For example: does the judge agree with us?"
@@ -237,14 +292,21 @@ class StudyForm(LevelFields):
         label="System whose strength is 1000",
         help_text="Left empty: the mean of all.",
     )
+    split = forms.ChoiceField(required=False, label="Split into dev and test")
     no_baselines = forms.BooleanField(required=False, label="Leave out the baselines")
 
-    def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, counted: Census, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         raters = counted.raters.values()
         people = [(MEAN_OF_PEOPLE, "the mean of all people")]
         self._choices("reference", [*people, *((rater.name, rater.name) for rater in raters)])
-        self._choices("by", [(key, key) for key in conditions])
+        self._choices("by", [(key, key) for key in condition_keys(corpus)])
+        self._choices("systems", [(name, name) for name in system_names(corpus)])
+        self._choices("conditions", _condition_choices(corpus))
+        splits = list(corpus.splits.order_by("pk").values_list("name", flat=True))
+        self._choices("split", [(name, name) for name in splits])
+        if len(splits) < 2:
+            del self.fields["split"]
         comparable = [q for q in counted.questions.values() if q.level != TEXT]
         question_choices = [(q.ref, f"{q.title} ({q.scheme_title})") for q in comparable]
         scaled = {q.ref for q in comparable if q.level not in UNSCALED}
@@ -316,8 +378,10 @@ class StudyForm(LevelFields):
             definition["leave_out"] = True
         if "ties" in self.fields:
             definition["preferences"] = {name: data[name] for name in PREFERENCE_KEYS}
+        if data.get("split"):
+            definition["split"] = data["split"]
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
-        return definition | rest | self.levels_written()
+        return definition | rest | self.levels_written() | self.subset_written()
 
     def _questions(self) -> list[dict[str, Any]]:
         data = self.cleaned_data
@@ -367,8 +431,7 @@ def new(request: HttpRequest) -> HttpResponse:
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     link = {key: request.GET[key] for key in LINK if key in request.GET}
-    conditions = condition_keys(corpus)
-    form = StudyForm(request.POST or None, counted=counted, conditions=conditions, initial=link)
+    form = StudyForm(request.POST or None, counted=counted, corpus=corpus, initial=link)
     if (
         request.method == "POST"
         and form.is_valid()

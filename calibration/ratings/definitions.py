@@ -8,6 +8,7 @@ from typing import Any, Literal, cast, get_args
 
 from annotation.corpora.splits import TRAINING
 from calibration.errors import DefinitionError, MapError
+from calibration.ratings.subsets import ALL_LABELS, Subset, parse_subset
 from calibration.statistics import Plan
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.resampling import Interval
@@ -329,7 +330,8 @@ def _samples_of_levels(value: Any) -> tuple[Samples, ...]:
 #      "raters": ["ann", "ben", "gpt-4"], "samples": "mean", "statistics": ["cohen_kappa", "mcc"],
 #      "resamples": 2000, "seed": 0, "confidence": 0.95, "interval": "percentile", "epsilon": 0.15,
 #      "split": "main", "panels": [{"rule": "median", "members": ["gpt-4", "m2", "m3"]}], "baselines": true,
-#      "leave_out": false, "preferences": {"ties": "half", "both_bad": "tie", "anchor": ""}}
+#      "leave_out": false, "preferences": {"ties": "half", "both_bad": "tie", "anchor": ""},
+#      "subset": {"systems": ["model-x"], "from": "2026-03-01"}}
 #
 # Every key is optional. Without `questions` the study is automatic: every question with two raters or more.
 # `level` with its keys makes it a study at levels (see above); a number in `level` is the confidence level,
@@ -349,7 +351,7 @@ KEYS = (
     {"questions", "raters", "samples", "statistics", "epsilon", "split"}
     | {"resamples", "seed", "confidence", "interval"}
     | {"level", *LEVEL_KEYS}
-    | {"panels", "baselines", "leave_out", "preferences"}
+    | {"panels", "baselines", "leave_out", "preferences", "subset"}
 )
 EPSILON = 0.15
 MOST_RESAMPLES, MOST_SEED = 20_000, 2**32 - 1
@@ -392,7 +394,8 @@ class Definition:
 
     `levels` is None in a study of items alone. `panels` are raters made up of judges; `baselines` compares
     judges with answers given without reading the text; `leave_out` excludes people left out of gold.
-    `preferences` are the settings for votes on pairs and rankings.
+    `preferences` are the settings for votes on pairs and rankings. `subset` narrows the study to the labels
+    of some systems, conditions and days.
     """
 
     questions: tuple[StudyQuestion, ...] = ()
@@ -407,6 +410,7 @@ class Definition:
     baselines: bool = True
     leave_out: bool = False
     preferences: Choices = CHOICES
+    subset: Subset = ALL_LABELS
 
     @property
     def is_of_training(self) -> bool:
@@ -420,6 +424,7 @@ class Definition:
         above |= {"leave_out": True} if self.leave_out else {}
         if self.preferences != CHOICES:
             above |= {"preferences": written_choices(self.preferences)}
+        above |= {"subset": self.subset.as_dict()} if self.subset else {}
         return above | {
             "questions": [question.as_dict() for question in self.questions],
             "raters": list(self.raters),
@@ -458,6 +463,7 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         baselines=_switch(raw, "baselines"),
         leave_out=_switch(raw, "leave_out", default=False),
         preferences=parse_choices(raw.get("preferences")),
+        subset=parse_subset(raw.get("subset")),
     )
 
 

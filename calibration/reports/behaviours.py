@@ -36,7 +36,9 @@ from calibration.reports.tables import (
     View,
     as_printed,
     headed,
+    question_key,
     select_question,
+    table_key,
     tabulate,
 )
 from calibration.reports.wording import Crowd, counted, crowd_of, join_names
@@ -129,6 +131,15 @@ def tag_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     return [View(_tag_table(t, people, percent), _tag_remarks(t, people), switches) for t in tag_tables]
 
 
+def tag_tables_in_percent(result: Snapshot) -> list[Table]:
+    """Return table 7 of each judge and policy with precision and recall in percent."""
+    people = crowd(figures(result))
+    return [
+        replace(_tag_table(table, people, percent=True), remarks=_tag_remarks(table, people))
+        for table in result.tags
+    ]
+
+
 def _policy(params: PageParams) -> str:
     policy = params.get("policy")
     return policy if policy in POLICIES else DEFAULT
@@ -185,7 +196,9 @@ def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
         for row in table.rows
     ]
     title = f"Tags: {table.judge} against {people.many}, {table.scheme_title} (policy {table.policy})"
-    return tabulate(title, columns, rows, first="Behaviour")
+    form = "percent" if percent else ""
+    key = table_key("tags", question_key(table.scheme), table.judge, table.policy, form)
+    return tabulate(key, title, columns, rows, first="Behaviour")
 
 
 def _cells(row: TagRow, several: bool, percent: bool) -> list[Figure | None]:
@@ -233,7 +246,7 @@ def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell)
 
 
-TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked)
+TABLE_SEVEN = Section("tags", "paper-tables", tag_views, tag_lines, marked, page_tables=tag_tables_in_percent)
 
 
 # Prevalence of a behaviour: by the judge on all items, by people on some, and corrected.
@@ -277,7 +290,7 @@ def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list
     heads = ("Judge says", f"{people.many.capitalize()} say", "Sensitivity", "Specificity")
     columns = list(zip(PREVALENCE_FIGURES, (*heads, "Prediction-powered", "Rogan-Gladen"), strict=True))
     remarks = _prevalence_remarks(result.prevalence, people)
-    return [View(tabulate("How often it occurs", columns, rows), remarks)]
+    return [View(tabulate("prevalence", "How often it occurs", columns, rows), remarks)]
 
 
 def _prevalence_remarks(rows: tuple[PrevalenceRow, ...], people: Crowd) -> tuple[str, ...]:
@@ -302,7 +315,7 @@ def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
-PREVALENCE = Section("prevalence", prevalence_views, prevalence_lines)
+PREVALENCE = Section("prevalence", "paper-tables", prevalence_views, prevalence_lines)
 
 
 # Behaviours outside the scheme's list: number of turns with one, raters, and notes.
@@ -373,7 +386,8 @@ def _view(table: CoverageTable, *, in_file: bool) -> View:
     ]
     n_more = max(0, len(table.notes) - MOST_NOTES)
     remarks = tuple(_note_text(note) for note in table.notes[:MOST_NOTES]) if in_file else ()
-    visible = tabulate(title, [(ANOTHER, "Share of turns")], rows, first="Rater", remarks=remarks)
+    key = table_key("coverage", question_key(table.ref))
+    visible = tabulate(key, title, [(ANOTHER, "Share of turns")], rows, first="Rater", remarks=remarks)
     folded = None
     if not in_file and len(rows) > MOST_ROWS:
         folded = replace(visible, rows=visible.rows[MOST_ROWS:])
@@ -446,7 +460,7 @@ def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(table.ref, note.item, NOTE, figure)
 
 
-COVERAGE = Section("coverage", coverage_views, coverage_lines)
+COVERAGE = Section("coverage", "rater-by-rater", coverage_views, coverage_lines)
 
 
 # Agreement on evidence: how far raters with the same answer point at the same turns and words.
@@ -494,7 +508,8 @@ def _evidence_table(title: str, table: EvidenceTable, people: Crowd) -> Table:
         cells, f1 = [of.get(name) for name in names], of["evidence_f1"]
         rows.append(Row(title, _compared(row, people), f1.n_items, f1.n_clusters, cells, first=not place))
     heads = [(name, EVIDENCE_FIGURES[name].heading) for name in names]
-    return tabulate(f"What answers point at: {title}", heads, rows)
+    key = table_key(KEY, question_key(table.ref))
+    return tabulate(key, f"What answers point at: {title}", heads, rows)
 
 
 def _compared(row: EvidenceRow, people: Crowd) -> str:
@@ -532,4 +547,4 @@ def evidence_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(table.ref, table.title, figure.name, figure)
 
 
-EVIDENCE = Section(KEY, evidence_views, evidence_lines)
+EVIDENCE = Section(KEY, "judge-agrees", evidence_views, evidence_lines)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import vl_convert
 from django.utils.functional import SimpleLazyObject
 
-from calibration.renderings import csv_text
+from calibration.renderings import csv_text, markdown, markdown_table
 from calibration.reports.figures import (
     JUDGE,
     METRIC,
@@ -242,12 +242,34 @@ def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> 
 
 def as_csv(chart: Chart) -> str:
     """Return a chart's data as CSV, values unrounded."""
+    columns, rows = _data(chart)
+    return csv_text([columns, *rows])
+
+
+def as_markdown(chart: Chart) -> str:
+    """Return a chart's data as a Markdown table with its title, values to four digits."""
+    columns, rows = _data(chart)
+    cells = [[_cell(value) for value in row] for row in rows]
+    n_texts = 1 if chart.dots else 2
+    table = markdown_table(columns, cells, range(n_texts))
+    return "\n".join([f"**{markdown(chart.title)}** ({markdown(chart.axis)})", "", *table, ""])
+
+
+def _data(chart: Chart) -> tuple[list[str], list[list[str | float | None]]]:
+    """Return the columns and rows of a chart's data, values unrounded."""
     if chart.dots:
         columns = ["system", "x", "x_low", "x_high", "y", "y_low", "y_high"]
-        return csv_text([columns, *([getattr(dot, name) for name in columns] for dot in chart.dots)])
-    curve = ["x"] if chart.x_axis else []
-    columns = ["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"]
-    return csv_text([columns, *([getattr(point, name) for name in columns] for point in chart.points)])
+    else:
+        curve = ["x"] if chart.x_axis else []
+        columns = ["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"]
+    marks = chart.dots or chart.points
+    return columns, [[getattr(mark, name) for name in columns] for mark in marks]
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
 def _point(question: str, series: str, entry: Figure) -> Point:

@@ -38,7 +38,9 @@ from calibration.reports.tables import (
     as_printed,
     count,
     headed,
+    question_key,
     select_question,
+    table_key,
     tabulate,
 )
 from calibration.reports.wording import Crowd, counted, crowd_of
@@ -170,9 +172,10 @@ def _view(
     rest: list[ComparedPair] = []
     if is_page and len(names) > FEW:
         pairs, rest = _with_best(question)
-    folded = _compared_table(f"The other pairs on {title}", rest) if rest else None
+    key = table_key(COMPARED_KEY, question_key(question.ref))
+    folded = _compared_table(f"{key}-others", f"The other pairs on {title}", rest) if rest else None
     return View(
-        _compared_table(f"Judges compared: {title}", pairs),
+        _compared_table(key, f"Judges compared: {title}", pairs),
         tuple(_compared_remarks(question, people, is_cut=bool(rest))),
         switches,
         "calibration/_other_pairs.html" if folded else "",
@@ -215,7 +218,7 @@ def family_heading(family: Family) -> str:
     return words if reference == OF_PEOPLE else f"{words}, {reference}"
 
 
-def _compared_table(title: str, pairs: Sequence[ComparedPair]) -> Table:
+def _compared_table(key: str, title: str, pairs: Sequence[ComparedPair]) -> Table:
     seen: set[Family] = set()
     rows = []
     for pair in pairs:
@@ -226,7 +229,7 @@ def _compared_table(title: str, pairs: Sequence[ComparedPair]) -> Table:
             Row(family_heading(family), pair_name, of.n_items, of.n_clusters, _cells(pair), first=first)
         )
         seen.add(family)
-    return tabulate(title, COMPARED_COLUMNS, rows, first="Statistic")
+    return tabulate(key, title, COMPARED_COLUMNS, rows, first="Statistic")
 
 
 def _cells(pair: ComparedPair) -> list[Figure | None]:
@@ -281,7 +284,7 @@ def compared_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(question.ref, question.title, figure_name, getattr(pair, name))
 
 
-JUDGES_COMPARED = Section(COMPARED_KEY, compared_views, compared_lines)
+JUDGES_COMPARED = Section(COMPARED_KEY, "better", compared_views, compared_lines)
 
 
 # Judges and panels above the baselines, and the composition of panels.
@@ -370,7 +373,8 @@ def _floor_table(title: str, floor: Floor) -> Table:
     names = {figure.name for row in floor.rows for figure in row.figures}
     columns = [(name, floor_heading(name)) for name in ORDER if name in names]
     rows = [_floor_row(row, [name for name, _ in columns]) for row in floor.rows]
-    return tabulate(f"Judges above baselines: {title}", columns, rows, first="Rater")
+    key = table_key(FLOOR_KEY, question_key(floor.ref))
+    return tabulate(key, f"Judges above baselines: {title}", columns, rows, first="Rater")
 
 
 def _floor_row(row: FloorRow, columns: Sequence[str]) -> Row:
@@ -411,7 +415,7 @@ def _panels(result: Snapshot) -> Table:
         rows.append(
             Row(panel.name, f"{titles[panel.ref]}: {composition}", panel.n_answered, 0, cells, first=True)
         )
-    return tabulate("Panels of judges", COUNTS, rows, first="Panel")
+    return tabulate("panels", "Panels of judges", COUNTS, rows, first="Panel")
 
 
 def _member(member: Member) -> str:
@@ -458,7 +462,7 @@ def floor_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(panel.ref, panel.title, "panel_weight", weight)
 
 
-FLOORS = Section(FLOOR_KEY, floor_views, floor_lines)
+FLOORS = Section(FLOOR_KEY, "judge-agrees", floor_views, floor_lines)
 
 
 # Panels of judges among a question's raters: their answers, and the outcome for every item.
@@ -643,7 +647,8 @@ def _has_matrices(table: KeyTable) -> bool:
 
 def _key_table(title: str, of: KeyTable) -> Table:
     rows = [_key_row(row) for row in (*of.rows, *of.baselines)]
-    return tabulate(f"Against the key: {title} ({of.key})", COLUMNS, rows, first="Rater")
+    key = table_key(KEY, question_key(of.ref), of.key)
+    return tabulate(key, f"Against the key: {title} ({of.key})", COLUMNS, rows, first="Rater")
 
 
 def _key_row(row: KeyRow) -> Row:
@@ -660,7 +665,8 @@ def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
     rows = [_counts(table, row)[n] for n in used]
     rows = [replace(row_of_value, cells=[row_of_value.cells[n] for n in used]) for row_of_value in rows]
     heading = f"{title}: {table.key} (rows) and {row.rater} (columns)"
-    return Table(heading, columns, rows, first=table.key)
+    key = table_key(KEY, question_key(table.ref), table.key, "answers", row.rater)
+    return Table(key, heading, columns, rows, first=table.key)
 
 
 def _answers_by_key_value(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
@@ -672,7 +678,8 @@ def _answers_by_key_value(title: str, table: KeyTable, raters: Sequence[KeyRow])
         for number, row in enumerate(_counts(table, rater))
     ]
     heading = f"Answers by value of the key: {title} ({table.key})"
-    return Table(heading, columns, rows, first="Rater")
+    key = table_key(KEY, question_key(table.ref), table.key, "answers")
+    return Table(key, heading, columns, rows, first="Rater")
 
 
 def _counts(table: KeyTable, row: KeyRow) -> list[Row]:
@@ -748,4 +755,15 @@ def key_lines(result: Snapshot) -> Iterator[CsvLine]:
                     )
 
 
-AGAINST_KEY = Section(KEY, key_views, key_lines, accuracies)
+def confusions(result: Snapshot) -> list[Table]:
+    """Return the confusion matrix of each key and rater, which files have in one table a key."""
+    return [
+        _confusion(title, table, row)
+        for title, table in headed(result, result.keys)
+        if _has_matrices(table)
+        for row in table.rows
+        if row.n
+    ]
+
+
+AGAINST_KEY = Section(KEY, "judge-agrees", key_views, key_lines, accuracies, page_tables=confusions)

@@ -29,6 +29,8 @@ from calibration.reports.tables import (
     Switch,
     Table,
     View,
+    question_key,
+    table_key,
     tabulate,
 )
 from calibration.reports.wording import counted, crowd_of
@@ -417,6 +419,12 @@ def labels_name(result: Snapshot, table: LevelTable) -> str:
     return f"{own} {table.about} labels"
 
 
+def level_key(start: str, table: LevelTable) -> str:
+    """Return the key of what is shown of a table: its question, its reference if not people, its items."""
+    reference = "" if table.reference == MEAN_OF_PEOPLE else table.reference
+    return table_key(start, question_key(table.question), reference, table.made)
+
+
 def table_of(result: Snapshot, table: LevelTable) -> Table:
     """Return the table: one column per level and coefficient, and the shares that each row leaves out."""
     coefficients = list(dict.fromkeys(cell.coefficient for row in table.rows for cell in row.cells))
@@ -426,6 +434,7 @@ def table_of(result: Snapshot, table: LevelTable) -> Table:
     ]
     continuation_kind = f", {CONTINUATION_KINDS[table.made]}" if table.made else ""
     return tabulate(
+        level_key("levels", table),
         f"Correlation with {labels_name(result, table)}: {table.title} ({table.scheme_title})"
         f"{continuation_kind}",
         [*columns, *((key, LEFT_OUT[key]) for key in left_out_columns)],
@@ -553,7 +562,8 @@ def _views(result: Snapshot, table: LevelTable, at: int, params: PageParams | No
             else f"Systems by each row and by {labels_name(result, table)}"
         )
         caption = ("One point a system, with its interval on both axes.",)
-        table_views.append(View(Table(title, []), caption, template=TEMPLATE, data=data))
+        scatter_table = Table(level_key("systems", table), title, [])
+        table_views.append(View(scatter_table, caption, template=TEMPLATE, data=data))
     return table_views
 
 
@@ -614,4 +624,4 @@ def _p(cell: LevelEntry) -> Figure:
     return Figure("p", value=cell.p, method=cell.p_method, n_items=n, n_clusters=n_clusters)
 
 
-SCORE_LEVELS = Section("levels", views, lines, charts, leads=True)
+SCORE_LEVELS = Section("levels", "by-level", views, lines, charts, leads=True)

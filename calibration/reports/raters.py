@@ -13,7 +13,18 @@ from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import QuestionFigures, crowd, figures, label, leading_question, worded
 from calibration.reports.snapshot import Figure, QuestionRaters, RaterLine, RepeatLine, Snapshot, recorded
-from calibration.reports.tables import CsvLine, PageParams, Row, Section, Table, View, as_printed, tabulate
+from calibration.reports.tables import (
+    CsvLine,
+    PageParams,
+    Row,
+    Section,
+    Table,
+    View,
+    as_printed,
+    question_key,
+    table_key,
+    tabulate,
+)
 from calibration.reports.wording import Crowd, counted, join_names
 from calibration.statistics import Plan, Record, Result, ratings_from_records
 from calibration.statistics.analysis import BY_F
@@ -115,7 +126,7 @@ def intraclass_views(result: Snapshot, params: PageParams | None = None) -> list
     rows = [row for title, question in label(figures(result)) for row in _rows(title, question, names)]
     columns = [(name, worded(name.removesuffix(BY_F)).heading) for name in names]
     title = "Intraclass correlations with F intervals"
-    return [View(tabulate(title, columns, rows), (ASSUMES,))]
+    return [View(tabulate("intraclass", title, columns, rows), (ASSUMES,))]
 
 
 def _rows(title: str, question: QuestionFigures, names: list[str]) -> list[Row]:
@@ -152,7 +163,7 @@ def intraclass_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(question.ref, question.title, entry.name, entry)
 
 
-INTRACLASS = Section("intraclass", intraclass_views, intraclass_lines)
+INTRACLASS = Section("intraclass", "paper-tables", intraclass_views, intraclass_lines)
 
 
 # Text under the tables of raters: the meaning of the figures, and raters who are not compared.
@@ -311,7 +322,7 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     described = [question for question in titled if question[2].rows or question[2].repeats]
     if not described:
         reasons = unknown(titled)
-        return [View(Table("Raters, one by one", []), reasons)] if reasons else []
+        return [View(Table(KEY, "Raters, one by one", []), reasons)] if reasons else []
     if params is not None:
         return [_page(described, unknown(titled), params)]
     rater_views = [
@@ -344,7 +355,7 @@ def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PagePa
         (*notes(question[2], question[1].crowd), *meaning([question[2]], question[1].crowd)),
     )
     return View(
-        Table(f"Raters, one by one: {question[0]}", []),
+        Table(table_key(KEY, question_key(selected)), f"Raters, one by one: {question[0]}", []),
         undescribed,
         template="calibration/_raters.html",
         data=page,
@@ -360,27 +371,41 @@ def _titled(result: Snapshot) -> list[Titled]:
 def _tables(titled: Titled) -> list[Table]:
     """Return a question's tables with rows: ratings, agreement, repeated answers, and pass^k."""
     title, question, raters = titled
+
+    def key(variant: str) -> str:
+        return table_key(KEY, question_key(question.data.ref), variant)
+
     rates = RATES | ({"rater_mean": InReports("", "Share")} if question.data.level == "binary" else {})
     with_rest = InReports("", f"{worded(raters.statistic).symbol or 'Agreement'} with the rest")
     agrees = AGREES | {"rater_with_rest": with_rest}
     rater_tables = [
-        _table(f"How raters rate: {title}", rates, _sorted(raters.rows, "rater_severity")),
-        _table(f"How raters agree with the rest: {title}", agrees, _sorted(raters.rows, "rater_with_rest")),
+        _table(key("rate"), f"How raters rate: {title}", rates, _sorted(raters.rows, "rater_severity")),
+        _table(
+            key("agree"),
+            f"How raters agree with the rest: {title}",
+            agrees,
+            _sorted(raters.rows, "rater_with_rest"),
+        ),
     ]
     for how, words in (("samples", "by their samples"), ("again", "asked twice")):
         lines = [line for line in raters.repeats if line.how == how]
         columns = {f"{how}_{name}": columns_heading for name, columns_heading in SAME.items()}
-        rater_tables.append(_table(f"How alike raters answer, {words}: {title}", columns, lines))
+        rater_tables.append(_table(key(how), f"How alike raters answer, {words}: {title}", columns, lines))
     for start, outcome in PASSES.items():
         lines = [line for line in raters.repeats if any(f.name.startswith(start) for f in line.figures)]
         ks = sorted({int(f.name.removeprefix(start)) for n in lines for f in n.figures if start in f.name})
         columns = {f"{start}{k}": InReports("", f"k = {k}") for k in ks}
-        rater_tables.append(_table(f"Repeated answers, {outcome}: {title}", columns, lines))
+        rater_tables.append(
+            _table(key(start.strip("_")), f"Repeated answers, {outcome}: {title}", columns, lines)
+        )
     return [table for table in rater_tables if table.rows]
 
 
 def _table(
-    title: str, columns: Mapping[str, InReports], lines: Sequence[RaterLine] | Sequence[RepeatLine]
+    key: str,
+    title: str,
+    columns: Mapping[str, InReports],
+    lines: Sequence[RaterLine] | Sequence[RepeatLine],
 ) -> Table:
     """Return a table of the lines with one of the figures, and of the columns that some line fills."""
     used = [name for name in columns if any(line.figure(name) for line in lines)]
@@ -389,7 +414,7 @@ def _table(
         for line in lines
         if any(line.figure(name) for name in used)
     ]
-    return tabulate(title, [(name, columns[name].heading) for name in used], rows, first="Rater")
+    return tabulate(key, title, [(name, columns[name].heading) for name in used], rows, first="Rater")
 
 
 def _row(line: RaterLine | RepeatLine, cells: list[Figure | None]) -> Row:
@@ -441,7 +466,12 @@ def _pages(table: Table) -> list[Table]:
     if len(parts) == 1:
         return [table]
     return [
-        replace(table, title=f"{table.title} ({place} of {len(parts)})", rows=rows)
+        replace(
+            table,
+            key=f"{table.key}-{place}",
+            title=f"{table.title} ({place} of {len(parts)})",
+            rows=rows,
+        )
         for place, rows in enumerate(parts, 1)
     ]
 
@@ -489,4 +519,9 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(ref, title, raters.over.name, Figure.of(raters.over, raters=names, question=title))
 
 
-RATERS = Section(KEY, views, lines, severity)
+def page_tables(result: Snapshot) -> list[Table]:
+    """Return the tables of every question, long ones in one piece."""
+    return [table for titled in _titled(result) for table in _tables(titled)]
+
+
+RATERS = Section(KEY, "rater-by-rater", views, lines, severity, page_tables=page_tables)

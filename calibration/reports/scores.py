@@ -171,7 +171,8 @@ def _switches(selected: str) -> tuple[Switch, ...]:
 
 def _thresholds(members: Sequence[ScoreMarks], rule: str) -> Table:
     columns = [(key, HEADINGS.get(key) or worded(key).heading) for key in MARKS]
-    return _table(f"Thresholds by {RULES[rule].name}", columns, members, [_mark(marks) for marks in members])
+    row_names = [_mark(marks) for marks in members]
+    return _table(f"thresholds-{rule}", f"Thresholds by {RULES[rule].name}", columns, members, row_names)
 
 
 def _mark(marks: ScoreMarks) -> str:
@@ -191,23 +192,29 @@ def _short(value: float) -> str:
 
 def _probabilities(members: Sequence[ScoreProbabilities]) -> Table:
     row_names = [f"{member.rater}, {METHODS[member.method]}" for member in members]
-    return _table("Scores as probabilities", list(OF_PROBABILITIES.items()), members, row_names)
+    columns = list(OF_PROBABILITIES.items())
+    return _table("probabilities", "Scores as probabilities", columns, members, row_names)
 
 
 def _maps(members: Sequence[ScoreMap]) -> Table:
     row_names = [f"{member.rater}, {MAPS[member.map]}" for member in members]
-    return _table("Scores on people’s scale", [(key, HEADINGS[key]) for key in ERRORS], members, row_names)
+    columns = [(name, HEADINGS[name]) for name in ERRORS]
+    return _table("scale_maps", "Scores on people’s scale", columns, members, row_names)
 
 
 def _table(
-    title: str, columns: list[tuple[str, str]], members: Sequence[Scored], row_names: Sequence[str]
+    key: str,
+    title: str,
+    columns: list[tuple[str, str]],
+    members: Sequence[Scored],
+    row_names: Sequence[str],
 ) -> Table:
     rows: list[Row] = []
     for member, text in zip(members, row_names, strict=True):
         cells: list[Figure] = _figures(member, [name for name, _ in columns])
         first = not rows or rows[-1].question != member.title
         rows.append(Row(member.title, text, cells[0].n_items, cells[0].n_clusters, [*cells], first=first))
-    return tabulate(title, columns, rows)
+    return tabulate(key, title, columns, rows)
 
 
 def _kept_apart(scores: Scores) -> str:
@@ -339,4 +346,4 @@ def _figures(member: Scored, names: Sequence[str]) -> list[Figure]:
     ]
 
 
-SCORES = Section("scores", views, lines, charts)
+SCORES = Section("scores", "calibrated", views, lines, charts)

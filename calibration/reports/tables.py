@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from hashlib import sha256
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from calibration.ratings.ratings import Answered
@@ -46,7 +48,7 @@ class Row:
     """One line: a question, the raters compared, the numbers of items, and a figure or None per column.
 
     `items` are the parameters of the link to its items, empty if only judges are compared. Rows of one
-    `heading` stand together under it.
+    `heading` stand together under it. `among_people`: it compares people with each other.
     """
 
     question: str
@@ -58,17 +60,20 @@ class Row:
     pooled: bool = False
     items: str = ""
     heading: str = ""
+    among_people: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
     """A title, column keys with headings, rows, and numbered notes on why figures are missing.
 
+    `key` is its address: unique in a report, and the same in every report of a study.
     `first` heads the rows' first column. If no row names the raters compared, there is no column for them.
     `over` are headings above the columns, each with the number it spans; `remarks` are sentences under the
     table.
     """
 
+    key: str
     title: str
     columns: list[tuple[str, str]]
     rows: list[Row] = field(default_factory=list)
@@ -83,7 +88,32 @@ class Table:
         return any(row.compared for row in self.rows)
 
 
+PLAIN = re.compile(r"[a-z0-9_]+(-[a-z0-9_]+)*")
+
+
+def table_key(*parts: str) -> str:
+    """Join the parts of a table's key: its section, its question, its variant.
+
+    A part other than small letters, digits and underscores is followed by a digest, so that no two names
+    share a key.
+    """
+    return "-".join(_key_part(part) for part in parts if part)
+
+
+def _key_part(part: str) -> str:
+    if PLAIN.fullmatch(part):
+        return part
+    letters = re.sub(r"[^a-z0-9_]+", "-", part.lower()).strip("-")[:40]
+    return f"{letters}-{sha256(part.encode()).hexdigest()[:6]}".lstrip("-")
+
+
+def question_key(ref: str) -> str:
+    """Return the part of a table's key for a question, or for a scheme: `tags-1-repetition`."""
+    return table_key(*re.split("[@/]", ref))
+
+
 def tabulate(
+    key: str,
     title: str,
     columns: Sequence[tuple[str, str]],
     rows: Sequence[Row],
@@ -95,7 +125,7 @@ def tabulate(
     """Build a table whose figures without a value refer to numbered notes with the reason."""
     notes: list[str] = []
     noted = [replace(row, cells=[with_note(cell, notes) for cell in row.cells]) for row in rows]
-    return Table(title, list(columns), noted, notes, first, list(over), tuple(remarks))
+    return Table(key, title, list(columns), noted, notes, first, list(over), tuple(remarks))
 
 
 def with_note(entry: Figure | None, notes: list[str]) -> Figure | None:
@@ -253,8 +283,28 @@ class View:
         return f"{self.table.title}: {why}."
 
 
+Topic = Literal[
+    "preferred",
+    "people-agree",
+    "judge-agrees",
+    "failures",
+    "better",
+    "calibrated",
+    "rater-by-rater",
+    "by-level",
+    "paper-tables",
+    "method",
+]
+"""Question of a reader that a section helps to answer; the anchor of its fold on the page."""
+
+
 def no_charts(result: Snapshot) -> Sequence[Chart]:
     """Return no charts, for a section without any."""
+    return ()
+
+
+def no_tables(result: Snapshot) -> Sequence[Table]:
+    """Return no tables, for a section whose page and files show the same ones."""
     return ()
 
 
@@ -263,15 +313,18 @@ class Section:
     """Tables on one subject. `key` is its anchor on the page.
 
     `views` takes the switches of the page, or None for files, which show every variant. `lines` are all its
-    figures, unrounded. A section that `leads` stands before the charts and tables of agreement: it is the
-    purpose of its study. The JSON holds the field of the snapshot, so it needs no function.
+    figures, unrounded. `page_tables` are tables that only the page shows. A section that `leads` is the
+    purpose of its study: it stands first in files and is open on the page, which gathers sections by `topic`.
+    The JSON holds the field of the snapshot, so it needs no function.
     """
 
     key: str
+    topic: Topic
     views: Callable[[Snapshot, PageParams | None], Sequence[View]]
     lines: Callable[[Snapshot], Iterable[CsvLine]]
     charts: Callable[[Snapshot], Sequence[Chart]] = no_charts
     leads: bool = False
+    page_tables: Callable[[Snapshot], Sequence[Table]] = no_tables
 
 
 # One question at a time on the page, all of them in files.
@@ -327,15 +380,38 @@ def agreement(result: Snapshot) -> list[Table]:
     """
     questions = label(figures(result))
     families = {
-        "Agreement on tags and categories": [p for p in questions if p[1].data.level in CATEGORIES],
-        "Agreement on scales": [p for p in questions if p[1].data.level not in CATEGORIES],
+        ("agreement-categories", "Agreement on tags and categories"): [
+            pair for pair in questions if pair[1].data.level in CATEGORIES
+        ],
+        ("agreement-scales", "Agreement on scales"): [
+            pair for pair in questions if pair[1].data.level not in CATEGORIES
+        ],
     }
     statistics = [name for name in STATISTICS if name in result.definition.statistics]
     agreement_tables = [
-        _table(title, members, [*statistics, "gap", "with_mean"]) for title, members in families.items()
+        _table(key, title, members, [*statistics, "gap", "with_mean"])
+        for (key, title), members in families.items()
     ]
     agreement_tables.append(_replacement(questions))
     return [table for table in agreement_tables if table.rows]
+
+
+def of_people(table: Table) -> Table:
+    """Return the rows of a table of agreement that compare people with each other, a part without files."""
+    columns, rows = filled(table.columns, [row for row in table.rows if row.among_people])
+    used = sorted({cell.note for row in rows for cell in row.cells if isinstance(cell, Cell)})
+    numbers = {note: number for number, note in enumerate(used, 1)}
+    rows = [
+        replace(
+            row,
+            cells=[
+                replace(cell, note=numbers[cell.note]) if isinstance(cell, Cell) else cell
+                for cell in row.cells
+            ],
+        )
+        for row in rows
+    ]
+    return replace(table, key="", columns=columns, rows=rows, notes=[table.notes[note - 1] for note in used])
 
 
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
@@ -358,16 +434,18 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
                 remarks.append(f"{judge} on {title} is not passed: {verdict.why}.")
             rows.append(replace(_row(title, question, compared, cells), first=place == 0))
     columns, rows = filled([(key, worded(key).heading) for key in JUDGE_TESTS], rows)
-    return tabulate("Alternative annotator test", columns, rows, remarks=remarks)
+    return tabulate("replacement", "Alternative annotator test", columns, rows, remarks=remarks)
 
 
-def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], keys: list[str]) -> Table:
+def _table(
+    key: str, title: str, questions: Sequence[tuple[str, QuestionFigures]], statistics: list[str]
+) -> Table:
     """Return a table without the columns that no row fills."""
     people = crowd(question for _, question in questions)
     others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {people.own} mean"}
-    columns = [(key, others.get(key) or worded(key).heading) for key in keys]
-    rows = [row for name, question in questions for row in _rows(name, question, keys)]
-    return tabulate(title, *filled(columns, rows))
+    columns = [(name, others.get(name) or worded(name).heading) for name in statistics]
+    rows = [row for name, question in questions for row in _rows(name, question, statistics)]
+    return tabulate(key, title, *filled(columns, rows))
 
 
 def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list[Row]:
@@ -375,7 +453,8 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
         compared = question.counted_in(next((cell for cell in cells if cell), None))
-        rows.append(_row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE)))
+        row = _row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE))
+        rows.append(replace(row, among_people=True))
     for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
@@ -444,7 +523,7 @@ def metrics(result: Snapshot) -> Table | None:
                 first = False
     own = crowd(question for _, question in questions)
     heads = [(key, f"{worded(key).heading}, {own.own} mean") for key in columns]
-    return tabulate(f"Metrics with {own.many}", heads, rows) if rows else None
+    return tabulate("metrics", f"Metrics with {own.many}", heads, rows) if rows else None
 
 
 @dataclass(frozen=True, slots=True)

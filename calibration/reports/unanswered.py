@@ -21,7 +21,9 @@ from calibration.reports.tables import (
     View,
     count,
     headed,
+    question_key,
     select_question,
+    table_key,
 )
 from calibration.reports.wording import counted
 from calibration.statistics import Result
@@ -261,7 +263,8 @@ def _table(title: str, rows: Sequence[BoundsRow], mean: str) -> Table:
         cells = [count(UNANSWERED, row.n_unanswered), *(row.figure(name) for name in names)]
         lines.append(Row(row.rater, row.kind, row.n_asked, _clusters(row), cells, first=True))
     columns = [(UNANSWERED, "Unanswered"), *((name, heading(name, mean)) for name in names)]
-    return Table(f"Had every item been answered: {title}", columns, lines, first="Rater")
+    key = table_key(KEY, question_key(rows[0].ref))
+    return Table(key, f"Had every item been answered: {title}", columns, lines, first="Rater")
 
 
 def _clusters(row: BoundsRow) -> int:
@@ -290,4 +293,4 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
-UNANSWERED_ITEMS = Section(KEY, views, lines)
+UNANSWERED_ITEMS = Section(KEY, "judge-agrees", views, lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from django.db.models import Q
@@ -29,16 +30,42 @@ from calibration.reports import (
     tables,
     unanswered,
 )
-from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, label, worded
+from calibration.reports.figures import (
+    HUMAN,
+    JUDGE,
+    METRIC,
+    QuestionFigures,
+    crowd,
+    figures,
+    in_order,
+    label,
+    leading_question,
+    worded,
+)
+from calibration.reports.names import Names, names_of
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
-from calibration.reports.tables import PageParams, Row, Section, Table, View, filled, items_params, tabulate
-from calibration.reports.wording import counted
+from calibration.reports.tables import (
+    PageParams,
+    Row,
+    Section,
+    Table,
+    Topic,
+    View,
+    filled,
+    items_params,
+    tabulate,
+)
+from calibration.reports.topics import TopicHeading, topic_headings, verdict_table
+from calibration.reports.wording import counted, narrowing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
 from calibration.statistics.table import STATISTICS
 from calibration.studies import study_actions as studies
 
-# Sections of a report, in the order of its page.
+MOST_CAUTIONS = 2
+"""Number of cautions that the page shows at once: the weightiest."""
+
+# Sections of a report, in the order of its files.
 
 SECTIONS: tuple[Section, ...] = (
     levels.SCORE_LEVELS,
@@ -177,6 +204,41 @@ def _matrix(title: str, question: QuestionFigures, key: str) -> Matrix:
     return Matrix(question.data.ref, title, key, worded(key).name, ordered, names, rows[:-1])
 
 
+# Judges beside people, question by question: where the page lists their disagreements.
+
+
+@dataclass(frozen=True)
+class JudgedQuestion:
+    """A question that a judge and people answered; `items` are the parameters of its disagreements.
+
+    `judge` is the judge's name in the report, `name` the name to show.
+    """
+
+    ref: str
+    question: str
+    judge: str
+    name: str
+    items: str
+
+
+def failures(result: Snapshot, names: Names) -> list[JudgedQuestion]:
+    """Return each question with each judge that answered it beside people, the leading question first."""
+    questions = label(figures(result))
+    leading = leading_question([question for _, question in questions])
+    return [
+        JudgedQuestion(
+            question.data.ref,
+            title,
+            judge,
+            names.short(judge),
+            items_params(question, judge, tables.PEOPLE),
+        )
+        for title, question in sorted(questions, key=lambda pair: pair[1] is not leading)
+        if question.people
+        for judge in question.names(JUDGE)
+    ]
+
+
 # Means over pairs of raters, beside the figures of one table of all pairs that a report leads with.
 #
 # A mean over pairs misleads where raters share few items (docs/statistics/replacement.md), but many papers
@@ -204,7 +266,7 @@ def means(result: Snapshot) -> list[Table]:
         for key in keys
         for name, how in ((key, "one table"), (f"mean_{key}", "mean over pairs"))
     ]
-    return [tabulate(TITLE, *filled(columns, rows))] if rows else []
+    return [tabulate("means", TITLE, *filled(columns, rows))] if rows else []
 
 
 def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> Row:
@@ -261,6 +323,15 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
     return [*leading, *tables.agreement(result), *others, *last]
 
 
+def keyed_tables(result: Snapshot) -> dict[str, tables.Table]:
+    """Return every table of a report by its key: those of its files, then those that only its page shows."""
+    by_key: dict[str, tables.Table] = {}
+    page_tables = (table for section in SECTIONS for table in section.page_tables(result))
+    for table in chain(tables_of(result), page_tables):
+        by_key.setdefault(table.key, table)
+    return by_key
+
+
 def sections(result: Snapshot, params: PageParams | None = None) -> list[tuple[Section, Sequence[View]]]:
     """Return the sections that have content, with the selected tables.
 
@@ -279,24 +350,44 @@ def without_content(result: Snapshot) -> list[str]:
     return [view.why_empty for view in views if not view.has_content]
 
 
+@dataclass(frozen=True)
+class TopicView:
+    """A topic's fold on the page: its heading, charts, tables of agreement, and sections with content."""
+
+    heading: TopicHeading
+    is_open: bool
+    charts: list[tuple[charts.Chart, SafeString]]
+    agreement: list[Table]
+    sections: list[tuple[Section, list[tuple[charts.Chart, SafeString]], Sequence[View]]]
+
+    @property
+    def has_content(self) -> bool:
+        """Whether there is anything to unfold."""
+        return bool(self.charts or self.agreement or self.sections)
+
+
 def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
-    """Return the context of the report page: sentences, charts, tables, provenance.
+    """Return the context of the report page: verdicts, cautions, topics, provenance.
 
     `params` are the switches of its tables; None shows every variant of each table, as a file does.
     """
     result = snapshot_of(report)
     questions = figures(result)
+    study = report.study.pk if params is not None else None
+    cautions, names = sentences.caveats(result), names_of(report)
+    n_people = len(in_order(questions, HUMAN))
     return {
         "report": report,
         "result": result,
         "heading": sentences.headline_question(result) if report.study.automatic else report.study.name,
-        "answers": sentences.lede(result),
-        "caveats": sentences.caveats(result),
-        "charts": _with_svg(charts.charts(result)),
-        "agreement": tables.agreement(result),
-        "sections": [
-            (section, _with_svg(section.charts(result)), views) for section, views in sections(result, params)
-        ],
+        "verdicts": verdict_table(result, names, study=study, part=report.part),
+        "answers": [] if result.verdicts else sentences.lede(result),
+        "cautions": cautions[:MOST_CAUTIONS],
+        "other_cautions": cautions[MOST_CAUTIONS:],
+        "overview": _overview(result),
+        "people_counted": crowd(questions).counted(n_people) if n_people else "",
+        "failures": failures(result, names) if params is not None else [],
+        "topics": topics(result, params),
         "means": means(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
@@ -313,8 +404,51 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "earlier": report.study.reports.exclude(pk=report.pk).filter(part=report.part)[:10],
         "links": links(result),
         "query": f"?snapshot={report.pk}",
+        "narrowing": narrowing(result),
         "everyone": _everyone(report.study),
     }
+
+
+def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
+    """Return the topics with content, in the order of the page; those of the study's purpose are open.
+
+    Without judges and metrics, what would say how well a judge does says how well people do. Files have no
+    disagreements.
+    """
+    questions = figures(result)
+    has_judges = any(question.judging or question.names(METRIC) for question in questions)
+    agreement = tables.agreement(result)
+    by_topic: dict[Topic, TopicView] = {
+        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result).items()
+    }
+    judged: Topic = "judge-agrees" if has_judges else "people-agree"
+    by_topic[judged].agreement.extend(agreement)
+    if has_judges:
+        of_people = [table for table in map(tables.of_people, agreement) if table.rows]
+        by_topic["people-agree"].agreement.extend(of_people)
+    for chart, svg in _with_svg(charts.charts(result)[1:]):
+        topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
+        by_topic[topic].charts.append((chart, svg))
+    for section, views in sections(result, params):
+        topic = judged if section.topic == "judge-agrees" else section.topic
+        by_topic[topic].sections.append((section, _with_svg(section.charts(result)), views))
+    shown: set[Topic] = {"rater-by-rater", "method"}
+    if params is not None and any(q.people and q.names(JUDGE) for q in questions):
+        shown.add("failures")
+    if means(result):
+        shown.add("paper-tables")
+    if tables.metrics(result):
+        shown.add("judge-agrees")
+    return [
+        replace(topic, is_open=any(section.leads for section, *_ in topic.sections))
+        for key, topic in by_topic.items()
+        if topic.has_content or key in shown
+    ]
+
+
+def _overview(result: Snapshot) -> tuple[charts.Chart, SafeString] | None:
+    """Return the picture at the top of the page, with people, judges and baselines on one axis."""
+    return next(iter(_with_svg(charts.charts(result)[:1])), None)
 
 
 def _everyone(study: Study) -> dict[str, Any] | None:

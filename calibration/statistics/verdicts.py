@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 State = Literal["trust", "not_yet", "do_not_trust", "cannot_say"]
-Step = Literal["none", "disagreements", "more_ratings", "more_people", "unanswered", "guidelines", "baselines"]
+Step = Literal[
+    "none", "disagreements", "more_ratings", "more_people", "unanswered", "guidelines", "baselines"
+]
 TITLES: dict[State, str] = {
     "trust": "Trust",
     "not_yet": "Not yet",

@@ -39,6 +39,18 @@ def get(mapping: Any, key: Any) -> Any:
 
 
 @register.filter
+def short(names: Any, name: str) -> str:
+    """Return a rater's name on pages, from a mapping of names (`calibration.reports.names`)."""
+    return str(names.short(name))
+
+
+@register.filter
+def detail(names: Any, name: str) -> str:
+    """Return the small print beside a rater's name on pages: its model and prompt version."""
+    return str(names.detail(name))
+
+
+@register.filter
 def pairs(mapping: Any) -> list[tuple[Any, Any]]:
     """Return the items of a mapping; empty if it is not a mapping."""
     return list(mapping.items()) if mapping else []

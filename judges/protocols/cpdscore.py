@@ -56,6 +56,7 @@ SIMPLE_SCHEME = SchemeDefinition(
             values=SCALE,
             anchors={1: "very bad", 5: "very good"},
             required=False,
+            short_name=key.capitalize(),
         )
         for key, wording in ASPECTS.items()
     ),
@@ -400,7 +401,12 @@ ORIGINAL_SIMPLE_SCHEME = SchemeDefinition(
     introduction="Rate the marked response from 1 (lowest) to 5 (highest).",
     questions=tuple(
         QuestionDefinition(
-            key=key, wording=wording, level="ordinal", values=SCALE, anchors={1: "lowest", 5: "highest"}
+            key=key,
+            wording=wording,
+            level="ordinal",
+            values=SCALE,
+            anchors={1: "lowest", 5: "highest"},
+            short_name=key.capitalize(),
         )
         for key, wording in ORIGINAL_ASPECTS.items()
     ),
@@ -469,6 +475,7 @@ ORIGINAL_DETAIL_SCHEME = SchemeDefinition(
         QuestionDefinition(
             key="engagingness",
             wording="How engaging is this response?",
+            short_name="Engagingness",
             level="ordinal",
             values=ORIGINAL_SCALE,
             anchors={

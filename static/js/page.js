@@ -16,6 +16,24 @@
       marks.setAttribute("aria-pressed", String(!off));
     }
   });
+  // A table or chart is copied as Markdown from its file; a browser that cannot follows the link.
+  const copy = async (link) => {
+    const status = link.closest("details").querySelector("[role=status]");
+    try {
+      const response = await fetch(link.href);
+      if (!response.ok) throw new Error(response.statusText);
+      await navigator.clipboard.writeText(await response.text());
+      status.textContent = "Copied.";
+    } catch {
+      window.location.assign(link.href);
+    }
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-copies-file]");
+    if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    copy(link);
+  });
   document.addEventListener("input", (event) => {
     const list = document.getElementById(event.target.dataset.narrows ?? "");
     if (!list) return;

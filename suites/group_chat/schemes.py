@@ -30,6 +30,7 @@ def read_set(answer: str) -> frozenset[str]:
 ATTEND_ASKS = QuestionDefinition(
     key=ATTEND,
     wording="Is this for the agent?",
+    short_name="Attend",
     level="binary",
     values=(0, 1),
     anchors={0: "No: the others are among themselves", 1: "Yes: it is meant, asked or needed"},
@@ -38,6 +39,7 @@ ATTEND_ASKS = QuestionDefinition(
 SPEAK_ASKS = QuestionDefinition(
     key=SPEAK,
     wording="What should it do?",
+    short_name="Speak",
     level="nominal",
     values=ACTS,
     anchors={
@@ -49,12 +51,22 @@ SPEAK_ASKS = QuestionDefinition(
 
 
 def _set(key: str, wording: str, *, required: bool = True) -> QuestionDefinition:
-    return QuestionDefinition(key=key, wording=wording, level="nominal", required=required)
+    return QuestionDefinition(
+        key=key, wording=wording, level="nominal", required=required, short_name=key.capitalize()
+    )
 
 
-def _score(key: str, wording: str) -> QuestionDefinition:
+def _score(key: str, wording: str, short_name: str = "") -> QuestionDefinition:
     level: Level = "interval"
-    return QuestionDefinition(key=key, wording=wording, level=level, minimum=0, maximum=1, required=False)
+    return QuestionDefinition(
+        key=key,
+        wording=wording,
+        level=level,
+        minimum=0,
+        maximum=1,
+        required=False,
+        short_name=short_name,
+    )
 
 
 CASCADE = SchemeDefinition(
@@ -72,6 +84,7 @@ CASCADE = SchemeDefinition(
         QuestionDefinition(
             key=GROUND,
             wording="What does it do about what is shared and what is not?",
+            short_name="Ground",
             level="nominal",
             values=MOVES,
             anchors={
@@ -86,11 +99,12 @@ CASCADE = SchemeDefinition(
         QuestionDefinition(
             key=FAILED_AT,
             wording="At which stage did it fail first?",
+            short_name="Failed at",
             level="nominal",
             values=(NONE, FORM, *STAGES),
             required=False,
         ),
-        _score(COMPETENCE, "Competence: the product of the stages from ATTEND to GROUND"),
+        _score(COMPETENCE, "Competence: the product of the stages from ATTEND to GROUND", "Competence"),
         _score(TURN_SCORE, "The product of all stages"),
     ),
     source=SOURCE,
@@ -119,6 +133,7 @@ HUMAN = SchemeDefinition(
         QuestionDefinition(
             key=ATTEND,
             wording="Is the last message for you?",
+            short_name="Attend",
             level="binary",
             values=(0, 1),
             anchors={0: "No: they are among themselves", 1: "Yes: I am meant, asked or needed"},
@@ -127,6 +142,7 @@ HUMAN = SchemeDefinition(
         QuestionDefinition(
             key=SPEAK,
             wording="What do you do?",
+            short_name="Speak",
             level="nominal",
             values=ACTS,
             anchors={
@@ -139,6 +155,7 @@ HUMAN = SchemeDefinition(
         QuestionDefinition(
             key=TARGET,
             wording="Whom do you speak to?",
+            short_name="Target",
             level="nominal",
             show_if={"question": SPEAK, "in": ["message", "reaction"]},
         ),
@@ -210,7 +227,13 @@ is said or only implied. The secrets and who knows them are listed beside the ch
 
 def _dimension(key: str, wording: str, anchors: Mapping[int, str]) -> QuestionDefinition:
     return QuestionDefinition(
-        key=key, wording=wording, level="ordinal", values=FIVE, anchors=anchors, required=False
+        key=key,
+        wording=wording,
+        level="ordinal",
+        values=FIVE,
+        anchors=anchors,
+        required=False,
+        short_name=key.capitalize(),
     )
 
 
@@ -232,6 +255,7 @@ CONDUCT = SchemeDefinition(
         QuestionDefinition(
             key="leak",
             wording="Does it reveal something to somebody who may not know it?",
+            short_name="Leak",
             level="binary",
             values=(0, 1),
             anchors={
@@ -264,6 +288,7 @@ COMPOSE = SchemeDefinition(
         QuestionDefinition(
             key=SCORE,
             wording="How good is what it says here?",
+            short_name="Score",
             level="ordinal",
             values=FIVE,
             anchors={
@@ -295,6 +320,7 @@ GROUND_MOVE = SchemeDefinition(
         QuestionDefinition(
             key=MOVE,
             wording="What does the message do?",
+            short_name="Move",
             level="nominal",
             values=MOVES,
             anchors={
@@ -332,6 +358,7 @@ NATURALNESS = SchemeDefinition(
         QuestionDefinition(
             key=NATURAL,
             wording="Could this be a real chat among these people?",
+            short_name="Naturalness",
             level="ordinal",
             values=FIVE,
             anchors={

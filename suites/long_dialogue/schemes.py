@@ -214,6 +214,7 @@ ANSWERS = SchemeDefinition(
         QuestionDefinition(
             key=ANSWER_RIGHT,
             wording="Is the reply right?",
+            short_name="Right",
             level="binary",
             values=(0, 1),
             anchors={0: "No", 1: "Yes: it says what the right answer says"},
@@ -222,6 +223,7 @@ ANSWERS = SchemeDefinition(
         QuestionDefinition(
             key=ABSTAINED,
             wording="Does it say that it does not know?",
+            short_name="Abstained",
             level="binary",
             values=(0, 1),
             anchors={0: "No: it gives an answer", 1: "Yes: it says that this cannot be known"},
@@ -231,6 +233,7 @@ ANSWERS = SchemeDefinition(
         QuestionDefinition(
             key=CHOICE,
             wording="Which of the options does it choose?",
+            short_name="Choice",
             level="nominal",
             values=tuple(LETTERS),
             anchors={UNKNOWN: "I don't know"},

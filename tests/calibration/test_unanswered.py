@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.models import Continuation, System
 from annotation.text.display import number
-from calibration.models import Report
+from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import BoundsRow, Snapshot, snapshot_of
+from calibration.studies import inputs
 from calibration.studies import study_actions as studies
 from jobs.models import Call, Run
 from tests.calibration.world import World, world
@@ -103,6 +107,29 @@ def test_a_failed_call_leaves_its_item_open_and_bounds_hold_what_it_would_have_s
     (question,) = whole.questions
     true = next(f.point for f in question.gaps if f.name == "judge_cohen_kappa")
     assert (kappa.low or 1) <= true <= (kappa.high or -1)
+
+
+@pytest.mark.parametrize("ask_of", ["item", "continuation"])
+def test_a_narrowed_study_counts_the_calls_about_its_own_items_and_days(ask_of: str) -> None:
+    built = rated(ask_of=ask_of)
+    other = System.objects.create(corpus=built.corpus, name="other")
+    first = Continuation.objects.filter(pk=built.turns[0].continuation_id)
+    first.update(system=other)
+    Call.objects.update(finished_at=timezone.now())
+    n_failed = 3 if ask_of == "item" else 3 * TURNS
+    of_humans = snapshot_of(report(built, subset={"systems": ["human"]}))
+    assert (_row(of_humans).n_asked, _row(of_humans).n_failed) == (N - TURNS, n_failed)
+    (calls,) = of_humans.calls
+    assert (calls.calls, calls.failed) == (N - TURNS if ask_of == "item" else DIALOGUES - 1, 3)
+    Call.objects.update(finished_at=datetime(2026, 1, 1, tzinfo=UTC))
+    of_today = inputs.read(_narrowed(built, {"from": timezone.now().date().isoformat()}), "all")
+    assert not of_today.calls
+    assert not of_today.subjects[0].unanswered
+    assert of_today.subjects[0].records
+
+
+def _narrowed(built: World, subset: dict[str, Any]) -> Study:
+    return studies.create(name="days", corpus=built.corpus, definition={"subset": subset}, by=None)
 
 
 def report_of_all() -> Report:

@@ -49,11 +49,13 @@ class World:
         version, _ = SchemeVersion.objects.get_or_create(
             scheme=found, version=1, defaults={"item_kind": kind, "content_hash": "x"}
         )
+        if "wording" not in extra:
+            extra["wording"] = f"How is {key} in this turn, all in all?"
+            extra.setdefault("short_name", key.replace("_", " ").capitalize())
         question = Question.objects.create(
             version=version,
             key=key,
             position=version.questions.count(),
-            wording=extra.pop("wording", f"How is {key} in this turn, all in all?"),
             level=level,
             values=list(values),
             **extra,

@@ -1,0 +1,89 @@
+"""A question is called by its short name, else its wording; a judge by its short name, with small print."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+
+from annotation.models import Rater
+from annotation.work import labels
+from calibration.ratings.scope import census, of_corpus
+from calibration.reports.names import names_in, names_of
+from calibration.reports.snapshot import snapshot_of
+from calibration.studies import study_actions as studies
+from tests.calibration.world import World, world
+
+pytestmark = pytest.mark.django_db
+SPEC = {"model": "m-1", "protocol": "rubric", "version": 2, "prompt": "rubric_line"}
+
+
+@pytest.fixture
+def judged() -> Any:
+    """A corpus with two people, a judge that asks a model, and a judge from a file."""
+    built = world("talks", dialogues=4, turns=2)
+    built.ask("quality", "ordinal", [1, 2, 3], wording="How good is this reply?")
+    for number, name in enumerate(("ann", "ben")):
+        built.say(name, "quality", [1 + (item + number) % 3 for item in range(8)])
+    judge = labels.machine_rater(kind="judge", name="m-1 rubric quality@1", spec=SPEC)
+    built.say(judge, "quality", [1 + item % 3 for item in range(8)], occasion="main")
+    built.say("gpt-4", "quality", [1 + item % 2 for item in range(8)], kind="judge")
+    return built
+
+
+def _rename(name: str, short: str) -> None:
+    Rater.objects.filter(name=name).update(short_name=short)
+
+
+def test_a_report_shows_a_judges_short_name_even_if_it_was_set_after_the_report(judged: World) -> None:
+    report = studies.compute(study=studies.automatic(corpus=judged.corpus), part="all", by=None)
+    _rename("m-1 rubric quality@1", "Support judge v1")
+    names = names_of(report)
+    assert names.short("m-1 rubric quality@1") == "Support judge v1"
+    assert names.detail("m-1 rubric quality@1") == "m-1 · rubric_line@2"
+    assert "m-1 rubric quality@1" in {rater.name for rater in snapshot_of(report).answered}
+
+
+def test_names_without_a_short_name_stay_as_they_are(judged: World) -> None:
+    names = names_in(judged.corpus)
+    for name in ("gpt-4", "ann", "mean of the people", "a panel of <b>judges</b>"):
+        assert (names.short(name), names.detail(name)) == (name, "")
+
+
+def test_the_small_print_of_a_judge_from_a_file_is_its_name(judged: World) -> None:
+    _rename("gpt-4", "GPT")
+    names = names_in(judged.corpus)
+    assert (names.short("gpt-4"), names.detail("gpt-4")) == ("GPT", "gpt-4")
+
+
+def test_judges_that_share_a_name_are_told_apart(judged: World) -> None:
+    judged.say("gpt-4", "quality", [1, 2, 3], kind="metric")
+    Rater.objects.filter(name="gpt-4", kind="judge").update(short_name="The judge")
+    Rater.objects.filter(name="gpt-4", kind="metric").update(short_name="The metric")
+    names = names_in(judged.corpus)
+    present = [rater.name for rater in census(of_corpus(judged.corpus)).raters.values()]
+    assert {"gpt-4 (judge)", "gpt-4 (metric)"} <= set(present)
+    assert [names.short(f"gpt-4 ({kind})") for kind in ("judge", "metric")] == ["The judge", "The metric"]
+    assert names.short("gpt-4") == "gpt-4"
+
+
+def test_no_two_judges_have_one_short_name(judged: World) -> None:
+    _rename("gpt-4", "Support judge")
+    with pytest.raises(IntegrityError, match="rater_short_name_once"):
+        _rename("m-1 rubric quality@1", "support JUDGE")
+
+
+def test_the_database_refuses_a_short_name_of_a_person(judged: World) -> None:
+    with pytest.raises(IntegrityError, match="rater_short_name_machine"):
+        _rename("ann", "Ann")
+
+
+def test_a_question_is_called_by_its_short_name_else_by_its_wording(judged: World) -> None:
+    def title() -> str:
+        return next(q.title for q in census(of_corpus(judged.corpus)).questions.values())
+
+    assert title() == "How good is this reply?"
+    judged.questions["quality"].short_name = "Quality"
+    judged.questions["quality"].save()
+    assert title() == "Quality"
