@@ -136,3 +136,21 @@ def test_the_page_begins_with_verdicts_and_folds_the_rest(signed_in, tmp_path) -
         file = signed_in.get(f"/corpora/{corpus.pk}/cascade.svg?resamples=100&chart={chart}")
         assert f"cascade-{corpus.pk}-{chart}.svg" in file["Content-Disposition"]
     assert signed_in.get(f"/corpora/{corpus.pk}/cascade.svg?chart=nothing").status_code == 404
+
+
+def test_each_table_can_be_downloaded_by_itself(signed_in, tmp_path) -> None:
+    corpus = unnamed(tmp_path, "abc")
+    played(corpus, "kit", right())
+    address = f"/corpora/{corpus.pk}/cascade"
+    assert f"{address}.md?resamples=50&amp;table=probes" in (
+        signed_in.get(f"{address}/?resamples=50").content.decode()
+    )
+    text = {
+        form: signed_in.get(f"{address}.{form}?resamples=50&table=probes").content.decode()
+        for form in ("csv", "md", "latex")
+    }
+    assert text["md"].startswith("**Probes and their controls**")
+    assert {line.split(",")[0] for line in text["csv"].splitlines()} == {"table", "probes"}
+    assert text["latex"].count("\\begin{tabular}") == 1
+    for missing in ("csv?table=nothing", "json?table=probes"):
+        assert signed_in.get(f"{address}.{missing}").status_code == 404
