@@ -34,6 +34,7 @@ from annotation.models import (
     ParticipantBrowser,
     PeopleGroup,
     QuestionSet,
+    Rater,
     Record,
     Scheme,
     SchemeVersion,
@@ -41,6 +42,7 @@ from annotation.models import (
     Upload,
 )
 from annotation.scheme_store import find
+from annotation.work.rater_names import nameable_raters
 from config.permissions import Viewer, is_administrator, is_researcher
 
 
@@ -160,6 +162,11 @@ def scheme_version(key: str, number: int | None = None) -> SchemeVersion:
 def membership(viewer: User, campaign: int) -> CampaignMember:
     """Return the viewer's membership in a campaign; 404 for everybody else, including researchers."""
     return get_object_or_404(CampaignMember, campaign_id=campaign, user=viewer)
+
+
+def rater(pk: int) -> Rater:
+    """Return a judge or metric that can have a short name."""
+    return get_object_or_404(nameable_raters(), pk=pk)
 
 
 def submission(campaign: int, pk: int) -> Assignment:

@@ -20,6 +20,7 @@ AnnotationError
 │   └── SubmissionRefused  a submission cannot be returned or voided
 ├── SplitRefused           a split cannot be drawn, redrawn or opened
 ├── FamilyRefused          an invalid model family of a system
+├── RaterRefused           a judge or metric cannot have this short name
 ├── LongDialogueRefused    of long dialogues, with the field that is invalid
 │   ├── ScriptRefused      an invalid change of a session or the names
 │   └── QuestionsRefused   an invalid change of facts, questions, relations or a question set
@@ -75,6 +76,13 @@ class FamilyRefused(AnnotationError):
     """The families of systems cannot be changed."""
 
     field = "families"
+
+
+class RaterRefused(AnnotationError):
+    """A judge or metric cannot have this short name."""
+
+    field = "short_name"
+    status = 422
 
 
 class LongDialogueRefused(AnnotationError):

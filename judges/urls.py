@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judges.pages import prompts, runs
+from judges.pages import prompts, raters, runs
 
 urlpatterns: list[URLPattern] = [
     path("runs/", runs.run_list, name="runs"),
@@ -14,6 +14,8 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:pk>/resume/", runs.resume_run, name="resume-run"),
     path("runs/<int:pk>/caps/", runs.cap_run, name="cap-run"),
     path("runs/costs/", runs.costs, name="run-costs"),
+    path("raters/", raters.rater_list, name="raters"),
+    path("raters/<int:pk>/rename/", raters.rename, name="rename-rater"),
     path("batches/<int:pk>/look/", runs.look_at_batch, name="look-at-batch"),
     path("batches/<int:pk>/adopt/", runs.adopt_batch, name="adopt-batch"),
     path("batches/<int:pk>/give-up/", runs.give_up_batch, name="give-up-batch"),

@@ -12,7 +12,7 @@ from operator import or_
 from typing import Any, NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max, Q, QuerySet, Sum
 from django.utils import timezone
 
@@ -23,6 +23,7 @@ from annotation.models.labels import Rater
 from annotation.records import Passage
 from annotation.text import references
 from annotation.work.checking import CheckedAnswer
+from annotation.work.rater_names import free_short_names
 from config import commands
 from config.models import Event, Tally
 
@@ -48,10 +49,11 @@ def rater_of_person(*, user: User, simulated: bool = False) -> Rater:
     return rater
 
 
-def machine_rater(*, kind: str, name: str, spec: Mapping[str, Any]) -> Rater:
+def machine_rater(*, kind: str, name: str, spec: Mapping[str, Any], short_name: str = "") -> Rater:
     """Return the rater of a judge or metric spec: the same spec always gives the same rater.
 
-    Where another spec already has the name, the beginning of the fingerprint is added to tell them apart.
+    Where another spec already has the name, the beginning of the fingerprint is added to tell them apart. A
+    new rater is shown by `short_name`, with its model or a number where another one has that.
     """
     fingerprint = spec_fingerprint(kind=kind, spec=spec)
     existing = Rater.objects.filter(fingerprint=fingerprint).first()
@@ -59,10 +61,16 @@ def machine_rater(*, kind: str, name: str, spec: Mapping[str, Any]) -> Rater:
         return existing
     if Rater.objects.filter(corpus=None, kind=kind, name=name).exists():
         name = f"{name} #{fingerprint[:6]}"
-    rater, _ = Rater.objects.get_or_create(
-        fingerprint=fingerprint, defaults={"kind": kind, "name": name, "spec": dict(spec)}
-    )
-    return rater
+    fields = {"kind": kind, "name": name, "spec": dict(spec)}
+    for free_name in free_short_names(short_name, str(spec.get("model", ""))) if short_name else [""]:
+        try:
+            return Rater.objects.get_or_create(
+                fingerprint=fingerprint, defaults=fields | {"short_name": free_name}
+            )[0]
+        except IntegrityError as error:
+            if "rater_short_name_once" not in str(error):
+                raise  # else another rater got the name at the same moment: the next one
+    raise AssertionError("free names never end")
 
 
 def imported_rater(
@@ -104,6 +112,11 @@ def pseudonym(rater: Rater, corpus: int) -> str:
 def name_of(rater: Rater, corpus: int) -> str:
     """Return a rater's name in a corpus: a pseudonym for people with an account, others unchanged."""
     return rater.name if rater.user_id is None else pseudonym(rater, corpus)
+
+
+def title_of(rater: Rater, corpus: int) -> str:
+    """Return a rater's name on a corpus's pages: as `name_of`, but the short name of a judge or metric."""
+    return rater.title if rater.user_id is None else pseudonym(rater, corpus)
 
 
 def pseudonyms_of_people(people: Iterable[int], corpus: int) -> dict[int, str]:

@@ -98,12 +98,13 @@ class Column:
     name: str
     metric: Metric
     variant: str
+    short_name: str = ""
 
     @classmethod
     def of(cls, rater: Rater) -> Self:
         """Take a metric's rater."""
         variant = rater.spec.get("variant", PAPER)
-        return cls(rater.pk, rater.name, METRICS[rater.spec["metric"]], variant)
+        return cls(rater.pk, rater.name, METRICS[rater.spec["metric"]], variant, rater.short_name)
 
     @property
     def order(self) -> tuple[int, str]:
@@ -112,8 +113,8 @@ class Column:
 
     @property
     def title(self) -> str:
-        """Title of the metric, with the variant unless it is the printed formula."""
-        return self.metric.titled(self.variant)
+        """Short name, else the metric's title, with the variant unless it is the printed formula."""
+        return self.short_name or self.metric.titled(self.variant)
 
     @property
     def direction(self) -> str:

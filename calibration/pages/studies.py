@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, get_args
 
 from django import forms
@@ -25,17 +26,19 @@ from calibration.access import SCOPE_HELP, place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
 from calibration.models import Study
 from calibration.ratings.definitions import (
+    COUNTS,
     LEVEL_KEYS,
     LEVELS,
     MOST_RESAMPLES,
     MOST_SEED,
     PREFERENCE_KEYS,
+    SHARES,
     Definition,
     ScaleMap,
     parse,
 )
 from calibration.ratings.levels import condition_keys
-from calibration.ratings.scope import Census, offered, scope_of
+from calibration.ratings.scope import Census, offered, question_choices, scope_of
 from calibration.ratings.subsets import MOST_VALUES, Value, condition_values, system_names
 from calibration.ratings.votes import comparing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
@@ -207,6 +210,21 @@ def _families() -> list[tuple[str, list[tuple[str, str]]]]:
     return list(groups.items())
 
 
+def _share(name: str, label: str, help_text: str) -> forms.FloatField:
+    """Return the field of a threshold of the verdict's rule."""
+    initial = getattr(DEFAULT.verdict, name)
+    return forms.FloatField(
+        min_value=0, max_value=1, initial=initial, required=False, label=label, help_text=help_text
+    )
+
+
+def _count(name: str, label: str) -> forms.IntegerField:
+    """Return the field of a number that the verdict's rule needs."""
+    least, most = COUNTS[name]
+    initial = getattr(DEFAULT.verdict, name)
+    return forms.IntegerField(min_value=least, max_value=most, initial=initial, required=False, label=label)
+
+
 class StudyForm(LevelFields, SubsetFields):
     """Settings of a study: name, questions, raters, subset, a map of scales, statistics, intervals."""
 
@@ -294,12 +312,34 @@ class StudyForm(LevelFields, SubsetFields):
     )
     split = forms.ChoiceField(required=False, label="Split into dev and test")
     no_baselines = forms.BooleanField(required=False, label="Leave out the baselines")
+    gap = _share(
+        "gap", "Largest acceptable gap to people", "How much less than people with each other it may agree."
+    )
+    agreement = _share(
+        "agreement", "Least agreement of people with each other", "Below it nobody can stand in."
+    )
+    coverage = _share("coverage", "Least share of items answered", "Of the items that people rated.")
+    people = _count("people", "People needed")
+    clusters = _count("clusters", "Dialogues needed")
+    events = _count("events", "Items with another answer than the most frequent one, needed")
+    ignore_length = forms.BooleanField(
+        required=False, label="A judge may do no better than the length of the text"
+    )
+    alternative_test = forms.ChoiceField(
+        label="Passing the alternative annotator test is",
+        choices=[
+            ("ignored", "not considered"),
+            ("enough", "enough in place of the gap"),
+            ("needed", "needed, too"),
+        ],
+        required=False,
+    )
 
     def __init__(self, *args: Any, counted: Census, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         raters = counted.raters.values()
         people = [(MEAN_OF_PEOPLE, "the mean of all people")]
-        self._choices("reference", [*people, *((rater.name, rater.name) for rater in raters)])
+        self._choices("reference", [*people, *((rater.name, rater.title) for rater in raters)])
         self._choices("by", [(key, key) for key in condition_keys(corpus)])
         self._choices("systems", [(name, name) for name in system_names(corpus)])
         self._choices("conditions", _condition_choices(corpus))
@@ -308,17 +348,17 @@ class StudyForm(LevelFields, SubsetFields):
         if len(splits) < 2:
             del self.fields["split"]
         comparable = [q for q in counted.questions.values() if q.level != TEXT]
-        question_choices = [(q.ref, f"{q.title} ({q.scheme_title})") for q in comparable]
         scaled = {q.ref for q in comparable if q.level not in UNSCALED}
-        self._choices("questions", question_choices)
-        questions = [(ref, title) for ref, title in question_choices if ref in scaled]
+        choices = question_choices(comparable)
+        self._choices("questions", choices)
+        questions = [(ref, title) for ref, title in choices if ref in scaled]
         if not comparing(counted):
             for name in PREFERENCE_KEYS:
                 del self.fields[name]
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
-        self._choices("raters", [(rater.name, f"{rater.name} ({rater.kind})") for rater in raters])
-        self._choices("members", [(rater.name, rater.name) for rater in raters if rater.kind == "judge"])
+        self._choices("raters", [(rater.name, rater.choice) for rater in raters])
+        self._choices("members", [(rater.name, rater.choice) for rater in raters if rater.kind == "judge"])
         self._choices("statistics", _families())
         self.fields["statistics"].initial = list(DEFAULT.statistics)
 
@@ -378,10 +418,19 @@ class StudyForm(LevelFields, SubsetFields):
             definition["leave_out"] = True
         if "ties" in self.fields:
             definition["preferences"] = {name: data[name] for name in PREFERENCE_KEYS}
+        if rule := self._rule():
+            definition["verdict"] = rule
         if data.get("split"):
             definition["split"] = data["split"]
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
         return definition | rest | self.levels_written() | self.subset_written()
+
+    def _rule(self) -> dict[str, Any]:
+        """Return the settings of the verdicts' rule that are not left at their defaults."""
+        data, default = self.cleaned_data, asdict(DEFAULT.verdict)
+        rule = {name: data[name] for name in (*SHARES, *COUNTS, "alternative_test")}
+        rule["baselines"] = not data["ignore_length"]
+        return {name: value for name, value in rule.items() if value not in (None, "", default[name])}
 
     def _questions(self) -> list[dict[str, Any]]:
         data = self.cleaned_data

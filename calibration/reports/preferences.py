@@ -117,8 +117,8 @@ SHARES = {
 }
 ROUNDED = {"preference_strength", "preference_rank"}
 BOTH_WAYS = (
-    "Agreement reads every item both ways round, so that it does not matter which response bears which "
-    "number; kappa and alpha in a table of categories take first and second as they are numbered."
+    "Agreement counts every item in both orders, so the numbering of the responses does not matter. Kappa "
+    "and alpha in a table of categories use the numbering as it is."
 )
 
 

@@ -27,7 +27,7 @@ from calibration.renderings import (
     markdown,
     markdown_table,
 )
-from calibration.reports import sentences, tables
+from calibration.reports import sentences, tables, verdicts
 from calibration.reports.snapshot import Figure, Marks, Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, CsvLine, Table
 from calibration.reports.view import (
@@ -118,10 +118,10 @@ FIGURE_HEAD = ("raters", *VALUES, *COUNTS, "method", "part", "inputs_hash")
 
 
 def write_csv(report: Report) -> str:
-    """Return every figure: of the panel, pairs, the judge's test and gaps, then section by section."""
+    """Return the verdicts, then every figure: panel, pairs, the judge's test, gaps, and by section."""
     result = snapshot_of(report)
     by_section = (line for section in SECTIONS for line in section.lines(result))
-    rows = (_csv_row(line, report) for line in chain(_figures(result), by_section))
+    rows = (_csv_row(line, report) for line in chain(verdicts.lines(result), _figures(result), by_section))
     return csv_text(chain([["question", "title", "name", *FIGURE_HEAD]], rows))
 
 
@@ -201,6 +201,7 @@ def _added_entries(report: Report) -> dict[str, Any]:
     return {
         "looks_at_test": look_entries,
         "test_opened_for": opened,
+        "verdicts": verdicts.payloads(result),
         "answers": [asdict(answer) for answer in sentences.lede(result)],
         "caveats": sentences.caveats(result),
         "how_asked": how_asked(result),
@@ -220,9 +221,19 @@ def write_latex(report: Report) -> str:
     comments += [f"Not printed: {text}" for text in without_content(result)]
     lines = [latex_comment(text) for text in comments]
     lines += [LATEX_NEEDS]
+    if result.verdicts:
+        lines += [latex_comment("Verdicts"), *_verdicts_as_latex(result)]
     for table in tables_of(result):
         lines += [latex_comment(table.title), *_latex(table)]
     return "\n".join([*lines, ""])
+
+
+def _verdicts_as_latex(result: Snapshot) -> list[str]:
+    """Return the table of verdicts, with the reasons and next steps below."""
+    rows, head = verdicts.text_rows(result), verdicts.HEADINGS[:-2]
+    body = [_line_as_latex([*map(escaped, row[:-2])]) for row in rows]
+    remarks = [f"{row[1]}, {row[0]}: {row[-2]} {row[-1]}".strip() for row in rows]
+    return _table_as_latex(head, body, (), texts=len(head), remarks=remarks)
 
 
 def _origin(report: Report) -> list[str]:
@@ -344,6 +355,10 @@ def write_markdown(report: Report) -> str:
     """Return the report's answers, caveats and tables."""
     result = snapshot_of(report)
     lines = [f"# {markdown(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
+    if result.verdicts:
+        columns = range(len(verdicts.HEADINGS))
+        lines += ["## Verdicts", ""]
+        lines += [*markdown_table(verdicts.HEADINGS, verdicts.text_rows(result), columns), ""]
     for answer in sentences.lede(result):
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
         lines += [f"- {markdown(answer.title)} {figure}{markdown(answer.text)}"]
@@ -435,11 +450,10 @@ RENDERINGS: dict[str, Rendering[Report, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TableOfReport:
-    """A table with its report, and the caption that its file has instead of its title."""
+    """A table with its report."""
 
     report: Report
     table: Table
-    caption: str = ""
 
 
 def table_of_report(report: Report, key: str) -> TableOfReport | None:
@@ -464,24 +478,24 @@ def write_table_markdown(source: TableOfReport) -> str:
     """Return a table with its title, its remarks, and where its figures come from."""
     table = source.table
     notes = [f"- {markdown(text)}" for text in _origin(source.report)]
-    return "\n".join([f"**{markdown(source.caption or table.title)}**", "", *_markdown(table), *notes, ""])
+    return "\n".join([f"**{markdown(table.caption or table.title)}**", "", *_markdown(table), *notes, ""])
 
 
 def write_table_latex(source: TableOfReport) -> str:
     """Return a table as a float with caption and label, with where its figures come from as a comment."""
-    table = source.table
-    return "\n".join(
-        [
-            *(latex_comment(text) for text in _origin(source.report)),
-            LATEX_NEEDS,
-            r"\begin{table}[t]",
-            rf"\caption{{{escaped(source.caption or table.title)}}}",
-            rf"\label{{tab:{table.key}}}",
-            *_latex(table),
-            r"\end{table}",
-            "",
-        ]
-    )
+    comments = (latex_comment(text) for text in _origin(source.report))
+    return "\n".join([*comments, LATEX_NEEDS, *latex_float(source.table), ""])
+
+
+def latex_float(table: Table) -> list[str]:
+    """Return a table as lines of a LaTeX float, with its caption and label."""
+    return [
+        r"\begin{table}[t]",
+        rf"\caption{{{escaped(table.caption or table.title)}}}",
+        rf"\label{{tab:{table.key}}}",
+        *_latex(table),
+        r"\end{table}",
+    ]
 
 
 def write_table_json(source: TableOfReport) -> str:
@@ -510,7 +524,7 @@ def write_table_json(source: TableOfReport) -> str:
         {
             "key": table.key,
             "title": table.title,
-            "caption": source.caption,
+            "caption": table.caption,
             "columns": columns,
             "rows": rows,
             "remarks": [*table.notes, *table.remarks],

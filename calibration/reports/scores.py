@@ -38,10 +38,7 @@ from calibration.statistics.scores import (
 
 RULE = "rule"
 MOST_CHARTS = 6
-FEW = (
-    " Some figures rest on fewer than 30 of the rarer answer: their intervals may hold the truth less often "
-    "than they say."
-)
+FEW = " Some figures rest on fewer than 30 items with the rarer answer, so their intervals may be too narrow."
 HEADINGS = {
     "balanced_accuracy": "Balanced acc.",
     "mae": "MAE",
@@ -219,26 +216,26 @@ def _table(
 
 def _kept_apart(scores: Scores) -> str:
     if scores.held_out:
-        return "Learned on dev’s labels of this study, and shown here on test: nothing was learned on test."
+        return "Learned on the dev part of this study and shown on test."
     return (
-        f"Cross-fitted: the dialogues are dealt into {scores.folds} folds, and each item is read by what the "
-        "other folds teach, so no figure is of dialogues that were learned from."
+        f"Cross-fitted over {scores.folds} folds of dialogues: each fold is scored with what the other folds "
+        "teach, so no dialogue is scored with what was learned from it."
     )
 
 
 def _of_marks(scores: Scores, members: Sequence[ScoreMarks], result: Snapshot) -> tuple[str, ...]:
     people = crowd(figures(result)).many
     ties = max(marks.n_ties for marks in members)
-    ties_note = f" Items on which they tie are left out (up to {counted(ties, 'item')})." if ties else ""
+    ties_note = f" Items without a majority are left out (up to {counted(ties, 'item')})." if ties else ""
     threshold_note = (
-        "The threshold named is the one to use from now on"
+        "Use the threshold in the table from now on"
         if scores.held_out
-        else "The threshold named is learned on all of them, to be used on other dialogues"
+        else "The threshold in the table is learned on all dialogues: use it on other dialogues"
     )
     return (
         f"The reference is the majority of {people}.{ties_note}",
         f"{_kept_apart(scores)} {threshold_note}.",
-        "Of equally good thresholds the one counts that marks most nearly as many items as "
+        "Among equally good thresholds, the table shows the one that marks most nearly as many items as "
         f"{people} do, then the lowest.{FEW if _few(members) else ''}",
     )
 
@@ -249,19 +246,18 @@ def _few(members: Sequence[ScoreMarks]) -> bool:
 
 def _of_probabilities(scores: Scores) -> tuple[str, ...]:
     return (
-        f"{_kept_apart(scores)} ECE: mean distance of predicted and observed shares over ten bins of equal "
-        "width; it comes out too large on few items.",
-        "Brier score = reliability − resolution + uncertainty + within bins: the less of the first and the "
-        "more of the second, the better; uncertainty is the question’s own.",
+        f"{_kept_apart(scores)} ECE: mean distance between predicted and observed shares over ten bins of "
+        "equal width; with few items it is too large.",
+        "Brier score = reliability − resolution + uncertainty + within bins. Lower reliability and higher "
+        "resolution are better; uncertainty depends on the question alone.",
     )
 
 
 def _of_maps(scores: Scores, result: Snapshot) -> tuple[str, ...]:
     people = crowd(figures(result)).own
     return (
-        f"Errors against the {people} mean, in units of their scale. {_kept_apart(scores)}",
-        f"A map is worth something where its error is below that of the {people} mean for all, which reads "
-        "nothing of the score.",
+        f"Errors are differences from the {people} mean, in units of their scale. {_kept_apart(scores)}",
+        f"A map is useful if its error is below that of “{MAPS['mean']}”, which ignores the score.",
     )
 
 
@@ -277,7 +273,8 @@ def charts(result: Snapshot) -> list[Chart]:
     diagrams = list(pairs.values())[:MOST_CHARTS]
     n_more = len(pairs) - len(diagrams)
     more = (
-        f" {counted(n_more, 'more diagram')} would be drawn; their bins are in the JSON and CSV."
+        f" {counted(n_more, 'more diagram')} {'is' if n_more == 1 else 'are'} not drawn; the bins are in the "
+        "JSON and CSV."
         if n_more
         else ""
     )

@@ -43,17 +43,23 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.names import Names, names_of
+from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import (
+    Group,
+    ItemSet,
     PageParams,
     Row,
     Section,
     Table,
     Topic,
     View,
+    answered_items,
     filled,
+    grouped,
     items_params,
     tabulate,
+    under_headings,
 )
 from calibration.reports.topics import TopicHeading, topic_headings, verdict_table
 from calibration.reports.wording import counted, narrowing
@@ -99,15 +105,12 @@ def _sentence(row: Calls) -> str:
         [mode for mode in (AT_ONCE, IN_BATCHES) if mode in calls_by_mode],
     )
     if not modes:
-        return f"{row.rater} took the replies that equal requests of other runs had got, {_calls(n_cached)}."
+        return f"{row.rater} reused the replies to equal requests of other runs for {_calls(n_cached)}."
     how = modes[0]
     if len(modes) > 1:
         how = " and ".join(f"{mode} for {_calls(calls_by_mode[mode])}" for mode in modes)
-    cached = (
-        f"; {_calls(n_cached)} took the reply that an equal request of another run had got"
-        if n_cached
-        else ""
-    )
+    reused = "reuses" if n_cached == 1 else "reuse"
+    cached = f"; {_calls(n_cached)} {reused} the reply to an equal request of another run" if n_cached else ""
     return f"{row.rater} was asked {how}{cached}."
 
 
@@ -255,12 +258,14 @@ def means(result: Snapshot) -> list[Table]:
     """
     keys = [key for key in STATISTICS if key in POOLED and key in result.definition.statistics]
     keys = [key for key in keys if key != "percent_agreement"]
-    rows: list[Row] = []
+    groups: list[Group] = []
     for title, question in label(figures(result)):
-        question_rows = [
-            _row(title, question, compared, cells) for compared, cells in _compared(question, keys)
+        placed = [
+            (items, judge, _row(title, question, compared, cells))
+            for items, judge, compared, cells in _compared(question, keys)
         ]
-        rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(question_rows)]
+        groups += grouped(title, question, placed)
+    rows = under_headings(groups)
     columns = [
         (name, f"{worded(key).heading}, {how}")
         for key in keys
@@ -275,25 +280,30 @@ def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> R
     return Row(title, compared, items, clusters, cells, pooled=bool(question.data.pooled))
 
 
-def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
-    """Return rows of raters compared, with both figures of each statistic.
+def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[ItemSet, str, str, Both]]:
+    """Return rows: their items, their judge, the raters compared, and both figures of each statistic.
 
     Two people alone get no row if there are no judges, because both figures are the same.
     """
     crowd_words, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
-    compared_rows = []
+    compared_rows: list[tuple[ItemSet, str, str, Both]] = []
+
+    def add_people(items: ItemSet, judge: str, first: Sequence[str]) -> None:
+        cells = _both(question, "people", keys, first)
+        compared = question.counted_in(next((cell for cell in cells if cell), None))
+        compared_rows.append((items, judge, compared, cells))
+
     if len(people) > (1 if judges else 2):
-        cells = _both(question, "people", keys, people)
-        compared_rows.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
+        add_people(ItemSet(question.data.shared_items, 2), "", people)
     for judge in judges:
-        compared_rows.append((f"{judge} with {crowd_words.many}", _both(question, "judge", keys, [judge])))
-        compared_rows.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
-    return [
-        (compared, cells)
-        for compared, cells in compared_rows
-        if any(cell and cell.ok for cell in cells[1::2])
-    ]
+        items = answered_items(question, judge, 2)
+        if items not in [row[0] for row in compared_rows]:
+            add_people(items, judge, [judge])
+        with_people, gap = f"{judge} with {crowd_words.many}", f"gap of {judge}"
+        compared_rows.append((items, judge, with_people, _both(question, "judge", keys, [judge])))
+        compared_rows.append((items, judge, gap, _both(question, "gap", keys, [judge])))
+    return [row for row in compared_rows if any(cell and cell.ok for cell in row[-1][1::2])]
 
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
@@ -324,10 +334,11 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
 
 
 def keyed_tables(result: Snapshot) -> dict[str, tables.Table]:
-    """Return every table of a report by its key: those of its files, then those that only its page shows."""
+    """Return every table of a report by its key: of its files, of the page alone, and of papers."""
     by_key: dict[str, tables.Table] = {}
     page_tables = (table for section in SECTIONS for table in section.page_tables(result))
-    for table in chain(tables_of(result), page_tables):
+    published = (paper.table for paper in paper_tables(result))
+    for table in chain(tables_of(result), page_tables, published):
         by_key.setdefault(table.key, table)
     return by_key
 
@@ -356,14 +367,14 @@ class TopicView:
 
     heading: TopicHeading
     is_open: bool
-    charts: list[tuple[charts.Chart, SafeString]]
+    drawn: list[tuple[charts.Chart, SafeString]]
     agreement: list[Table]
     sections: list[tuple[Section, list[tuple[charts.Chart, SafeString]], Sequence[View]]]
 
     @property
     def has_content(self) -> bool:
         """Whether there is anything to unfold."""
-        return bool(self.charts or self.agreement or self.sections)
+        return bool(self.drawn or self.agreement or self.sections)
 
 
 def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
@@ -387,8 +398,9 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "overview": _overview(result),
         "people_counted": crowd(questions).counted(n_people) if n_people else "",
         "failures": failures(result, names) if params is not None else [],
-        "topics": topics(result, params),
+        "topics": topics(result, names, params),
         "means": means(result),
+        "papers": paper_tables(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
         "matrices": matrices(result) if params is None else [],
@@ -409,7 +421,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
     }
 
 
-def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
+def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[TopicView]:
     """Return the topics with content, in the order of the page; those of the study's purpose are open.
 
     Without judges and metrics, what would say how well a judge does says how well people do. Files have no
@@ -419,7 +431,7 @@ def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
     has_judges = any(question.judging or question.names(METRIC) for question in questions)
     agreement = tables.agreement(result)
     by_topic: dict[Topic, TopicView] = {
-        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result).items()
+        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result, names).items()
     }
     judged: Topic = "judge-agrees" if has_judges else "people-agree"
     by_topic[judged].agreement.extend(agreement)
@@ -428,14 +440,14 @@ def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
         by_topic["people-agree"].agreement.extend(of_people)
     for chart, svg in _with_svg(charts.charts(result)[1:]):
         topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
-        by_topic[topic].charts.append((chart, svg))
+        by_topic[topic].drawn.append((chart, svg))
     for section, views in sections(result, params):
         topic = judged if section.topic == "judge-agrees" else section.topic
         by_topic[topic].sections.append((section, _with_svg(section.charts(result)), views))
     shown: set[Topic] = {"rater-by-rater", "method"}
     if params is not None and any(q.people and q.names(JUDGE) for q in questions):
         shown.add("failures")
-    if means(result):
+    if means(result) or paper_tables(result):
         shown.add("paper-tables")
     if tables.metrics(result):
         shown.add("judge-agrees")

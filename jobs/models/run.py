@@ -295,8 +295,13 @@ class Run(models.Model):
 
     @property
     def name(self) -> str:
-        """Display name: its rater's name, or its own title."""
+        """Name in files and logs: its rater's name, or its own title."""
         return self.rater.name if self.rater else self.title
+
+    @property
+    def heading(self) -> str:
+        """Name on pages: its rater's short name, or its own title."""
+        return self.rater.title if self.rater else self.title
 
     @property
     def identity(self) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from config.api import route
-from judges.api import endpoints, prompts, runs
+from judges.api import endpoints, prompts, raters, runs
 
 urlpatterns: list[URLPattern] = [
     path("runs/", route(runs.all_runs, runs.start), name="api-runs"),
@@ -19,6 +19,8 @@ urlpatterns: list[URLPattern] = [
     path("batches/<int:pk>/adopt/", route(runs.adopt_batch), name="api-adopt-batch"),
     path("batches/<int:pk>/give-up/", route(runs.give_up_batch), name="api-give-up-batch"),
     path("runs/costs/", route(runs.costs), name="api-run-costs"),
+    path("raters/", route(raters.raters), name="api-raters"),
+    path("raters/<int:pk>/", route(raters.rater, raters.rename), name="api-rater"),
     path("runs/<int:pk>/calls/", route(runs.calls), name="api-calls"),
     path("protocols/", route(runs.protocols), name="api-protocols"),
     path("metrics/", route(runs.metrics), name="api-metrics"),

@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.models import Campaign, Corpus, turn_numbers
+from annotation.models import Campaign, Corpus, Rater, turn_numbers
 from annotation.pages.campaigns import choose
 from config.files import row_id
 from config.lists import LongPaginator
@@ -234,6 +234,9 @@ def costs(request: HttpRequest) -> HttpResponse:
     by = by if by in runs.SPENT_BY else "judge"
     page = Paginator(runs.spent(by), 50).get_page(request.GET.get("page"))
     rows = [runs.spending_row(row) for row in page]
+    if by == "judge":
+        raters = Rater.objects.in_bulk([row["key"] for row in rows if row["key"] is not None])
+        rows = [row | {"rater": raters.get(row["key"])} for row in rows]
     context = {
         "page": page,
         "rows": rows,

@@ -14,7 +14,7 @@ from annotation import records, scheme_store
 from annotation.corpora.splits import TRAINING
 from annotation.models import Rater, Split
 from annotation.models.corpora import Corpus
-from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import SHORT_NAME, QuestionDefinition, SchemeDefinition
 from annotation.work import labels
 from annotation.work.labels import Answer
 from jobs.calls.outcomes import DEFECTS, Outcome
@@ -106,7 +106,12 @@ def _plan(instrument: Instrument, corpus: Corpus, hashed: Callable[[Source], str
         spec = instrument.spec(tools())
     except MetricError as error:
         raise JudgeError(f"{instrument.name}: {error}.") from None
-    rater = labels.machine_rater(kind=Rater.Kind.METRIC, name=instrument.name[:180], spec=spec)
+    rater = labels.machine_rater(
+        kind=Rater.Kind.METRIC,
+        name=instrument.name[:180],
+        spec=spec,
+        short_name=instrument.title[:SHORT_NAME].rstrip(),
+    )
     version = scheme_store.store(definition=scheme_of(metric))
     return RaterPlan(
         rater=rater,

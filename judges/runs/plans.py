@@ -12,7 +12,7 @@ from annotation import scheme_store as store
 from annotation.models import Rater
 from annotation.models.campaigns import Campaign
 from annotation.models.schemes import SchemeVersion
-from annotation.schemes.definitions import SchemeDefinition
+from annotation.schemes.definitions import SHORT_NAME, SchemeDefinition
 from annotation.text import views
 from annotation.work import labels
 from jobs.endpoints import parameters
@@ -179,11 +179,12 @@ class Judge:
         bound, read = bind_needs(protocol, self.needs, drafts=self.draft is not None)
         if bound:
             spec |= {"needs": bound}
-        title = f"draft of {protocol.key}"
+        title, short_name = f"draft of {protocol.key}", ""
         if self.draft is None:
             title = _title(protocol, variant, own, scheme)
+            short_name = _short_name(protocol, variant, own, scheme)
         name = _distinct_name(self._name(title, protocol, read), endpoint)
-        rater = labels.machine_rater(kind=Rater.Kind.JUDGE, name=name, spec=spec)
+        rater = labels.machine_rater(kind=Rater.Kind.JUDGE, name=name, spec=spec, short_name=short_name)
         versions, questions = questions_of(protocol, campaign, scheme)
         main = next(iter(protocol.answers.values()))[0].key
         return RaterPlan(
@@ -277,6 +278,15 @@ def _title(protocol: Protocol, variant: str, own: Version | None, scheme: Scheme
         return f"{own.ref}{over}"
     form = f" {variant.replace('_', ' ')}" if variant and len(protocol.variants) > 1 else ""
     return f"{protocol.key}{over}{form}"
+
+
+def _short_name(protocol: Protocol, variant: str, own: Version | None, scheme: SchemeVersion | None) -> str:
+    """Return `support v3` for a prompt of one's own, else `Rubric v1: Politeness`, by protocol and scheme."""
+    if own is not None and not own.is_built_in:
+        return f"{own.name[: SHORT_NAME - 10]} v{own.number}"
+    form = f" {variant.replace('_', ' ')}" if variant and len(protocol.variants) > 1 else ""
+    over = f": {scheme.name}" if scheme else ""
+    return f"{protocol.title.partition(':')[0]}{form} v{protocol.version}{over}"[:SHORT_NAME].rstrip()
 
 
 def _text_of(own: Version | None) -> dict[str, str]:

@@ -123,6 +123,8 @@ pause-run: api-pause-run
 resume-run: api-resume-run
 cap-run: api-cap-run
 run-costs: api-run-costs
+raters: api-raters
+rename-rater: api-rater
 look-at-batch: api-look-at-batch
 adopt-batch: api-adopt-batch
 give-up-batch: api-give-up-batch

@@ -42,7 +42,7 @@ def test_a_study_of_tags_and_one_other_question_leads_with_that_question() -> No
     built.say("gpt", "quality", [1, 2, 3, 4, 4, 1, 2, 3], kind="judge")
     built.say("gpt", "rude", [0, 1, 0, 0, 1, 0, 0, 0], kind="judge")
     people, judge, *_ = sentences.lede(_report(built))
-    assert "two people on quality, 8 turns" in people.text.lower()
+    assert "two people on quality, over 8 turns" in people.text.lower()
     assert "on quality, 8 turns" in judge.text.lower()
     assert not any("pooled" in answer.text for answer in (people, judge))
 
@@ -73,10 +73,10 @@ def test_a_section_without_a_figure_is_not_printed_and_said_in_a_sentence() -> N
             continue  # its content is the verdict in each row
         assert any(cell and cell.ok for row in table.rows for cell in row.cells), table.title
     text = RENDERINGS["md"].write(report)
-    assert f"Not printed: {TITLE}: Quality: 0 of 18 answers that may point at something do." in text
+    assert f"Not printed: {TITLE}: Quality: 0 of 18 answers point at turns or words." in text
     assert f"## {TITLE}" not in text
     page = " ".join(RENDERINGS["html"].write(report).split())
-    assert "0 of 18 answers that may point at something do." in page
+    assert "0 of 18 answers point at turns or words." in page
 
 
 def test_a_chart_that_leaves_the_judge_out_says_why() -> None:

@@ -152,14 +152,16 @@ def test_every_form_of_a_report_shows_the_bounds_and_says_what_they_are(research
     row = _row(snapshot_of(found))
     kappa = row.figure("bounds_cohen_kappa")
     assert kappa is not None
-    ends = f"{number(kappa.low)} and {number(kappa.high)}"
+    ends = f"{number(kappa.low)} to {number(kappa.high)}"
     page = researcher.get(reverse("report", args=[found.study_id])).content.decode()
     written = {key: str(rendering.write(found)) for key, rendering in RENDERINGS.items()}
     for form in (page, written["html"], written["md"], written["latex"]):
-        assert "Had every item been answered" in form
-        assert f"Off topic could lie between {ends}; the reported {number(kappa.value)}" in form
-        assert "bounds, no confidence intervals" in form
-        assert "Not bounded: Precision (beside several people it is a mean over pairs of raters)" in form
+        assert "Bounds over unanswered items" in form
+        assert (
+            f"Off topic could be anywhere from {ends} (reported without them: {number(kappa.value)})" in form
+        )
+        assert "bounds, not confidence intervals" in form
+        assert "No bounds for Precision: with several people it is a mean over pairs of raters" in form
         for figure in row.figures:
             low, high = number(figure.low), number(figure.high)
             assert re.search(f"lowest {low},(<br>| )highest {high}", form.replace("$-$", "−"))
@@ -180,9 +182,9 @@ def test_the_caveat_says_how_far_the_failures_could_move_the_figure_that_is_led_
     assert kappa is not None
     (said,) = (text for text in caveats(found) if "failed" in text)
     assert said == (
-        "4 of 120 calls of gpt failed and gave no label (3 refusal and 1 truncated). Had they all been "
-        f"answered, Cohen’s kappa on Off topic could lie between {number(kappa.low)} and "
-        f"{number(kappa.high)}; the reported {number(kappa.value)} leaves them out."
+        "4 of 120 calls of gpt failed and gave no answer (3 refusal and 1 truncated). With all items "
+        f"answered, Cohen’s kappa on Off topic could be anywhere from {number(kappa.low)} to "
+        f"{number(kappa.high)} (reported without them: {number(kappa.value)})."
     )
 
 
@@ -190,7 +192,7 @@ def test_the_caveat_says_how_far_the_failures_could_move_the_figure_that_is_led_
 def test_many_failures_are_said_to_outweigh_chance() -> None:
     built = rated(failed=dict.fromkeys(range(0, N, 3), "transport"))
     (said,) = (text for text in caveats(snapshot_of(report(built))) if "failed" in text)
-    assert said.endswith("That is wider than its interval: the failures matter more than chance does.")
+    assert said.endswith("This is wider than the interval: the failures matter more than chance.")
 
 
 @pytest.mark.exhaustive
@@ -204,15 +206,15 @@ def test_bounds_that_hold_what_people_reach_are_said_to_turn_what_is_shown() -> 
     assert gap.high is not None
     assert gap.high < 0, "the judge is shown to agree less than people do"
     (said,) = (text for text in caveats(found) if "failed" in text)
-    assert said.endswith("That is enough to turn what is said of it beside people with each other.")
+    assert said.endswith("This could reverse the comparison with people.")
 
 
 @pytest.mark.exhaustive
 def test_where_nothing_failed_nothing_is_shown(researcher: Client) -> None:
     found = report_of_all()
     page = researcher.get(reverse("report", args=[found.study_id])).content.decode()
-    assert "Had every item been answered" not in page
-    assert all("Had every item" not in str(rendering.write(found)) for rendering in RENDERINGS.values())
+    assert "Bounds over unanswered items" not in page
+    assert all("Bounds over" not in str(rendering.write(found)) for rendering in RENDERINGS.values())
 
 
 def _file(tmp_path: Path) -> str:

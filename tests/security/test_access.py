@@ -60,6 +60,7 @@ RESEARCHERS = _names(
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
     "export-scheme",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
+    "raters rename-rater api-raters api-rater",
     "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
     "look-at-batch adopt-batch give-up-batch",

@@ -317,6 +317,10 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "jobs.runs.pause": lambda by: {"run": worlds.make_run(by)},
     "jobs.runs.resume": lambda by: {"run": worlds.make_paused(by)},
     "jobs.runs.set_caps": lambda by: {"run": worlds.make_run(by), "caps": {"cap_calls": None}},
+    "annotation.work.rater_names.rename_rater": lambda by: {
+        "rater": worlds.make_run(by).rater,
+        "short_name": "Support judge v1",
+    },
     "judges.prompts.prompt_actions.create": lambda by: worlds.make_prompt_fields(),
     "judges.prompts.prompt_actions.add_version": lambda by: {
         "prompt": worlds.make_prompt().prompt,

@@ -52,6 +52,13 @@ class Instrument:
         return f"{head}:{tail}" if tail else head
 
     @property
+    def title(self) -> str:
+        """Name on pages: the metric's title with its variant and the parameters that differ."""
+        tail = ", ".join(f"{name} {_format_value(value)}" for name, value in sorted(self.changed.items()))
+        title = self.metric.titled(self.variant)
+        return f"{title}, {tail}" if tail else title
+
+    @property
     def settings(self) -> Settings:
         """The variant with the values of all parameters."""
         return Settings(self.variant, {**self.metric.defaults(self.variant), **self.changed})
