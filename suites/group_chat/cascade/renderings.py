@@ -21,7 +21,7 @@ from calibration.reports.tables import VerdictRow, VerdictTable
 from suites.group_chat.cascade import score_figures
 from suites.group_chat.cascade.report import CascadeReport
 from suites.group_chat.cascade.score_figures import CascadeQuery, label
-from suites.group_chat.cascade.verdicts import RowVerdict
+from suites.group_chat.cascade.verdicts import VERDICTS, RowVerdict
 from suites.reports import (
     Cell,
     Chart,
@@ -116,6 +116,7 @@ CHARTS: dict[str, Chart] = {
             "competence",
             "Competence at probes: systems and baselines",
             "Points: mean competence. Lines: intervals over families of scenarios. Grey: baselines.",
+            VERDICTS,
             lambda report: dots_data(_dots(report)),
             lambda data: draw_dots(data, "competence at probes"),
             lambda report: dots_spoken(_dots(report)),
@@ -124,6 +125,7 @@ CHARTS: dict[str, Chart] = {
             "funnel",
             "Funnel: probed decisions that reach a stage",
             "Bars: the share of probed decisions that reach a stage without a hard failure before it.",
+            "funnel",
             _funnel_data,
             _draw_funnel,
             lambda report: "The same counts are in the table of the funnel.",

@@ -30,7 +30,7 @@ from suites.long_dialogue.answers.rows import (
     TABLE4,
 )
 from suites.long_dialogue.answers.tables import FIGURE7, beside_oracle, column_head
-from suites.long_dialogue.answers.verdicts import ALWAYS_E, GUESSING, RowVerdict
+from suites.long_dialogue.answers.verdicts import ALWAYS_E, GUESSING, VERDICTS, RowVerdict
 from suites.reports import (
     Chart,
     Dot,
@@ -115,7 +115,7 @@ def _bar_chart(
     def spoken(report: AnswersReport) -> str:
         return "; ".join(f"{bar['row']}, {bar['kind']} {number(bar['value'])}" for bar in bars(report))
 
-    return Chart(key, title, caption, data, _draw_bars, spoken)
+    return Chart(key, title, caption, "oracle", data, _draw_bars, spoken)
 
 
 @lru_cache(maxsize=64)
@@ -156,6 +156,7 @@ CHARTS: dict[str, Chart] = {
             "accuracy",
             "Accuracy: systems and baselines",
             "Points: mean accuracy. Lines: intervals over sessions. Grey: baselines.",
+            VERDICTS,
             lambda report: dots_data(_dots(report)),
             lambda data: draw_dots(data, "accuracy"),
             lambda report: dots_spoken(_dots(report)),
