@@ -32,6 +32,7 @@ from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
 from calibration.reports import charts
 from calibration.reports.figures import worded
+from calibration.reports.names import names_of
 from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import PEOPLE as ALL_PEOPLE
@@ -164,7 +165,7 @@ MOST_FAILURES = 5
 def report_failures(request: HttpRequest, pk: int) -> HttpResponse:
     """Where a judge fails on a question: its answers beside people's, and the largest disagreements."""
     displayed = _displayed_report(request, pk)
-    pairs = failures(snapshot_of(displayed))
+    pairs = failures(snapshot_of(displayed), names_of(displayed))
     if not pairs:
         raise Http404  # no judge answered beside people
     question, judge = request.GET.get("question", ""), request.GET.get("a", "")
@@ -190,7 +191,7 @@ def report_failures(request: HttpRequest, pk: int) -> HttpResponse:
         "listing": items_listed,
         "table": _table(items_listed, displayed.part),
         "items": [(item, _sides(item, selected.judge)) for item in items],
-        "people": _everybody(items_listed)[ALL_PEOPLE],
+        "people": crowd_of(items_listed.question.data.raters).many,
     }
     return render(request, "calibration/_failures_of_judge.html", context)
 

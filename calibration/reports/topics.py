@@ -23,6 +23,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
+from calibration.reports.names import Names
 from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
@@ -33,7 +34,7 @@ MOST_VERDICTS = 8
 """Largest number of verdicts shown at once; of more, only those on leading questions are."""
 
 
-def verdict_table(result: Snapshot, *, study: int | None, part: str) -> VerdictTable | None:
+def verdict_table(result: Snapshot, names: Names, *, study: int | None, part: str) -> VerdictTable | None:
     """Return the verdicts with links to the pages of a study; without a study, with texts in their place."""
     if not result.verdicts:
         return None
@@ -42,7 +43,7 @@ def verdict_table(result: Snapshot, *, study: int | None, part: str) -> VerdictT
     leading = _leading_refs(questions)
     verdicts = sorted(result.verdicts, key=lambda verdict: verdict.ref not in leading)
     n_leading = sum(verdict.ref in leading for verdict in verdicts)
-    rows = tuple(_verdict_row(verdict, titles.get(verdict.ref), study, part) for verdict in verdicts)
+    rows = tuple(_verdict_row(verdict, titles.get(verdict.ref), names, study, part) for verdict in verdicts)
     n_shown = len(rows) if len(rows) <= MOST_VERDICTS else min(max(n_leading, 1), MOST_VERDICTS)
     judged = "judge" if all(verdict.kind in (JUDGE, PANEL) for verdict in verdicts) else "rater"
     people = crowd(questions).many.capitalize()
@@ -56,12 +57,14 @@ def _leading_refs(questions: Sequence[QuestionFigures]) -> set[str]:
     return refs | ({leading.data.ref} if leading else set())
 
 
-def _verdict_row(verdict: RaterVerdict, title: str | None, study: int | None, part: str) -> VerdictRow:
+def _verdict_row(
+    verdict: RaterVerdict, title: str | None, names: Names, study: int | None, part: str
+) -> VerdictRow:
     symbol = worded(verdict.statistic).symbol
     answered = percent(verdict.n_answered / verdict.n_items) if verdict.n_items else "–"
     return VerdictRow(
         title or verdict.title,
-        verdict.rater,
+        " · ".join(filter(None, (names.short(verdict.rater), names.detail(verdict.rater)))),
         verdict.state,
         (_value(verdict.agreement, f"{symbol} "), _value(verdict.people), (answered, "")),
         verdict.sentence,
@@ -104,13 +107,16 @@ class TopicHeading:
     result: str
 
 
-def topic_headings(result: Snapshot) -> dict[Topic, TopicHeading]:
+MainResult = Callable[[Snapshot, Sequence[QuestionFigures], Names], str]
+
+
+def topic_headings(result: Snapshot, names: Names) -> dict[Topic, TopicHeading]:
     """Return the headings of all topics, in the order of the page."""
     questions = figures(result)
     people = crowd(questions).many
     n_judges = len({*in_order(questions, JUDGE), *in_order(questions, PANEL)})
     judge = "the judge" if n_judges == 1 else "each judge" if n_judges else "each metric"
-    titles: dict[Topic, tuple[str, str, Callable[[Snapshot, Sequence[QuestionFigures]], str]]] = {
+    titles: dict[Topic, tuple[str, str, MainResult]] = {
         "preferred": ("Which system is preferred?", "Preferences", _preferred),
         "people-agree": (f"How well do {people} agree?", people.capitalize(), _people),
         "judge-agrees": (f"How well does {judge} agree with {people}?", "Agreement", _judges),
@@ -123,12 +129,12 @@ def topic_headings(result: Snapshot) -> dict[Topic, TopicHeading]:
         "method": ("How this was made", "Method", _method),
     }
     return {
-        key: TopicHeading(key, title, short, main_result(result, questions))
+        key: TopicHeading(key, title, short, main_result(result, questions, names))
         for key, (title, short, main_result) in titles.items()
     }
 
 
-def _preferred(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _preferred(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     rates = [
         (row.about, cell)
         for table in result.preferences[:1]
@@ -143,7 +149,7 @@ def _preferred(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
     return f"{system} wins {percent(best.point)}"
 
 
-def _people(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _people(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     question = leading_question([q for q in questions if len(q.people) > 1])
     if question is None:
         return ""
@@ -155,7 +161,7 @@ def _people(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
     return ""
 
 
-def _judges(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _judges(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     question = leading_question([q for q in questions if q.people and (q.judging or q.names(METRIC))])
     if question is None:
         return ""
@@ -163,17 +169,17 @@ def _judges(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
     entries = [(name, question.with_people(statistic, name)) for name in question.judging]
     if not any(ok(entry) for _, entry in entries):
         statistic = "spearman"
-        names = [*question.judging, *question.names(METRIC)]
-        entries = [(name, question.with_mean(name)) for name in names]
+        raters = [*question.judging, *question.names(METRIC)]
+        entries = [(name, question.with_mean(name)) for name in raters]
     values = [(name, entry) for name, entry in entries if entry is not None and entry.ok]
     if not values:
         return ""
     name, best = max(values, key=lambda pair: pair[1].point)
-    prefix = f"{name} " if len(entries) == 1 else f"best: {name} "
-    return _about(question, questions, f"{prefix}{_figure(statistic, best)}")
+    text = f"{names.short(name)}, {_figure(statistic, best)}"
+    return _about(question, questions, text if len(entries) == 1 else f"best: {text}")
 
 
-def _weakest(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _weakest(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     entries = [
         (title, judge, question.headline, entry)
         for title, question in label(questions)
@@ -183,34 +189,47 @@ def _weakest(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
     if not entries:
         return ""
     title, judge, statistic, entry = min(entries, key=lambda row: row[3].point)
-    by = f" by {judge}" if len({row[1] for row in entries}) > 1 else ""
-    where = f"lowest on {title}{by}: " if len({row[0] for row in entries}) > 1 or by else ""
-    return f"{where}{_figure(statistic, entry)}"
+    by = [names.short(judge)] if len({row[1] for row in entries}) > 1 else []
+    where = [title] if len({row[0] for row in entries}) > 1 else []
+    lowest = ["lowest agreement"] if by or where else []
+    return " · ".join([*lowest, *where, ", ".join([*by, _figure(statistic, entry)])])
 
 
-def _better(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
-    pairs = [pair for comparison in result.compared for pair in comparison.pairs if pair.difference.ok]
-    if not pairs:
+def _better(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
+    """Return the difference of the first two judges compared on the leading question."""
+    compared = {comparison.ref for comparison in result.compared if comparison.pairs}
+    question = leading_question([question for question in questions if question.data.ref in compared])
+    if question is None:
         return ""
-    pair = pairs[0]
-    difference = pair.difference.point
-    clear = pair.difference.low is not None and not pair.difference.low <= 0 <= (pair.difference.high or 0)
-    symbol = worded(pair.statistic).symbol
-    if not clear:
-        return f"no clear difference between {pair.names[0]} and {pair.names[1]} in {symbol}"
-    better = pair.names[0] if difference > 0 else pair.names[1]
-    return f"{better}, by {number(abs(difference), 2)} in {symbol}"
+    pairs = [
+        pair
+        for comparison in result.compared
+        if comparison.ref == question.data.ref
+        for pair in comparison.pairs
+        if pair.difference.ok
+    ]
+    pair = next((pair for pair in pairs if pair.statistic == question.headline), pairs[0] if pairs else None)
+    if pair is None:
+        return ""
+    low, high, symbol = pair.difference.low, pair.difference.high, worded(pair.statistic).symbol
+    if low is None or high is None or low <= 0 <= high:
+        first, second = names.short(pair.names[0]), names.short(pair.names[1])
+        text = f"no clear difference between {first} and {second}"
+    else:
+        better = pair.names[0] if pair.difference.point > 0 else pair.names[1]
+        text = f"{names.short(better)}, by {number(abs(pair.difference.point), 2)} in {symbol}"
+    return _about(question, questions, text)
 
 
-def _calibrated(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _calibrated(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     scores = result.scores
     if scores is None:
         return ""
-    names = dict.fromkeys(row.rater for row in (*scores.marks, *scores.probabilities, *scores.maps))
-    return join_names(list(names), 3)
+    raters = dict.fromkeys(row.rater for row in (*scores.marks, *scores.probabilities, *scores.maps))
+    return join_names([names.short(rater) for rater in raters], 3)
 
 
-def _raters(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _raters(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     people = crowd(questions)
     n = {kind: len(in_order(questions, kind)) for kind in (HUMAN, JUDGE, PANEL, METRIC)}
     parts = [people.counted(n[HUMAN])] if n[HUMAN] else []
@@ -218,7 +237,7 @@ def _raters(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
     return ", ".join(parts)
 
 
-def _levels(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _levels(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     tables = [table for table in result.levels if table.rows]
     if not tables:
         return ""
@@ -231,12 +250,12 @@ def _levels(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
     return ", ".join(parts)
 
 
-def _tables(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _tables(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     contents = {"table 7": result.tags, "prevalence": result.prevalence}
     return ", ".join([name for name, rows in contents.items() if rows])
 
 
-def _method(result: Snapshot, questions: Sequence[QuestionFigures]) -> str:
+def _method(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     return f"{counted(result.counts.labels, 'label')}, seed {result.definition.plan.seed}"
 
 
@@ -247,4 +266,4 @@ def _figure(statistic: str, entry: Figure) -> str:
 
 def _about(question: QuestionFigures, questions: Sequence[QuestionFigures], text: str) -> str:
     """Name the question before a result if the report has several."""
-    return f"{question.title}: {text}" if len(questions) > 1 else text
+    return f"{question.title} · {text}" if len(questions) > 1 else text

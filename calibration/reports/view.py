@@ -42,6 +42,7 @@ from calibration.reports.figures import (
     leading_question,
     worded,
 )
+from calibration.reports.names import Names, names_of
 from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import (
@@ -206,20 +207,30 @@ def _matrix(title: str, question: QuestionFigures, key: str) -> Matrix:
 
 @dataclass(frozen=True)
 class JudgedQuestion:
-    """A question that a judge and people answered; `items` are the parameters of its disagreements."""
+    """A question that a judge and people answered; `items` are the parameters of its disagreements.
+
+    `judge` is the judge's name in the report, `name` the name to show.
+    """
 
     ref: str
     question: str
     judge: str
+    name: str
     items: str
 
 
-def failures(result: Snapshot) -> list[JudgedQuestion]:
+def failures(result: Snapshot, names: Names) -> list[JudgedQuestion]:
     """Return each question with each judge that answered it beside people, the leading question first."""
     questions = label(figures(result))
     leading = leading_question([question for _, question in questions])
     return [
-        JudgedQuestion(question.data.ref, title, judge, items_params(question, judge, tables.PEOPLE))
+        JudgedQuestion(
+            question.data.ref,
+            title,
+            judge,
+            names.short(judge),
+            items_params(question, judge, tables.PEOPLE),
+        )
         for title, question in sorted(questions, key=lambda pair: pair[1] is not leading)
         if question.people
         for judge in question.names(JUDGE)
@@ -362,20 +373,20 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
     result = snapshot_of(report)
     questions = figures(result)
     study = report.study.pk if params is not None else None
-    cautions = sentences.caveats(result)
+    cautions, names = sentences.caveats(result), names_of(report)
     n_people = len(in_order(questions, HUMAN))
     return {
         "report": report,
         "result": result,
         "heading": sentences.headline_question(result) if report.study.automatic else report.study.name,
-        "verdicts": verdict_table(result, study=study, part=report.part),
+        "verdicts": verdict_table(result, names, study=study, part=report.part),
         "answers": [] if result.verdicts else sentences.lede(result),
         "cautions": cautions[:MOST_CAUTIONS],
         "other_cautions": cautions[MOST_CAUTIONS:],
         "overview": _overview(result),
         "people_counted": crowd(questions).counted(n_people) if n_people else "",
-        "failures": failures(result) if params is not None else [],
-        "topics": topics(result, params),
+        "failures": failures(result, names) if params is not None else [],
+        "topics": topics(result, names, params),
         "means": means(result),
         "papers": paper_tables(result),
         "metrics": tables.metrics(result),
@@ -398,7 +409,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
     }
 
 
-def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
+def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[TopicView]:
     """Return the topics with content, in the order of the page; those of the study's purpose are open.
 
     Without judges and metrics, what would say how well a judge does says how well people do. Files have no
@@ -408,7 +419,7 @@ def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
     has_judges = any(question.judging or question.names(METRIC) for question in questions)
     agreement = tables.agreement(result)
     by_topic: dict[Topic, TopicView] = {
-        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result).items()
+        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result, names).items()
     }
     judged: Topic = "judge-agrees" if has_judges else "people-agree"
     by_topic[judged].agreement.extend(agreement)
@@ -422,7 +433,7 @@ def topics(result: Snapshot, params: PageParams | None) -> list[TopicView]:
         topic = judged if section.topic == "judge-agrees" else section.topic
         by_topic[topic].sections.append((section, _with_svg(section.charts(result)), views))
     shown: set[Topic] = {"rater-by-rater", "method"}
-    if params is not None and failures(result):
+    if params is not None and any(q.people and q.names(JUDGE) for q in questions):
         shown.add("failures")
     if means(result):
         shown.add("paper-tables")
