@@ -24,6 +24,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.names import Names
+from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
@@ -251,8 +252,8 @@ def _levels(result: Snapshot, questions: Sequence[QuestionFigures], names: Names
 
 
 def _tables(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
-    contents = {"table 7": result.tags, "prevalence": result.prevalence}
-    return ", ".join([name for name, rows in contents.items() if rows])
+    published = dict.fromkeys(f"{paper.paper} {paper.number}" for paper in paper_tables(result))
+    return ", ".join([*published, *(["prevalence"] if result.prevalence else [])])
 
 
 def _method(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:

@@ -435,7 +435,7 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     shown: set[Topic] = {"rater-by-rater", "method"}
     if params is not None and any(q.people and q.names(JUDGE) for q in questions):
         shown.add("failures")
-    if means(result):
+    if means(result) or paper_tables(result):
         shown.add("paper-tables")
     if tables.metrics(result):
         shown.add("judge-agrees")
