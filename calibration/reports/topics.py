@@ -254,8 +254,8 @@ def _levels(result: Snapshot, questions: Sequence[QuestionFigures], names: Names
 
 
 def _tables(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
-    numbers = [f"{paper.paper} {paper.number}" for paper in paper_tables(result)]
-    return ", ".join([*dict.fromkeys(numbers), *(["prevalence"] if result.prevalence else [])])
+    published = dict.fromkeys(f"{paper.paper} {paper.number}" for paper in paper_tables(result))
+    return ", ".join([*published, *(["prevalence"] if result.prevalence else [])])
 
 
 def _method(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
