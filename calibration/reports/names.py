@@ -23,7 +23,7 @@ class Names:
     def short(self, name: str) -> str:
         """Return the name to show: a judge's or metric's short name, any other name unchanged."""
         rater = self.raters.get(name)
-        return (rater and rater.short_name) or name
+        return rater.title if rater and rater.short_name else name
 
     def detail(self, name: str) -> str:
         """Return the small print beside a short name (model and prompt version); '' for other names."""
