@@ -28,6 +28,7 @@ from calibration.models import (
     ForAdjudication,
     Gold,
     Report,
+    ReportShare,
     Search,
     SearchText,
     Study,
@@ -142,6 +143,11 @@ def study(pk: int) -> Study:
 def snapshot(study: Study, pk: int) -> Report:
     """Return an earlier report of a study."""
     return get_object_or_404(study.reports, pk=pk)
+
+
+def report_share(study: Study, pk: int) -> ReportShare:
+    """Return a link to one of a study's reports."""
+    return get_object_or_404(ReportShare.objects.select_related("report__study"), pk=pk, report__study=study)
 
 
 def gold(pk: int) -> Gold:

@@ -5,6 +5,7 @@ CalibrationError
 ├── MapError         a map between two scales is invalid
 ├── StudyError       a study cannot be created, computed or opened on test
 ├── OlderFormat      a report was stored by a version too old to be read
+├── ShareRefused     a report cannot be shared, or a link to one does not work
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be computed
 ├── PreferencesRefused  there is no report of preferences
@@ -45,6 +46,14 @@ class StudyError(CalibrationError):
 
 class OlderFormat(CalibrationError):
     """Report in an older format; the message says what to do."""
+
+
+class ShareRefused(CalibrationError):
+    """A link to a report cannot be created, or does not work; `field` is the invalid field, if one is."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class ItemsRefused(CalibrationError):

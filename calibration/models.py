@@ -1,12 +1,14 @@
-"""Tables of studies, gold labels, exports, adjudication and the workbench."""
+"""Tables of studies, reports and their links, gold labels, exports, adjudication and the workbench."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 from annotation.models import Dialogue
 
@@ -408,7 +410,10 @@ class SearchRequest(models.Model):
         return f"request {self.pk} of search {self.search_id}"
 
 
-# Studies and their reports.
+# Studies and their reports, and read-only links to reports.
+
+MOST_SHARED_DAYS = 365
+"""Longest time for which a link to a report may work."""
 
 
 class Study(models.Model):
@@ -469,6 +474,68 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return f"report of {self.study_id}"
+
+
+class ReportShare(models.Model):
+    """A read-only link to one report, for people without an account. Only its secret's SHA-256 is stored.
+
+    With `allows_transcripts`, the link also shows notes about items and `transcripts`: the leading
+    disagreements of each judge with people, as item ids with the answers at the time of creation (see
+    `calibration.studies.share_actions.Disagreements`); their turns are read when they are shown.
+    """
+
+    report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="shares")
+    token_hash = models.CharField(max_length=64, unique=True)
+    allows_transcripts = models.BooleanField(default=False)
+    transcripts = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    revoked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=F("created_at"))
+                & Q(expires_at__lte=F("created_at") + timedelta(days=MOST_SHARED_DAYS)),
+                name="share_lasts_a_year_at_most",
+            ),
+            models.CheckConstraint(
+                condition=Q(revoked_by__isnull=True) | Q(revoked_at__isnull=False),
+                name="share_revoked_at_a_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(allows_transcripts=True) | Q(transcripts=[]),
+                name="share_without_transcripts",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"link to report {self.report_id}"
+
+    @property
+    def works(self) -> bool:
+        """Whether it opens the report: neither revoked nor expired."""
+        return self.revoked_at is None and self.expires_at > timezone.now()
+
+
+class ReportShareView(models.Model):
+    """A view of a report by its read-only link: the time, and nothing about the visitor."""
+
+    share = models.ForeignKey(ReportShare, on_delete=models.CASCADE, related_name="views")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"a view at {self.at}"
 
 
 # Marks on disagreements in the workbench, and items waiting for adjudication.
@@ -556,6 +623,8 @@ __all__ = [
     "GoldLabel",
     "Mark",
     "Report",
+    "ReportShare",
+    "ReportShareView",
     "Search",
     "SearchRequest",
     "SearchText",

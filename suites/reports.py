@@ -6,17 +6,21 @@ same.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from textwrap import wrap
 from typing import Any, TypeAlias
 
 import vl_convert
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.safestring import mark_safe
 
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus, Rater, TestLook
@@ -38,9 +42,13 @@ from calibration.renderings import (
     records_csv,
 )
 from calibration.reports import charts, kinds
+from calibration.reports.charts import alt
 from calibration.reports.kinds import CorpusQuery, fix_part, part_of
+from calibration.reports.tables import VerdictRow
 from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS
+from calibration.statistics.verdicts import State as VerdictState
+from suites.verdicts import ABOVE, BELOW, CANNOT_SAY, NOT_ABOVE, Step, Verdict
 
 
 class ReportRefused(CalibrationError):
@@ -117,7 +125,7 @@ class Table:
     """A table: its key in files, title, column heads (after the name column), and notes below it.
 
     In a ``printed`` table figures are per cent with the standard deviation over trials, as in a paper;
-    otherwise they have interval and n. ``folds``: a page may fold the table.
+    otherwise they have interval and n.
     """
 
     key: str
@@ -126,7 +134,6 @@ class Table:
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
     printed: bool = False
-    folds: bool = False
 
 
 PERCENT = 100.0
@@ -193,23 +200,122 @@ def forms(**writers: Callable[[Any], str]) -> dict[str, Rendering[Any, str]]:
     return {key: Rendering(key, *FORMS[key], write) for key, write in writers.items()}
 
 
-def chart_forms(name: str, svg: Callable[[Any], str]) -> dict[str, Rendering[Any, Any]]:
-    """Return a chart's download formats: SVG, and PNG at twice its size on the page."""
-
-    def png(source: Any) -> bytes:
-        image: bytes = vl_convert.svg_to_png(svg(source), scale=2)
-        return image
-
-    return {
-        "svg": Rendering("svg", f"{name} as SVG", "svg", "image/svg+xml", svg),
-        "png": Rendering("png", f"{name} as PNG", "png", "image/png", png),
-    }
-
-
 def draw(chart: Any) -> str:
     """Return an Altair chart as SVG, in the typeface of all charts."""
     placed = chart.properties(background="transparent", padding=6)
     return charts.to_svg(dict(placed.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of a report: its key in addresses, title, caption, the table of its data, and how it is drawn.
+
+    ``data`` returns a report's data as JSON ('' for no chart), ``draw`` turns them into an SVG in plain
+    colours, and ``spoken`` says them to screen readers.
+    """
+
+    key: str
+    title: str
+    caption: str
+    table: str
+    data: Callable[[Any], str]
+    draw: Callable[[str], str]
+    spoken: Callable[[Any], str]
+
+    def view(self, report: Any) -> dict[str, Any] | None:
+        """Return the chart for templates, in the page's colours; None without data."""
+        if not (data := self.data(report)):
+            return None
+        spoken = f"{self.title}. {self.caption} {self.spoken(report)}"
+        svg = mark_safe(charts.in_page(self.draw(data), spoken))
+        names = {"key": self.key, "title": self.title, "caption": self.caption, "table": self.table}
+        return names | {"svg": svg}
+
+
+def _chart_svg(source: tuple[Any, Chart]) -> str:
+    report, chart = source
+    return charts.on_white(chart.draw(chart.data(report)))
+
+
+def _chart_png(source: tuple[Any, Chart]) -> bytes:
+    image: bytes = vl_convert.svg_to_png(_chart_svg(source), scale=2)
+    return image
+
+
+CHART_FORMS: dict[str, Rendering[Any, Any]] = {
+    "svg": Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", _chart_svg),
+    "png": Rendering("png", "Chart as PNG", "png", "image/png", _chart_png),
+}
+"""Download formats of a report with one of its charts; PNG at twice the size on the page."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A score with its interval in a chart of scores."""
+
+    label: str
+    value: float | None
+    low: float | None
+    high: float | None
+    is_baseline: bool = False
+
+    @classmethod
+    def of(cls, label: str, result: Result) -> Dot:
+        """Return the dot of a figure."""
+        return cls(label, result.value, result.low, result.high)
+
+
+MOST_DOTS, DOT_ROW, DOT_WIDTH, LABEL_CHARACTERS = 60, 24, 520, 44
+
+
+def dots_data(dots: Sequence[Dot]) -> str:
+    """Return the data of a chart of scores, highest first; '' if none has a value."""
+    scored = [dot for dot in dots if dot.value is not None]
+    scored.sort(key=lambda dot: -(dot.value or 0.0))
+    rows = [
+        asdict(dot)
+        | {"label": "\n".join(wrap(dot.label, LABEL_CHARACTERS) or [""]), "text": number(dot.value)}
+        for dot in scored[:MOST_DOTS]
+    ]
+    return json.dumps(rows) if rows else ""
+
+
+def dots_spoken(dots: Sequence[Dot]) -> str:
+    """Return the scores of a chart in words."""
+    return "; ".join(f"{dot.label} {number(dot.value)}" for dot in dots if dot.value is not None)
+
+
+@lru_cache(maxsize=64)
+def draw_dots(data: str, axis: str) -> str:
+    """Return scores from 0 to 1 as points with intervals, one row each, baselines in grey."""
+    rows = json.loads(data)
+    labels = [row["label"] for row in rows]
+    lines = max(label.count("\n") + 1 for label in labels)
+    y_axis = alt.Axis(
+        labelColor=charts.INK,
+        labelExpr="split(datum.label, '\\n')",
+        labelLimit=0,
+        labelPadding=12,
+        labelFontSize=12.5,
+        ticks=False,
+        domain=False,
+    )
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("label:N", sort=labels, title=None, axis=y_axis),
+        color=alt.condition("datum.is_baseline", alt.value(charts.INK_3), alt.value(charts.COLOURS[0])),
+    )
+    x = alt.X("value:Q", title=axis, scale=alt.Scale(domain=[0, 1]), axis=charts.axis())
+    layers = [
+        base.transform_filter("datum.low !== null")
+        .mark_rule(strokeWidth=2)
+        .encode(x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(filled=True, opacity=1, size=60).encode(x=x),
+        base.mark_text(align="right", fontSize=11.5).encode(
+            x=alt.value(DOT_WIDTH + 44), text="text:N", color=alt.value(charts.INK_2)
+        ),
+    ]
+    step = alt.Step(DOT_ROW if lines == 1 else 16 * lines)
+    return draw(alt.layer(*layers).properties(width=DOT_WIDTH, height=step))
 
 
 def write_text(
@@ -245,6 +351,13 @@ def write_markdown(
     remarks += [f"- {markdown(flag)}: {markdown(meaning)}" for flag, meaning in flags(tables)]
     lines += ["", f"## {caveats}", "", *remarks] if remarks else []
     return "\n".join([*lines, ""])
+
+
+def table_markdown(table: Table) -> str:
+    """Return one table as Markdown: its title, its rows, and its notes."""
+    rows = [[line.name, *_texts(table, line)] for line in table.lines]
+    lines = [f"**{markdown(table.title)}**", "", *markdown_table(["", *table.heads], rows)]
+    return "\n".join([*lines, *(["", *map(markdown, table.notes)] if table.notes else []), ""])
 
 
 def _texts(table: Table, line: Line) -> list[str]:
@@ -342,7 +455,6 @@ def table_view(table: Table, is_grey: Callable[[str], bool] = lambda head: False
         "key": table.key,
         "title": table.title,
         "heads": list(zip(table.heads, grey, strict=True)),
-        "folds": table.folds,
         "lines": [
             (
                 line.name,
@@ -372,14 +484,168 @@ def _cell_view(cell: Cell, is_grey: bool, printed: bool) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class Section:
+    """A section of a report's page: its tables by key, in order, and a template for what else it shows.
+
+    ``key`` is its place in the address, ``short`` its title in the list of contents.
+    """
+
+    key: str
+    short: str
+    title: str
+    tables: tuple[str, ...]
+    template: str = ""
+
+
+def sections_view(
+    sections: Sequence[Section],
+    tables: Mapping[str, dict[str, Any]],
+    shown: Mapping[str, Iterable[dict[str, Any] | None]],
+    results: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Return the sections with content for templates: their tables, the charts `shown`, and a result each.
+
+    ``tables`` are by key; a result is a few words beside the title of a folded section.
+    """
+    views: list[dict[str, Any]] = []
+    for section in sections:
+        own = [tables[key] for key in section.tables if key in tables]
+        section_charts = [chart for chart in shown.get(section.key, ()) if chart]
+        if own or section_charts or section.template:
+            result = results.get(section.key, "")
+            views.append(
+                {
+                    "key": section.key,
+                    "short": section.short,
+                    "title": section.title,
+                    "template": section.template,
+                    "result": result,
+                    "tables": own,
+                    "charts": section_charts,
+                }
+            )
+    return views
+
+
+def contents_of(sections: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the list of contents of a page: the verdicts, its sections, and how the report was made."""
+    return [
+        ("verdicts", "Verdicts"),
+        *((section["key"], section["short"]) for section in sections),
+        ("method", "Method"),
+    ]
+
+
+def span(name: str, values: Iterable[float | None]) -> str:
+    """Return the range of values in words, `recall 0.20 to 0.45`; '' if all are missing."""
+    present = [value for value in values if value is not None]
+    if not present:
+        return ""
+    low, high = number(min(present)), number(max(present))
+    return f"{name} {low}" if low == high else f"{name} {low} to {high}"
+
+
+def cautions(table: Table) -> list[str]:
+    """Return the warnings about the intervals of a table, in sentences."""
+    return [f"{text[0].upper()}{text[1:]}." for flag, text in flags([table]) if flag.endswith("_clusters")]
+
+
+def small_interval(result: Result) -> str:
+    """Return an interval as small print under its value, `0.20 to 0.45`, or '' if there is none."""
+    return "" if result.low is None else f"{number(result.low)} to {number(result.high)}"
+
+
+STATES: dict[str, VerdictState] = {
+    ABOVE: "trust",
+    NOT_ABOVE: "not_yet",
+    BELOW: "do_not_trust",
+    CANNOT_SAY: "cannot_say",
+}
+"""The look of a verdict on a system: that of the verdict on a judge."""
+
+
+def verdict_row(
+    title: str,
+    by: str,
+    verdict: Verdict,
+    figures: Sequence[tuple[str, str]],
+    addresses: Mapping[Step, str],
+) -> VerdictRow:
+    """Return a verdict with its figures, each a value with small print, for the table of verdicts.
+
+    Its next step links to the address of its kind, if there is one.
+    """
+    return VerdictRow(
+        title,
+        by,
+        STATES[verdict.state],
+        tuple(figures),
+        verdict.sentence,
+        verdict.next_step,
+        addresses.get(verdict.step, ""),
+        verdict.title,
+    )
+
+
 def query_values(request: HttpRequest, names: Sequence[str]) -> dict[str, str]:
     """Return the query parameters of a URL; lists may be repeated parameters or comma-separated."""
     values = {name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in names}
     return {name: text for name, text in values.items() if text}
 
 
-def file_answer(form: Rendering[Any, Any], name: str, source: Callable[[], Any]) -> HttpResponse:
-    """Return a response with a report in a format, or with the reason for its absence."""
+def report_file(
+    request: HttpRequest,
+    form: str,
+    name: str,
+    compute: Callable[[], Any],
+    renderings: Mapping[str, Rendering[Any, Any]],
+    charts: Mapping[str, Chart],
+) -> HttpResponse:
+    """Return a response with a report, its table `?table=`, or its chart `?chart=` (default: the first)."""
+    if form in renderings and (key := request.GET.get("table")):
+        return _table_file(renderings, form, f"{name}-{key}", key, compute)
+    if form in renderings:
+        return _file(renderings[form], name, compute)
+    chart = charts.get(request.GET.get("chart", next(iter(charts))))
+    if chart is None or form not in CHART_FORMS:
+        raise Http404
+
+    def source() -> tuple[Any, Chart]:
+        report = compute()
+        if not chart.data(report):
+            raise Http404
+        return report, chart
+
+    return _file(CHART_FORMS[form], f"{name}-{chart.key}", source)
+
+
+TABLE_FORMS = ("csv", "md", "latex")
+"""Formats of a single table."""
+
+
+def _table_file(
+    renderings: Mapping[str, Rendering[Any, Any]], form: str, name: str, key: str, compute: Callable[[], Any]
+) -> HttpResponse:
+    """Return a response with one table of a report; raise Http404 for an unknown table or format."""
+    if form not in TABLE_FORMS:
+        raise Http404
+
+    def source() -> Any:
+        report = compute()
+        table = next((table for table in report.tables if table.key == key), None)
+        if table is None:
+            raise Http404
+        return replace(report, tables=(table,))
+
+    rendering = renderings[form]
+    if form == "md":
+        rendering = replace(rendering, write=lambda report: table_markdown(report.tables[0]))
+    return _file(rendering, name, source)
+
+
+def _file(form: Rendering[Any, Any], name: str, source: Callable[[], Any]) -> HttpResponse:
+    """Return a response with a file, or with the reason for its absence."""
     try:
         body = form.write(source())
     except CalibrationError as refused:

@@ -146,7 +146,9 @@ class ParticipantBrowser(models.Model):
 
 
 class JoinTry(models.Model):
-    """An attempt to join by a link from an address: a keyed hash of both, kept for an hour."""
+    """An attempt at a page without sign-in (a join link, a shared report): a keyed hash of page and address,
+    kept for an hour.
+    """
 
     address = models.CharField(max_length=64)
     at = models.DateTimeField(auto_now_add=True)

@@ -145,13 +145,17 @@ def came(parameters: Any) -> Came:
 
 def must_not_come_too_often(link: JoinLink, address: str) -> None:
     """Count an attempt from an address; raise TooManyTries where there were many in the last hour."""
-    hashed = salted_hmac(SALT, f"{link.pk} {address}", algorithm="sha256").hexdigest()
+    refusal = "Too many people have joined by this link from your network. Try again in an hour."
+    count_try(door=f"{SALT} {link.pk}", address=address, most=TRIES_AN_HOUR, refusal=refusal)
+
+
+def count_try(*, door: str, address: str, most: int, refusal: str) -> None:
+    """Count an attempt at a public page from an address; raise TooManyTries after `most` in the last hour."""
+    hashed = salted_hmac(door, address, algorithm="sha256").hexdigest()
     since = timezone.now() - WINDOW
     JoinTry.objects.filter(at__lt=since).delete()
-    if JoinTry.objects.filter(address=hashed).count() >= TRIES_AN_HOUR:
-        raise TooManyTries(
-            "Too many people have joined by this link from your network. Try again in an hour."
-        )
+    if JoinTry.objects.filter(address=hashed).count() >= most:
+        raise TooManyTries(refusal)
     JoinTry.objects.create(address=hashed)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from calibration.agree.report import Additions, Block, Section, title_of
+from calibration.reports.behaviours import stored_tags, table_seven
+from calibration.reports.tables import Table
 from calibration.reports.wording import PEOPLE as CROWD
 from calibration.statistics.analysis import Analysis, Entry
-from calibration.statistics.cocoeval import OVERALL, POLICIES, Policy, Row, TagTable, tables_of
+from calibration.statistics.cocoeval import OVERALL, Policy, Row, TagTable, tables_of
 from calibration.statistics.core.engine import Result
 from calibration.statistics.core.ratings import Ratings
 from calibration.statistics.core.resampling import Plan
@@ -266,29 +269,21 @@ def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> 
             "another, and both must have answered every question"
         )
     rows = [(row, table) for table in tables for row in table.rows]
-    ratings = next(iter(questions.values()))
+    titles = {name: name for name in tags} | {OVERALL: "Overall"}
     return Additions(
-        [tag_section(table, ratings) for table in tables],
-        {"table7": [_plain(row, table) for row, table in rows]},
-        [entry.as_dict() for row, table in rows for entry in tag_entries(row, table)],
+        tables=[_table_seven(table, titles) for table in tables],
+        lists={"table7": [_plain(row, table) for row, table in rows]},
+        entries=[entry.as_dict() for row, table in rows for entry in tag_entries(row, table)],
     )
 
 
-def tag_section(table: TagTable, ratings: Ratings) -> Section:
-    """Return a judge's table as a section of the report: one block per behaviour, the last pooling all."""
-    blocks = tuple(
-        Block(f"{_name(row)}: {table.judge} against {len(table.people)} people", tag_entries(row, table))
-        for row in table.rows
-    )
-    facts = (
-        f"{table.n_items:,} turns that all of them answered for every behaviour; {table.n_dropped:,} that "
-        "only some of them answered are left out.",
-        f"Policy {table.policy}: {POLICIES[table.policy]}.",
-    )
-    every = tuple(entry for block in blocks for entry in block.entries)
-    reasons = (f"{table.reason[:1].upper()}{table.reason[1:]}.",) if table.reason else ()
-    title = f"Tags together, {table.judge}"
-    return Section(title, ratings, Analysis(panel=every), facts, reasons, blocks, ())
+def _table_seven(table: TagTable, titles: Mapping[str, str]) -> Table:
+    """Return a judge's table, with how its intervals were made."""
+    own = table_seven(stored_tags(table, titles), CROWD, percent=False, among_people=True)
+    marked = [row.detected_by_judge for row in table.rows]
+    methods = (part for result in marked for part in result.method.split("; ") if "interval" in part)
+    how = [f"Intervals over {marked[0].n_clusters:,} clusters: {method}." for method in islice(methods, 1)]
+    return replace(own, remarks=(*own.remarks, *how))
 
 
 def tag_entries(row: Row, table: TagTable) -> tuple[Entry, ...]:
@@ -331,10 +326,6 @@ def _plain(row: Row, table: TagTable) -> dict[str, Any]:
         "n_dropped": table.n_dropped,
         "n_clusters": row.detected_by_judge.n_clusters,
     }
-
-
-def _name(row: Row) -> str:
-    return "All behaviours joined" if row.behaviour == OVERALL else row.behaviour
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -154,6 +154,21 @@ def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
     )
 
 
+BESIDE_TABLE_7 = (
+    *("more", "threshold", "scale_maps", "plan_width", "plan_power", "compare", "baselines"),
+    *("panel", "key", "verify"),
+)
+"""Options that print sections beside table 7."""
+
+
+def is_table_7_alone(options: dict[str, Any]) -> bool:
+    """Whether only table 7 is printed: `--table7` without an option that asks for another section."""
+    others = "epsilon" in options["given"] or any(
+        options[name] not in (None, False, []) for name in BESIDE_TABLE_7
+    )
+    return bool(options["table7"]) and not others
+
+
 def without_effect(
     options: dict[str, Any], sections: Sequence[Section], idle: Sequence[More], *, repeated: bool
 ) -> list[str]:
@@ -238,7 +253,8 @@ def _add_more(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--table7",
         action="store_true",
-        help="also read all binary questions as behaviours: each judge's marks against the people's",
+        help="read all binary questions as behaviours and print each judge's marks against the people's, "
+        "first and alone unless another option asks for a further section",
     )
     parser.add_argument(
         "--policy",

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape as quoted
 from typing import Any
 
+from annotation.text import display
 from calibration.agree import levels
 from calibration.agree.levels import STAR, StratumTable
 from calibration.agree.ratings_file import RatingsFile
 from calibration.agree.report import Block, Section, interval, number, plain, title_of
 from calibration.renderings import csv_text, escaped, fitted
+from calibration.reports.renderings import LATEX_NEEDS, latex_float
+from calibration.reports.snapshot import Figure
+from calibration.reports.tables import Cell, Table
+from calibration.reports.wording import interval as ends_of
 from calibration.statistics import STATISTICS, Entry, Result
 from calibration.statistics.level_correlations import LevelEntry, LevelRow, LevelTable
 from calibration.statistics.level_scores import Level
@@ -23,9 +28,42 @@ from calibration.statistics.unanswered import NAME as BOUNDS
 WIDTH = 100
 
 
-def as_text(name: str, sections: Sequence[Section]) -> str:
-    """Return the whole report."""
-    return "\n".join(line for section in sections for line in _section_of_text(name, section))
+def as_text(name: str, sections: Sequence[Section], tables: Sequence[Table] = ()) -> str:
+    """Return the whole report, its tables first."""
+    lines = [line for table in tables for line in _table_of_text(name, table)]
+    return "\n".join([*lines, *(line for section in sections for line in _section_of_text(name, section))])
+
+
+def _table_of_text(name: str, table: Table) -> list[str]:
+    """Return a table with each figure's interval below it, in parts that fit the width."""
+    heading = plain(f"{name}: {table.title}")
+    lines = [heading, "=" * min(len(heading), WIDTH), ""]
+    for group, members in _groups(table):
+        heads = [plain(table.columns[at][1]) for at in members]
+        rows = [[table.first, *heads, "items"]]
+        for row in table.rows:
+            cells = [row.cells[at] for at in members]
+            rows.append([plain(row.question), *map(_figure_of_text, cells), f"{row.n_items:,}"])
+            rows.append(["", *(ends_of(cell) if cell and cell.low is not None else "" for cell in cells), ""])
+        lines += [plain(group), *columns(rows, right={*heads, "items"}), ""]
+    notes = (f"[{n}] {note}." for n, note in enumerate(table.notes, 1))
+    return [*lines, *_wrapped(notes), *_wrapped(table.remarks), "", ""]
+
+
+def _groups(table: Table) -> Iterator[tuple[str, range]]:
+    """Yield the headings above a table's columns with the positions of their columns."""
+    start = 0
+    for text, width in table.over or [("", len(table.columns))]:
+        yield text, range(start, start + width)
+        start += width
+
+
+def _figure_of_text(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    if figure.ok:
+        return display.number(figure.value, figure.digits)
+    return f"{number(None)} [{figure.note}]" if isinstance(figure, Cell) else figure.status
 
 
 def _section_of_text(name: str, section: Section) -> list[str]:
@@ -118,9 +156,12 @@ def as_csv(entries: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMN
 # The report's tables in LaTeX (booktabs).
 
 
-def as_latex(name: str, sections: Sequence[Section]) -> str:
-    """Return one captioned table per block; needs the packages booktabs and longtable."""
-    out = ["% needs \\usepackage{booktabs,longtable}"]
+def as_latex(name: str, sections: Sequence[Section], tables: Sequence[Table] = ()) -> str:
+    """Return the tables, then one captioned table per block, with the packages that they need."""
+    out = ["% needs \\usepackage{booktabs,longtable}"] if sections else []
+    out += [LATEX_NEEDS] if tables else []
+    for table in tables:
+        out += [*latex_float(table), ""]
     for section in sections:
         for block in section.blocks:
             title = f"{name}{': ' + section.title if section.title else ''}. {block.heading}"
@@ -189,9 +230,35 @@ def escape(text: str) -> str:
     return quoted(plain(text))
 
 
-def as_html(name: str, sections: Sequence[Section]) -> str:
-    """Return the page."""
-    return page(f"Agreement: {name}", "".join(_section(section) for section in sections))
+def as_html(name: str, sections: Sequence[Section], tables: Sequence[Table] = ()) -> str:
+    """Return the page, its tables first."""
+    parts = [*map(_table_of_html, tables), *map(_section, sections)]
+    return page(f"Agreement: {name}", "".join(parts), LEVEL_STYLE)
+
+
+def _table_of_html(table: Table) -> str:
+    over = "".join(
+        f'<th scope="colgroup" colspan="{width}" class="level">{escape(text)}</th>'
+        for text, width in table.over
+    )
+    titles = "".join(f'<th scope="col" class="n">{escape(text)}</th>' for _, text in table.columns)
+    first = f'<th scope="col" rowspan="2">{escape(table.first)}</th>'
+    head = f'<tr>{first}{over}<th scope="col" rowspan="2" class="n">Items</th></tr><tr>{titles}</tr>'
+    body = "".join(
+        f'<tr><th scope="row">{escape(row.question)}</th>'
+        + "".join(f'<td class="n">{_figure_of_html(figure)}</td>' for figure in row.cells)
+        + f'<td class="n">{row.n_items:,}</td></tr>'
+        for row in table.rows
+    )
+    notes = [f"[{n}] {note}." for n, note in enumerate(table.notes, 1)]
+    below = "".join(f'<p class="fact">{escape(text)}</p>' for text in (*notes, *table.remarks))
+    grid = f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+    return f'<section id="{escape(table.key)}"><h2>{escape(table.title)}</h2>{grid}{below}</section>'
+
+
+def _figure_of_html(figure: Figure | None) -> str:
+    below = f"<small>{escape(ends_of(figure))}</small>" if figure and figure.low is not None else ""
+    return f"{escape(_figure_of_text(figure))}{below}"
 
 
 def page(title: str, body: str, style: str = "") -> str:
@@ -280,7 +347,7 @@ def _mark(block: Block, entry: Entry, top: int, place: Callable[[float], str]) -
     return f'{svg}<circle cx="{place(result.value or 0.0)}" cy="{y}" r="4"/>'
 
 
-WRITERS: dict[str, Callable[[str, Sequence[Section]], str]] = {
+WRITERS: dict[str, Callable[[str, Sequence[Section], Sequence[Table]], str]] = {
     "text": as_text,
     "html": as_html,
     "latex": as_latex,

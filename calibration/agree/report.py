@@ -11,8 +11,9 @@ import numpy as np
 
 from annotation.text import display
 from annotation.text.display import percent
+from calibration.reports.tables import Table
 from calibration.reports.wording import without
-from calibration.statistics import FLAGS, STATISTICS
+from calibration.statistics import FLAGS, STATISTICS, Plan
 from calibration.statistics.analysis import BY_F, MEAN_OF_PEOPLE, Analysis, Entry
 from calibration.statistics.core.engine import Result
 from calibration.statistics.core.ratings import Ratings
@@ -26,6 +27,9 @@ from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES
 from calibration.statistics.table import described
 from calibration.statistics.unanswered import GAP, MEAN, NAME, SHARE, WITH_MEAN
 from calibration.statistics.unanswered import NAME as BOUNDS
+from calibration.statistics.verdicts import TITLES, Evidence, Verdict, Words, decide, evidence_of
+
+Judged = tuple[Evidence, Verdict]
 
 # Text of figures, raters and names in a report, in all formats.
 
@@ -196,20 +200,22 @@ def _answered(rater: str, ratings: Ratings) -> str:
 
 
 def _value_text(result: Result) -> str:
-    if not result.ok:
-        return f"{result.status} ({result.reason})"
-    ends = f" ({interval(result)})" if result.low is not None else " (no interval)"
-    return number(result.value) + ends
+    """Return `0.485 (0.266 to 0.628)`, or the value and why it has no interval."""
+    if result.low is not None:
+        return f"{number(result.value)} ({interval(result)})"
+    return f"{number(result.value)} ({result.reason or 'no interval'})"
 
 
 def _panel_sentence(entry: Entry, ratings: Ratings, analysis: Analysis) -> str:
     result, n = entry.result, len(entry.raters)
     among = f"among the {_called(entry, ratings)}" if n > 1 else f"for {entry.raters[0]} alone"
     if not result.ok:
-        return f"{title_of(result.name)} {among} is {_value_text(result)}."
+        return f"{title_of(result.name)} {among} has no value: {result.reason}."
     text = f"{title_of(result.name)} {among} is {_value_text(result)}, over {_over(result)}"
     same = analysis.find("percent_agreement", entry.raters)
-    return text + (f"; percent agreement {_value_text(same.result)}." if same is not None else ".")
+    if same is None or not same.result.ok or ratings.level in ("interval", "ratio"):
+        return f"{text}."
+    return f"{text}; percent agreement is {_value_text(same.result)}."
 
 
 def _called(entry: Entry, ratings: Ratings) -> str:
@@ -245,33 +251,36 @@ def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
         analysis.find(f"{prefix}_{statistic}", gap.raters) for prefix in ("judge", "people")
     )
     if with_people is None or people is None or not result.ok:
-        return f"{judge} with people: {title_of(key)} cannot be compared ({result.reason})."
+        return f"{title_of(key)} of {judge} with people cannot be compared: {result.reason}."
+    if result.low is None:
+        own, others = number(with_people.result.value), number(people.result.value)
+        return (
+            f"{title_of(key)} of {judge} with people is {own}, of people with each other {others}; the "
+            f"difference is {_value_text(result)}."
+        )
     text = (
-        f"{judge} reaches {title_of(key)} {_value_text(with_people.result)} with people; "
-        f"people reach {_value_text(people.result)} with each other"
+        f"{title_of(key)} of {judge} with people is {_value_text(with_people.result)}, of people with each "
+        f"other {_value_text(people.result)}; the difference is {_value_text(result)}."
     )
-    if result.low is None or result.high is None:
-        return f"{text}: a difference of {number(result.value)} without an interval."
     margin = analysis.find(f"margin_{key}", gap.raters)
-    return f"{text}. {_verdict(gap, margin.result if margin else None)}."
+    verdict = _verdict(gap, margin.result if margin else None)
+    return f"{text} {verdict}." if verdict else text
 
 
 def _verdict(gap: Entry, margin: Result | None) -> str:
     """Return a sentence on a gap's interval, and on how it compares with the effect of one more person.
 
-    A mean over pairs has no margin, so only the difference is given.
+    '' without an interval, and for a mean over pairs, which has no margin.
     """
     judge, result = gap.raters[0], gap.result
-    if margin is None:
-        return f"The difference is {_value_text(result)}"
+    if margin is None or result.low is None:
+        return ""
     difference = direction(result.value or 0.0, result.low, result.high)
     if difference is None:
-        return f"A difference is not shown: {_value_text(result)}"
-    sentence = (
-        f"{judge} agrees with people {difference} than they agree with each other: {_value_text(result)}"
-    )
+        return f"This does not show that {judge} agrees with people more or less than they do with each other"
+    sentence = f"{judge} agrees with people {difference} than they agree with each other"
     if beyond_one_more(result.value or 0.0, margin.value):
-        return f"{sentence}, more than one more person would differ"
+        return f"{sentence}, and one more person would hardly differ as much"
     return f"{sentence}; {unknown_of_one_more(len(gap.raters) - 1, 'people', 'person')}"
 
 
@@ -295,19 +304,19 @@ def _beside_people(analysis: Analysis, ratings: Ratings, key: str) -> list[Entry
 def _beside_sentence(entry: Entry) -> str:
     first, rater = entry.raters
     result = entry.result
-    reference = "the mean of the people" if first == MEAN_OF_PEOPLE else first
+    reference = "the people’s mean" if first == MEAN_OF_PEOPLE else first
+    title = title_of(result.name)
     if not result.ok:
-        return f"{rater} with {reference}: {title_of(result.name)} is {_value_text(result)}."
-    if result.name != "spearman":
-        title = title_of(result.name)
+        return f"{title} of {rater} with {reference} has no value: {result.reason}."
+    if result.name != "spearman" or result.low is None or result.high is None:
         return f"{title} of {rater} with {reference} is {_value_text(result)}, over {_over(result)}."
-    if result.low is not None and result.high is not None and result.low <= 0 <= result.high:
-        way = f"is not shown to rise or fall with {reference}"
+    if result.low <= 0 <= result.high:
+        way = f"shows no clear relation to {reference}"
     else:
         value = result.value or 0.0
         strength = next(words for least, words in STRENGTHS if abs(value) >= least)
         way = f"rises {strength} with {reference}" if value > 0 else f"falls {strength} as {reference} rises"
-    return f"{rater} {way}: Spearman's rho {_value_text(result)}, over {_over(result)}."
+    return f"{rater} {way}: {title} {_value_text(result)}, over {_over(result)}."
 
 
 def _over(result: Result) -> str:
@@ -317,14 +326,17 @@ def _over(result: Result) -> str:
 def _pair_sentences(pairs: Sequence[Entry], key: str) -> list[str]:
     """Return a sentence per pair, for a few pairs, with the level's own statistic or rho."""
     matching = [e for e in pairs if e.result.name == key] or [e for e in pairs if e.result.name == "spearman"]
-    out = [
-        f"{title_of(e.result.name)} of {raters_of(e)} is {_value_text(e.result)}." for e in highest(matching)
-    ]
+    out = [_pair_sentence(entry) for entry in highest(matching)]
     if len(matching) <= MOST_PAIRS:
         return out
     last = min((e for e in matching if e.result.ok), key=_value, default=None)
     tail = f"; the lowest is {raters_of(last)} with {_value_text(last.result)}" if last else ""
     return [*out, f"These are the highest of {len(matching)} pairs{tail}. All are in the table."]
+
+
+def _pair_sentence(entry: Entry) -> str:
+    result, title = entry.result, f"{title_of(entry.result.name)} of {raters_of(entry)}"
+    return f"{title} is {_value_text(result)}." if result.ok else f"{title} has no value: {result.reason}."
 
 
 def _value(entry: Entry) -> float:
@@ -359,28 +371,25 @@ def _rest(
 
 def _test_sentence(entry: Entry, verdict: StandIn, ratings: Ratings, analysis: Analysis) -> str:
     judge, result = entry.raters[0], entry.result
-    advantage = analysis.find("alt_test_advantage", entry.raters)
-    also = (
-        f"; advantage probability {_value_text(advantage.result)}"
-        if advantage and advantage.result.ok
-        else ""
-    )
     if verdict.state == "cannot_say":
-        return f"{judge} was not put to the alternative annotator test: {verdict.why}."
+        return f"The alternative annotator test says nothing about {judge}: {verdict.why}."
+    advantage = analysis.find("alt_test_advantage", entry.raters)
+    rate = f" Winning rate {_value_text(result)}" if result.ok else ""
+    if rate and advantage and advantage.result.ok:
+        rate += f", advantage probability {_value_text(advantage.result)}"
+    rate += "." if rate else ""
     if verdict.state == "not_passed":
-        rate = f"; winning rate {_value_text(result)}" if result.ok else ""
-        return f"{judge} does not pass the alternative annotator test: {verdict.why}{rate}{also}."
+        return f"{judge} does not pass the alternative annotator test: {verdict.why}.{rate}"
     tested, people = result.n_raters - 1, len(entry.raters) - 1
     on = f" on the {counted(result.n_items, 'item')} that it answered" if _answered(judge, ratings) else ""
     won = round((result.value or 0) * tested)
     text = (
-        f"{judge} passes the alternative annotator test{on}: it can replace {won} of {tested} people tested, "
-        f"winning rate {_value_text(result)}, the bar is 0.5"
+        f"{judge} passes the alternative annotator test{on}: it can replace {won} of {tested} people, and at "
+        "least half are needed"
     )
     if result.low is not None and result.low < BAR:
-        text += ", so another sample of dialogues might say no"
-    over = _over_judges(entry, analysis)
-    return f"{text}{also}.{over}{_untested(people - tested, people)}"
+        text += "; on other dialogues the test might fail"
+    return f"{text}.{rate}{_over_judges(entry, analysis)}{_untested(people - tested, people)}"
 
 
 def _over_judges(entry: Entry, analysis: Analysis) -> str:
@@ -388,16 +397,22 @@ def _over_judges(entry: Entry, analysis: Analysis) -> str:
     corrected = analysis.find(CORRECTED, entry.raters)
     if corrected is None or not corrected.result.ok:
         return ""
-    passed = "passes" if (corrected.result.value or 0) >= 0.5 else "does not pass"
-    return f" Corrected over the judges tested it {passed}: winning rate {_value_text(corrected.result)}."
+    passes = "passes" if (corrected.result.value or 0) >= BAR else "does not pass"
+    return (
+        f" Corrected for the number of judges tested, it {passes}: winning rate "
+        f"{_value_text(corrected.result)}."
+    )
 
 
 def _untested(left_out: int, people: int) -> str:
     """Return a sentence with the number of people left out of the test, and the reason; '' if none."""
     if not left_out:
         return ""
-    share = "shares" if left_out == 1 else "share"
-    return f" {left_out} of the {people} people {share} fewer than 30 items with it and another person."
+    were = "was" if left_out == 1 else "were"
+    return (
+        f" {left_out} of {people} people {were} not tested, because they share fewer than 30 items with the "
+        "judge and another person."
+    )
 
 
 @dataclass(frozen=True)
@@ -425,6 +440,59 @@ class Block:
         return entry.raters[0] if self.first_only else raters_of(entry)
 
 
+MOST_VERDICTS = 12
+"""Number of verdicts that a report prints; its JSON has all of them."""
+
+
+def verdicts_of(ratings: Ratings, analysis: Analysis, plan: Plan, cluster: str | None) -> list[Judged]:
+    """Return each judge's, panel's and metric's evidence with the verdict on it, by the default rule."""
+    item = ("item", "items")
+    words = Words(items=item, clusters=(cluster, f"{cluster}s") if cluster else item)
+    evidence = evidence_of(ratings, plan=plan, stand_ins=analysis.stand_ins)
+    return [(entry, decide(entry, words=words)) for entry in evidence]
+
+
+def verdict_sentences(verdicts: Sequence[Judged]) -> tuple[str, ...]:
+    """Return a line per verdict: rater, state, reasons, next step; of many, those that agree most first."""
+    if len(verdicts) > MOST_PAIRS:
+        verdicts = sorted(verdicts, key=lambda judged: -_strength_of(judged[0]))
+    lines = [
+        f"{evidence.rater}: {TITLES[verdict.state]}. {' '.join(verdict.reasons)} {verdict.next_step}".rstrip()
+        for evidence, verdict in verdicts[:MOST_VERDICTS]
+    ]
+    if len(verdicts) > MOST_VERDICTS:
+        lines.append(f"These are {MOST_VERDICTS} of {len(verdicts)} verdicts; --json has all.")
+    return tuple(lines)
+
+
+def _strength_of(evidence: Evidence) -> float:
+    """Return a rater's agreement, in the direction in which it follows people; -2 without a figure."""
+    agreement = evidence.agreement
+    return -2.0 if agreement is None or agreement.value is None else evidence.sign * agreement.value
+
+
+def verdict_payloads(section: Section) -> list[dict[str, Any]]:
+    """Return a section's verdicts as JSON-ready values."""
+    return [
+        {
+            "question": section.title,
+            "rater": evidence.rater,
+            "kind": evidence.kind,
+            "state": verdict.state,
+            "reasons": list(verdict.reasons),
+            "sentence": verdict.sentence,
+            "next": verdict.next_step,
+            **{
+                name: result.as_dict() if (result := getattr(evidence, name)) is not None else None
+                for name in ("agreement", "people", "gap")
+            },
+            "n_answered": evidence.n_answered,
+            "n_items": evidence.n_items,
+        }
+        for evidence, verdict in section.verdicts
+    ]
+
+
 @dataclass(frozen=True)
 class Section:
     """The report of one question in one stratum."""
@@ -436,6 +504,7 @@ class Section:
     answers: tuple[str, ...]
     blocks: tuple[Block, ...]
     limits: tuple[str, ...]
+    verdicts: tuple[Judged, ...] = ()
 
     @property
     def interval_method(self) -> str:
@@ -446,8 +515,9 @@ class Section:
 
 @dataclass
 class Additions:
-    """An option's additions to a report: sections, lists in its JSON by name, and lines in its CSV."""
+    """An option's additions to a report: tables before it, sections, lists in its JSON, lines in its CSV."""
 
+    tables: list[Table] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
     lists: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     entries: list[dict[str, Any]] = field(default_factory=list)
@@ -460,19 +530,22 @@ def section_of(
     cluster: str | None,
     facts: Sequence[str] = (),
     more: Sequence[Block] = (),
+    verdicts: Sequence[Judged] = (),
 ) -> Section:
     """Return the report of an analysis; ``cluster`` is the column of the clusters.
 
-    ``facts`` are additional facts about the input, ``more`` the blocks requested by options.
+    ``facts`` are additional facts about the input, ``more`` the blocks requested by options. The report
+    begins with the verdicts.
     """
     return Section(
         title=title,
         ratings=ratings,
         analysis=analysis,
         facts=(*_facts(ratings, cluster), *left_out_of(analysis), *facts),
-        answers=answers_of(ratings, analysis),
+        answers=(*verdict_sentences(verdicts), *answers_of(ratings, analysis)),
         blocks=(*_blocks(analysis), *more),
         limits=_limits(ratings, analysis, cluster),
+        verdicts=tuple(verdicts),
     )
 
 
@@ -533,7 +606,7 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
     if analysis.replacement:
         how = analysis.replacement[0].result.method.split("; ")[0]
         note = f"{how[:1].upper()}{how[1:]}."
-        blocks.append(Block("May a judge replace a person?", analysis.replacement, True, note))
+        blocks.append(Block("Can a judge replace a person?", analysis.replacement, True, note))
     for raters in dict.fromkeys(e.raters for e in analysis.gaps):
         entries = tuple(e for e in analysis.gaps if e.raters == raters)
         heading = f"{raters[0]} beside {len(raters) - 1} people, on the same items and resamples"
@@ -547,10 +620,10 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
     out = []
     if cluster is None:
         out.append(
-            "Turns of one dialogue are alike; without a cluster column the intervals may be too short."
+            "Turns of one dialogue are alike: without a cluster column the intervals may be too narrow."
         )
     if not ratings.declared and ratings.scale is not None:
-        out.append("Values that the scale has but nobody used are unknown; declare them with --values.")
+        out.append("Values of the scale that nobody used are unknown: declare them with --values.")
     out += [
         f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({join_titles(about)})."
         for flag, about in _raised(analysis).items()
@@ -559,8 +632,10 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
         r for r, is_identified in zip(ratings.raters, ratings.identified, strict=True) if not is_identified
     ]
     if unknown:
+        slots = "anonymous slot" if len(unknown) == 1 else "anonymous slots"
         out.append(
-            f"{len(unknown)} raters are unidentified: only statistics that treat raters alike are given."
+            f"Ratings in {len(unknown)} {slots} do not say who gave them: only statistics that treat raters "
+            "as interchangeable are given."
         )
     return tuple(out)
 

@@ -6,10 +6,13 @@ For researchers; those of a campaign also for who looks after it. Test is opened
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
+from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
@@ -31,11 +34,12 @@ from calibration.api.serializers import (
     ReportJobSerializer,
     pending,
 )
-from calibration.models import Report, Study
-from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import is_readable
+from calibration.models import MOST_SHARED_DAYS, Report, ReportShare, Study
+from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
+from calibration.reports.snapshot import is_readable, snapshot_of
 from calibration.reports.tables import PEOPLE
-from calibration.studies import plan_texts, study_actions
+from calibration.reports.view import keyed_tables
+from calibration.studies import plan_texts, share_actions, study_actions
 from calibration.studies.disagreements import Listing, Place, listing, points_of, table
 from calibration.studies.inputs import PARTS
 from calibration.studies.plans import (
@@ -225,6 +229,7 @@ def _row(items_listed: Listing, row: int, numbers: Mapping[int, int]) -> dict[st
 
 NOT_OPENED = "Test was not opened for this study: use open-test, with a purpose."
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(RENDERINGS))
+TABLE_FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(TABLE_RENDERINGS))
 
 
 class StudySerializer(PlaceSerializer):
@@ -373,6 +378,56 @@ def report_file(request: Request, pk: int, form: str) -> HttpResponse:
     return HttpResponse(rendering.write(newest), content_type=rendering.media_type)
 
 
+class ReportTableSerializer(Plain):
+    """A table of a report: its key, under which its files are, and its title."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+
+
+class SnapshotSerializer(PartSerializer):
+    """Which report of a study: that of a part, or an earlier one by its id."""
+
+    snapshot = serializers.IntegerField(required=False, help_text="the id of an earlier report")
+
+
+@api.get(
+    ReportTableSerializer(many=True),
+    SnapshotSerializer,
+    permission=IsStudyResearcher,
+)
+def report_tables(request: Request, pk: int) -> list[dict[str, str]]:
+    """Return the keys and titles of the tables of the newest report, or of an earlier one."""
+    displayed = _displayed(request, access.study(pk))
+    tables = keyed_tables(snapshot_of(displayed)).values()
+    return [{"key": own.key, "title": own.title} for own in tables]
+
+
+@api.get(
+    takes=SnapshotSerializer,
+    query=[SnapshotSerializer, TABLE_FORM],
+    responses=files(rendering.media_type for rendering in TABLE_RENDERINGS.values()),
+    permission=IsStudyResearcher,
+)
+def report_table(request: Request, pk: int, key: str, form: str) -> HttpResponse:
+    """Return one table of the newest report, or of an earlier one, as json, csv, md or latex."""
+    rendering, own = TABLE_RENDERINGS.get(form), table_of_report(_displayed(request, access.study(pk)), key)
+    if rendering is None or own is None:
+        raise NotFound(f"This report has no table {key} in the format {form}.")
+    return HttpResponse(rendering.write(own), content_type=rendering.media_type)
+
+
+def _displayed(request: Request, study: Study) -> Report:
+    """Return the report that a query names, else the newest of the part."""
+    data = api.data(request)
+    if number := data.get("snapshot"):
+        return access.snapshot(study, number)
+    newest = study_actions.latest(study, _part(study, data))
+    if newest is None:
+        raise NotFound("This study has no report of this part yet: compute it first.")
+    return newest
+
+
 def _automatic_report(request: Request, corpus: Corpus, campaign: Campaign | None) -> Report | Response:
     data = api.data(request)
     study = study_actions.automatic(
@@ -407,3 +462,85 @@ def _computed(request: Request, study: Study, part: str) -> Report | Response:
 
 def _or_pending(report: Report | Job) -> Report | Response:
     return pending(report) if isinstance(report, Job) else report
+
+
+# Read-only links to reports. For researchers.
+
+
+class ReportShareSerializer(serializers.ModelSerializer[ReportShare]):
+    """A read-only link to a report; its address is only in the response that creates it."""
+
+    part = serializers.CharField(source="report.part", read_only=True)
+    created_by = serializers.SlugRelatedField[User](
+        slug_field="username", read_only=True, allow_null=True, help_text="null, too, where they are deleted"
+    )
+    revoked_by = serializers.SlugRelatedField[User](slug_field="username", read_only=True, allow_null=True)
+    works = serializers.BooleanField(read_only=True, help_text="neither revoked nor expired")
+    views = serializers.IntegerField(source="n_views", read_only=True)
+    viewed_at = serializers.SerializerMethodField(help_text="times of the latest views, newest first")
+
+    class Meta:
+        model = ReportShare
+        fields = (
+            *("id", "report", "part", "allows_transcripts", "created_at", "created_by", "expires_at"),
+            *("revoked_at", "revoked_by", "works", "views", "viewed_at"),
+        )
+
+    def get_viewed_at(self, share: ReportShare) -> list[datetime]:
+        """Times of the latest views."""
+        return [view.at for view in getattr(share, "latest_views", ())]
+
+
+class NewReportShareSerializer(PartSerializer):
+    """What to share, for how long; without `report`, the newest report of the part."""
+
+    report = serializers.IntegerField(required=False, min_value=1, help_text="id of a report of the study")
+    days = serializers.IntegerField(
+        default=share_actions.USUAL_DAYS,
+        min_value=1,
+        max_value=MOST_SHARED_DAYS,
+        help_text="until it expires",
+    )
+    allows_transcripts = serializers.BooleanField(
+        default=False, help_text="also show the leading disagreements with their turns, and raters' notes"
+    )
+
+
+class IssuedReportShareSerializer(Plain):
+    """A new link; `address` is shown only once."""
+
+    id = serializers.IntegerField()
+    address = serializers.CharField()
+    expires_at = serializers.DateTimeField()
+
+
+@api.listing(ReportShareSerializer)
+def report_shares(request: Request, pk: int) -> QuerySet[ReportShare]:
+    """List the read-only links to a study's reports, newest first."""
+    return share_actions.shares_of(access.study(pk))
+
+
+@api.post(NewReportShareSerializer, IssuedReportShareSerializer, status=201, secret=True)
+def create_report_share(request: Request, pk: int) -> dict[str, Any]:
+    """Create a read-only link to a report, which needs no account; only this response has its address."""
+    study, data = access.study(pk), api.data(request)
+    if "report" in data:
+        shared = access.snapshot(study, data["report"])
+    elif (newest := study_actions.latest(study, _part(study, data))) is not None:
+        shared = newest
+    else:
+        raise ValidationError({"report": ["The study has no such report yet: compute it first."]})
+    share, token = share_actions.create(
+        by=api.user(request),
+        report=shared,
+        days=data["days"],
+        allows_transcripts=data["allows_transcripts"],
+    )
+    address = request.build_absolute_uri(reverse("shared-report", args=[token]))
+    return {"id": share.pk, "address": address, "expires_at": share.expires_at}
+
+
+@api.delete()
+def revoke_report_share(request: Request, pk: int, share: int) -> None:
+    """Revoke a read-only link: from now on it opens nothing."""
+    share_actions.revoke(by=api.user(request), share=access.report_share(access.study(pk), share))

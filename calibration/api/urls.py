@@ -53,6 +53,22 @@ urlpatterns = [
     path("studies/<int:pk>/recompute/", route(studies.recompute), name="api-recompute"),
     path("studies/<int:pk>/open-test/", route(studies.open_test), name="api-open-test"),
     path("studies/<int:pk>/report.<str:form>", route(studies.report_file), name="api-report-file"),
+    path("studies/<int:pk>/report/tables/", route(studies.report_tables), name="api-report-tables"),
+    path(
+        "studies/<int:pk>/report/tables/<slug:key>.<str:form>",
+        route(studies.report_table),
+        name="api-report-table",
+    ),
+    path(
+        "studies/<int:pk>/shares/",
+        route(studies.report_shares, studies.create_report_share),
+        name="api-report-shares",
+    ),
+    path(
+        "studies/<int:pk>/shares/<int:share>/",
+        route(studies.revoke_report_share),
+        name="api-report-share",
+    ),
     path("corpora/<int:pk>/report/", route(studies.corpus_report), name="api-corpus-report"),
     path("campaigns/<int:campaign>/report/", route(studies.campaign_report), name="api-campaign-report"),
     path("campaigns/<int:campaign>/plan/", route(studies.campaign_plan), name="api-campaign-plan"),

@@ -34,16 +34,24 @@ from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
 from calibration.reports import charts
 from calibration.reports.figures import worded
-from calibration.reports.names import Names, names_in
-from calibration.reports.renderings import RENDERINGS
+from calibration.reports.names import Names, names_in, names_of
+from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import PEOPLE as ALL_PEOPLE
-from calibration.reports.view import charts_of, pairs_of, view_of
+from calibration.reports.view import charts_of, failures, pairs_of, view_of
 from calibration.reports.wording import crowd_of
 from calibration.statistics.planning import GAP
 from calibration.studies import plan_texts, plans
 from calibration.studies import study_actions as studies
-from calibration.studies.disagreements import Listing, items_with_answers, listing, table, value_name
+from calibration.studies.disagreements import (
+    GivenAnswer,
+    ItemAnswers,
+    Listing,
+    items_with_answers,
+    listing,
+    table,
+    value_name,
+)
 from calibration.studies.inputs import split_of
 from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read
 from config.permissions import researcher_only
@@ -149,6 +157,58 @@ def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "calibration/_pairs.html", context | {"pairs": pairs})
 
 
+MOST_FAILURES = 5
+"""Number of disagreements that a report shows; the page of all is one link away."""
+
+
+@require_GET
+@study_researcher_only
+@refusal_shown
+def report_failures(request: HttpRequest, pk: int) -> HttpResponse:
+    """Where a judge fails on a question: its answers beside people's, and the largest disagreements."""
+    displayed = _displayed_report(request, pk)
+    pairs = failures(snapshot_of(displayed), names_of(displayed))
+    if not pairs:
+        raise Http404  # no judge answered beside people
+    question, judge = request.GET.get("question", ""), request.GET.get("a", "")
+    of_question = [pair for pair in pairs if pair.ref == question] or [
+        pair for pair in pairs if pair.ref == pairs[0].ref
+    ]
+    selected = next((pair for pair in of_question if pair.judge == judge), of_question[0])
+    params = {"question": selected.ref, "a": selected.judge, "b": ALL_PEOPLE}
+    try:
+        items_listed = listing(displayed.study, displayed.part, params)
+    except KeyError as error:
+        raise Http404 from error  # the judge's labels are gone
+    rows = items_listed.rows[:MOST_FAILURES]
+    items = items_with_answers(
+        items_listed.question, items_listed.compared, rows, [items_listed.apart[row] for row in rows]
+    )
+    context = {
+        "study": displayed.study,
+        "report": displayed,
+        "switches": _switches(request),
+        "pairs": pairs,
+        "selected": selected,
+        "listing": items_listed,
+        "table": _table(items_listed, displayed.part),
+        "items": [(item, _sides(item, selected.judge)) for item in items],
+        "people": crowd_of(items_listed.question.data.raters).many,
+    }
+    return render(request, "calibration/_failures_of_judge.html", context)
+
+
+def _sides(item: ItemAnswers, judge: str) -> tuple[list[GivenAnswer], list[GivenAnswer]]:
+    """Return the answers of a judge to an item, and those of people."""
+    sides: tuple[list[GivenAnswer], list[GivenAnswer]] = ([], [])
+    for answer in item.answers:
+        for side, is_judge in zip(sides, (True, False), strict=True):
+            voices = tuple(voice for voice in answer.raters if (voice.name == judge) is is_judge)
+            if voices:
+                side.append(GivenAnswer(answer.value, voices))
+    return sides
+
+
 @require_POST
 @study_researcher_only
 @refusal_shown
@@ -217,7 +277,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
 @study_researcher_only
 @refusal_shown
 def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
-    """One chart of a report as SVG, PNG, or its data as CSV."""
+    """One chart of a report as SVG, PNG, or its data as CSV or Markdown."""
     displayed = _displayed_report(request, pk)
     for report_chart in charts_of(snapshot_of(displayed)):
         if report_chart.key == key:
@@ -226,11 +286,13 @@ def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
 
 
 def chart_file(report_chart: charts.Chart, form: str, name: str) -> HttpResponse:
-    """Return a chart as SVG, PNG, or its data as CSV."""
+    """Return a chart as SVG, PNG, or its data as Markdown or CSV."""
     if form == "svg":
         return file_of(charts.svg(report_chart), "image/svg+xml", name, form)
     if form == "png":
         return file_of(charts.png(report_chart), "image/png", name, form)
+    if form == "md":
+        return file_of(charts.as_markdown(report_chart), "text/markdown; charset=utf-8", name, form)
     return file_of(charts.as_csv(report_chart), "text/csv; charset=utf-8", name, "csv")
 
 
@@ -244,6 +306,19 @@ def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if rendering is None:
         raise Http404
     return file_of(rendering.write(displayed), rendering.media_type, displayed.study.name, rendering.suffix)
+
+
+@require_GET
+@study_researcher_only
+@refusal_shown
+def report_table(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
+    """One table of a report as LaTeX, CSV, Markdown or JSON."""
+    displayed = _displayed_report(request, pk)
+    rendering, table = TABLE_RENDERINGS.get(form), table_of_report(displayed, key)
+    if rendering is None or table is None:
+        raise Http404(f"This report has no table {key} in the format {form}.")
+    name = f"{displayed.study.name}-{key}"
+    return file_of(rendering.write(table), rendering.media_type, name, rendering.suffix)
 
 
 def _displayed_report(request: HttpRequest, pk: int) -> Report:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, get_args
 
 from django import forms
@@ -25,17 +26,20 @@ from calibration.access import SCOPE_HELP, place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
 from calibration.models import Study
 from calibration.ratings.definitions import (
+    COUNTS,
     LEVEL_KEYS,
     LEVELS,
     MOST_RESAMPLES,
     MOST_SEED,
     PREFERENCE_KEYS,
+    SHARES,
     Definition,
     ScaleMap,
     parse,
 )
 from calibration.ratings.levels import condition_keys
 from calibration.ratings.scope import Census, offered, question_choices, scope_of
+from calibration.ratings.subsets import MOST_VALUES, Value, condition_values, system_names
 from calibration.ratings.votes import comparing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.engine import Family
@@ -52,6 +56,7 @@ LEVEL_NAMES = {
     "dialogue": "dialogues: the mean of a continuation’s turns, or its label",
     "system": "systems: the mean over all turns, or all dialogues, of a system",
 }
+DATE = forms.DateInput(attrs={"type": "date"})
 ATTRIBUTES = [("model", "model"), ("protocol", "protocol"), ("kind", "kind of rater")]
 
 
@@ -137,6 +142,59 @@ class LevelFields(forms.Form):
         return {"level": data["levels"]} | level_keys
 
 
+# Fields of a study's form for its subset.
+
+
+class SubsetFields(forms.Form):
+    """Systems, conditions and dates to which a study is narrowed."""
+
+    systems = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all."
+    )
+    conditions = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Several values of one condition: any of them. None ticked: all. Conditions with more than "
+        f"{MOST_VALUES} values: by definition, with the command or the API.",
+    )
+    first_day = forms.DateField(required=False, widget=DATE, label="Labels from")
+    last_day = forms.DateField(
+        required=False, widget=DATE, label="Labels to", help_text="Including this day, in UTC."
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a last day before the first."""
+        data: dict[str, Any] = super().clean() or {}
+        if data.get("first_day") and data.get("last_day") and data["last_day"] < data["first_day"]:
+            self.add_error("last_day", "Choose the same day as the first, or a later one.")
+        return data
+
+    def subset_written(self) -> dict[str, Any]:
+        """Return the `subset` of the definition; nothing if the study is not narrowed."""
+        data = self.cleaned_data
+        conditions: dict[str, list[Value]] = {}
+        for key, value in map(json.loads, data["conditions"]):
+            conditions.setdefault(key, []).append(value)
+        subset = {
+            "systems": data["systems"],
+            "conditions": conditions,
+            "from": data["first_day"] and data["first_day"].isoformat(),
+            "to": data["last_day"] and data["last_day"].isoformat(),
+        }
+        subset = {key: value for key, value in subset.items() if value}
+        return {"subset": subset} if subset else {}
+
+
+def _condition_choices(corpus: Corpus) -> list[tuple[str, str]]:
+    """Return each condition with each of its values, as `key = value`."""
+    return [
+        (json.dumps([key, value]), f"{key} = {value if isinstance(value, str) else json.dumps(value)}")
+        for key, values in condition_values(corpus).items()
+        if len(values) <= MOST_VALUES
+        for value in values
+    ]
+
+
 # Form of a new study. Unchanged, it gives the automatic study under another name.
 
 TEXT = "text"
@@ -152,8 +210,23 @@ def _families() -> list[tuple[str, list[tuple[str, str]]]]:
     return list(groups.items())
 
 
-class StudyForm(LevelFields):
-    """Settings of a study: name, questions, raters, a map between two questions, statistics, intervals."""
+def _share(name: str, label: str, help_text: str) -> forms.FloatField:
+    """Return the field of a threshold of the verdict's rule."""
+    initial = getattr(DEFAULT.verdict, name)
+    return forms.FloatField(
+        min_value=0, max_value=1, initial=initial, required=False, label=label, help_text=help_text
+    )
+
+
+def _count(name: str, label: str) -> forms.IntegerField:
+    """Return the field of a number that the verdict's rule needs."""
+    least, most = COUNTS[name]
+    initial = getattr(DEFAULT.verdict, name)
+    return forms.IntegerField(min_value=least, max_value=most, initial=initial, required=False, label=label)
+
+
+class StudyForm(LevelFields, SubsetFields):
+    """Settings of a study: name, questions, raters, subset, a map of scales, statistics, intervals."""
 
     name = forms.CharField(
         max_length=studies.NAME_LIMIT, label="Name", help_text="For example: does the judge agree with us?"
@@ -237,14 +310,43 @@ class StudyForm(LevelFields):
         label="System whose strength is 1000",
         help_text="Left empty: the mean of all.",
     )
+    split = forms.ChoiceField(required=False, label="Split into dev and test")
     no_baselines = forms.BooleanField(required=False, label="Leave out the baselines")
+    gap = _share(
+        "gap", "Largest acceptable gap to people", "How much less than people with each other it may agree."
+    )
+    agreement = _share(
+        "agreement", "Least agreement of people with each other", "Below it nobody can stand in."
+    )
+    coverage = _share("coverage", "Least share of items answered", "Of the items that people rated.")
+    people = _count("people", "People needed")
+    clusters = _count("clusters", "Dialogues needed")
+    events = _count("events", "Items with another answer than the most frequent one, needed")
+    ignore_length = forms.BooleanField(
+        required=False, label="A judge may do no better than the length of the text"
+    )
+    alternative_test = forms.ChoiceField(
+        label="Passing the alternative annotator test is",
+        choices=[
+            ("ignored", "not considered"),
+            ("enough", "enough in place of the gap"),
+            ("needed", "needed, too"),
+        ],
+        required=False,
+    )
 
-    def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, counted: Census, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         raters = counted.raters.values()
         people = [(MEAN_OF_PEOPLE, "the mean of all people")]
         self._choices("reference", [*people, *((rater.name, rater.title) for rater in raters)])
-        self._choices("by", [(key, key) for key in conditions])
+        self._choices("by", [(key, key) for key in condition_keys(corpus)])
+        self._choices("systems", [(name, name) for name in system_names(corpus)])
+        self._choices("conditions", _condition_choices(corpus))
+        splits = list(corpus.splits.order_by("pk").values_list("name", flat=True))
+        self._choices("split", [(name, name) for name in splits])
+        if len(splits) < 2:
+            del self.fields["split"]
         comparable = [q for q in counted.questions.values() if q.level != TEXT]
         scaled = {q.ref for q in comparable if q.level not in UNSCALED}
         choices = question_choices(comparable)
@@ -316,8 +418,19 @@ class StudyForm(LevelFields):
             definition["leave_out"] = True
         if "ties" in self.fields:
             definition["preferences"] = {name: data[name] for name in PREFERENCE_KEYS}
+        if rule := self._rule():
+            definition["verdict"] = rule
+        if data.get("split"):
+            definition["split"] = data["split"]
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
-        return definition | rest | self.levels_written()
+        return definition | rest | self.levels_written() | self.subset_written()
+
+    def _rule(self) -> dict[str, Any]:
+        """Return the settings of the verdicts' rule that are not left at their defaults."""
+        data, default = self.cleaned_data, asdict(DEFAULT.verdict)
+        rule = {name: data[name] for name in (*SHARES, *COUNTS, "alternative_test")}
+        rule["baselines"] = not data["ignore_length"]
+        return {name: value for name, value in rule.items() if value not in (None, "", default[name])}
 
     def _questions(self) -> list[dict[str, Any]]:
         data = self.cleaned_data
@@ -367,8 +480,7 @@ def new(request: HttpRequest) -> HttpResponse:
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     link = {key: request.GET[key] for key in LINK if key in request.GET}
-    conditions = condition_keys(corpus)
-    form = StudyForm(request.POST or None, counted=counted, conditions=conditions, initial=link)
+    form = StudyForm(request.POST or None, counted=counted, corpus=corpus, initial=link)
     if (
         request.method == "POST"
         and form.is_valid()

@@ -56,6 +56,7 @@ def with_unanswered(
 
 def _failed(scope: Scope, judges: Iterable[int]) -> list[Failed]:
     rows = Call.objects.filter(run__corpus=scope.corpus, rater__in=list(judges), state=Call.State.FAILED)
+    rows = rows.filter(scope.subset.of_days("finished_at"))
     rows = rows.order_by("pk")
     return [Failed(*row) for row in rows.values_list("rater", "item", "continuation", "part", "sample")]
 
@@ -169,6 +170,10 @@ def calls_of(
         calls = calls.filter(_in_tasks(scope.campaign))
     if scope.corpus.has_training:
         calls = calls.filter(of_dialogues(scope.part, "continuation__dialogue__"))
+    if scope.subset:
+        whole = Q(item=None) & scope.subset.of_continuations("continuation__")
+        of_item = Q(item__isnull=False) & scope.subset.of_items("item__")
+        calls = calls.filter(whole | of_item, scope.subset.of_days("finished_at"))
     if clusters is not None:
         own = Q(item__cluster=None, continuation__dialogue__cluster__in=clusters)
         calls = calls.filter(own | Q(item__cluster__in=clusters))

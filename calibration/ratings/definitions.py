@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, cast, get_args
 
 from annotation.corpora.splits import TRAINING
 from calibration.errors import DefinitionError, MapError
+from calibration.ratings.subsets import ALL_LABELS, Subset, parse_subset
 from calibration.statistics import Plan
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.resampling import Interval
@@ -19,6 +20,7 @@ from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODEL
 from calibration.statistics.preferences import Choices
 from calibration.statistics.replacement import JUDGE_TESTS
 from calibration.statistics.table import described
+from calibration.statistics.verdicts import AlternativeTest, VerdictRule
 
 # Handling of votes on pairs and rankings, as written in a study's definition.
 
@@ -46,6 +48,38 @@ def parse_choices(raw: Any) -> Choices:
 def written_choices(choices: Choices) -> dict[str, str]:
     """Return choices in the form that definitions use."""
     return {"ties": choices.model, "both_bad": choices.both_bad, "anchor": choices.anchor}
+
+
+# The rule of a study's verdicts, with defaults for what is left out: `{"gap": 0.1, "alternative_test":
+# "needed"}`.
+
+SHARES = ("gap", "agreement", "coverage")
+COUNTS = {"people": (2, 20), "clusters": (2, 10_000), "events": (1, 10_000)}
+
+
+def parse_rule(raw: Any) -> VerdictRule:
+    """Return the rule in a definition's `verdict`; defaults for None. Raises DefinitionError."""
+    if raw is None:
+        return VerdictRule()
+    names = [entry.name for entry in fields(VerdictRule)]
+    if not isinstance(raw, Mapping) or (unknown := set(raw) - set(names)):
+        more = f", not {sorted(unknown)[0]!r}" if isinstance(raw, Mapping) else ""
+        raise DefinitionError(f"verdict is an object with {', '.join(names)}{more}")
+    for name in SHARES:
+        if name in raw and not (_number(raw[name]) and 0 <= raw[name] <= 1):
+            raise DefinitionError(f"verdict: {name} is a number from 0 to 1, not {raw[name]!r}")
+    for name, (least, most) in COUNTS.items():
+        if name in raw and not (isinstance(raw[name], int) and least <= raw[name] <= most):
+            raise DefinitionError(
+                f"verdict: {name} is a whole number from {least} to {most:,}, not {raw[name]!r}"
+            )
+    if not isinstance(raw.get("baselines", True), bool):
+        raise DefinitionError(f"verdict: baselines is true or false, not {raw['baselines']!r}")
+    tests = get_args(AlternativeTest)
+    if raw.get("alternative_test", tests[0]) not in tests:
+        choices = f"{', '.join(tests[:-1])} or {tests[-1]}"
+        raise DefinitionError(f"verdict: alternative_test is {choices}, not {raw['alternative_test']!r}")
+    return VerdictRule(**raw)
 
 
 # Panels of judges in a definition: `{"name": "three judges", "rule": "median", "members": ["a", "b", "c"],
@@ -329,7 +363,8 @@ def _samples_of_levels(value: Any) -> tuple[Samples, ...]:
 #      "raters": ["ann", "ben", "gpt-4"], "samples": "mean", "statistics": ["cohen_kappa", "mcc"],
 #      "resamples": 2000, "seed": 0, "confidence": 0.95, "interval": "percentile", "epsilon": 0.15,
 #      "split": "main", "panels": [{"rule": "median", "members": ["gpt-4", "m2", "m3"]}], "baselines": true,
-#      "leave_out": false, "preferences": {"ties": "half", "both_bad": "tie", "anchor": ""}}
+#      "leave_out": false, "preferences": {"ties": "half", "both_bad": "tie", "anchor": ""},
+#      "subset": {"systems": ["model-x"], "from": "2026-03-01"}}
 #
 # Every key is optional. Without `questions` the study is automatic: every question with two raters or more.
 # `level` with its keys makes it a study at levels (see above); a number in `level` is the confidence level,
@@ -349,11 +384,12 @@ KEYS = (
     {"questions", "raters", "samples", "statistics", "epsilon", "split"}
     | {"resamples", "seed", "confidence", "interval"}
     | {"level", *LEVEL_KEYS}
-    | {"panels", "baselines", "leave_out", "preferences"}
+    | {"panels", "baselines", "leave_out", "preferences", "verdict", "subset"}
 )
 EPSILON = 0.15
 MOST_RESAMPLES, MOST_SEED = 20_000, 2**32 - 1
 CHOICES = Choices()
+DEFAULT_RULE = VerdictRule()
 SamplesPolicy = Literal["mean", "first", "separate"]
 
 
@@ -392,7 +428,9 @@ class Definition:
 
     `levels` is None in a study of items alone. `panels` are raters made up of judges; `baselines` compares
     judges with answers given without reading the text; `leave_out` excludes people left out of gold.
-    `preferences` are the settings for votes on pairs and rankings.
+    `preferences` are the settings for votes on pairs and rankings, `verdict` the rule for trust in a judge.
+    `subset` narrows the study to the labels
+    of some systems, conditions and days.
     """
 
     questions: tuple[StudyQuestion, ...] = ()
@@ -407,6 +445,8 @@ class Definition:
     baselines: bool = True
     leave_out: bool = False
     preferences: Choices = CHOICES
+    verdict: VerdictRule = DEFAULT_RULE
+    subset: Subset = ALL_LABELS
 
     @property
     def is_of_training(self) -> bool:
@@ -420,6 +460,7 @@ class Definition:
         above |= {"leave_out": True} if self.leave_out else {}
         if self.preferences != CHOICES:
             above |= {"preferences": written_choices(self.preferences)}
+        above |= {"subset": self.subset.as_dict()} if self.subset else {}
         return above | {
             "questions": [question.as_dict() for question in self.questions],
             "raters": list(self.raters),
@@ -433,6 +474,7 @@ class Definition:
             "split": self.split,
             "panels": [panel.as_dict() for panel in self.panels],
             "baselines": self.baselines,
+            "verdict": asdict(self.verdict),
         }
 
 
@@ -458,6 +500,8 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         baselines=_switch(raw, "baselines"),
         leave_out=_switch(raw, "leave_out", default=False),
         preferences=parse_choices(raw.get("preferences")),
+        verdict=parse_rule(raw.get("verdict")),
+        subset=parse_subset(raw.get("subset")),
     )
 
 

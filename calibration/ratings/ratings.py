@@ -465,6 +465,7 @@ def again(
         return ()
     rows = (
         Label.objects.filter(
+            scope.subset.of_days("created_at"),
             item__corpus=scope.corpus,
             item__training=scope.training,
             superseded_at__isnull=True,

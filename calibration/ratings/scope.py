@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, cast
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
@@ -22,6 +22,7 @@ from annotation.work import labels as label_counts
 from annotation.work.check_stages import LeftOut, left_out
 from annotation.work.labels import name_of
 from calibration.models import Study
+from calibration.ratings.subsets import ALL_LABELS, Subset, parse_subset
 from calibration.statistics.core.ratings import Level
 
 # Labels that belong to a study, a gold derivation or an export.
@@ -38,7 +39,8 @@ class Scope:
 
     A campaign's scope holds its people's labels, and the labels of judges, metrics and answer keys on its
     items, wherever they were given. `without` lists people whose labels in a campaign are excluded. With
-    `training` the scope holds only labels of training dialogues; without it, none of them.
+    `training` the scope holds only labels of training dialogues; without it, none of them. `subset` narrows
+    it to the labels of some systems, conditions and days.
     """
 
     corpus: Corpus
@@ -46,6 +48,7 @@ class Scope:
     occasions: tuple[str, ...] = STATISTICS_READ
     without: tuple[LeftOut, ...] = ()
     training: bool = False
+    subset: Subset = ALL_LABELS
 
     @property
     def name(self) -> str:
@@ -69,6 +72,8 @@ class Scope:
         )
         if self.without:
             labels = labels.exclude(_by_any(self.without))
+        if self.subset:
+            labels = labels.filter(self.subset.of_items("item__"), self.subset.of_days("created_at"))
         if self.campaign is None:
             return labels
         own = Q(campaign=self.campaign)
@@ -107,8 +112,14 @@ class Scope:
     def stamp(self) -> str:
         """Return a short text that changes whenever labels of the scope do.
 
-        For a campaign it also changes with machine labels on other items of its corpus.
+        For a campaign it also changes with machine labels on other items of its corpus. A subset's labels
+        are counted afresh.
         """
+        if self.subset:
+            counts = self.ever().aggregate(
+                n=Count("pk", filter=Q(superseded_at=None)), changes=Count("pk"), last=Max("pk")
+            )
+            return "{n}:{changes}:{last}".format(**counts)
         parts = [label_counts.total_labels(self.counts())]
         if self.campaign is not None:
             parts.append(label_counts.total_labels(self.machine_counts()))
@@ -117,7 +128,7 @@ class Scope:
 
 def items_of(scope: Scope) -> QuerySet[Item]:
     """Return the items of a scope: those of a corpus, or those of a campaign's tasks."""
-    items = Item.objects.filter(corpus=scope.corpus, training=scope.training)
+    items = Item.objects.filter(scope.subset.of_items(), corpus=scope.corpus, training=scope.training)
     return items.filter(_in_tasks(scope.campaign, "")) if scope.campaign else items
 
 
@@ -143,11 +154,12 @@ def scope_of(corpus: Corpus, campaign: Campaign | None, part: str = "") -> Scope
 
 
 def of_study(study: Study) -> Scope:
-    """Return a study's scope, without people left out of gold if the study excludes them.
+    """Return a study's scope: its subset, without people left out of gold if the study excludes them.
 
     A study whose split is called training covers the training dialogues.
     """
     scope = scope_of(study.corpus, study.campaign, str(study.definition.get("split") or ""))
+    scope = replace(scope, subset=parse_subset(study.definition.get("subset")))
     return without_left_out(scope) if leaves_out(study) else scope
 
 
@@ -290,7 +302,12 @@ class Census:
 
 
 def census(scope: Scope) -> Census:
-    """Count a scope's labels by question and rater; only machine labels of a campaign are counted afresh."""
+    """Count a scope's labels by question and rater.
+
+    Only machine labels of a campaign, and the labels of a subset, are counted afresh.
+    """
+    if scope.subset:
+        return _census(scope, _pairs(scope.labels()))
     return _census(scope, _summed(labels.label_counts_by_pair(scope.counts()), _machine_pairs(scope)))
 
 
@@ -300,6 +317,8 @@ def offered(scope: Scope) -> Census:
     If machines gave more than MOST_COUNTED labels in the corpus, all of them count as the campaign's: a form
     may then offer a judge or metric that answered nothing about the campaign's items.
     """
+    if scope.subset:
+        return census(scope)
     machines = labels.label_counts_by_pair(scope.machine_counts())
     if sum(n for n, _ in machines.values()) <= MOST_COUNTED:
         machines = _machine_pairs(scope)
@@ -309,7 +328,11 @@ def offered(scope: Scope) -> Census:
 def _machine_pairs(scope: Scope) -> Pairs:
     if scope.campaign is None or not labels.total_labels(scope.machine_counts()).n:
         return {}
-    rows = scope.machine_labels().order_by().values("question_id", "rater_id")
+    return _pairs(scope.machine_labels())
+
+
+def _pairs(labels: QuerySet[Label]) -> Pairs:
+    rows = labels.order_by().values("question_id", "rater_id")
     counted = rows.annotate(n=Count("pk"), gone=Count("pk", filter=~Q(missing="")))
     return {(row["question_id"], row["rater_id"]): (row["n"], row["gone"]) for row in counted}
 

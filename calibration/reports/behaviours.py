@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -36,7 +37,9 @@ from calibration.reports.tables import (
     View,
     as_printed,
     headed,
+    question_key,
     select_question,
+    table_key,
     tabulate,
 )
 from calibration.reports.wording import Crowd, counted, crowd_of, join_names
@@ -86,18 +89,24 @@ def _of_scheme(members: Sequence[SubjectData], definition: Definition) -> list[T
         except RatingError:
             continue
         titles[question.key] = question.title
-    first_question = members[0].subject.question
-    return [
-        recorded(
-            TagTable,
-            table,
-            scheme=first_question.scheme,
-            scheme_title=first_question.scheme_title,
-            unanswered=tuple(titles[key] for key in ratings if key not in table.behaviours),
-            rows=tuple(_tag_row(row, table, titles[row.behaviour]) for row in table.rows),
-        )
-        for table in cocoeval.tables_of(ratings, plan=definition.plan)
-    ]
+    own = members[0].subject.question
+    tag_tables = cocoeval.tables_of(ratings, plan=definition.plan)
+    return [stored_tags(table, titles, own.scheme, own.scheme_title) for table in tag_tables]
+
+
+def stored_tags(
+    table: cocoeval.TagTable, titles: Mapping[str, str], scheme: str = "", scheme_title: str = ""
+) -> TagTable:
+    """Return a judge's table as a report stores it; `titles` are those of all behaviours, by key."""
+    unanswered = (title for key, title in titles.items() if key not in (*table.behaviours, cocoeval.OVERALL))
+    return recorded(
+        TagTable,
+        table,
+        scheme=scheme,
+        scheme_title=scheme_title,
+        unanswered=tuple(unanswered),
+        rows=tuple(_tag_row(row, table, titles[row.behaviour]) for row in table.rows),
+    )
 
 
 def _tag_row(row: cocoeval.Row, table: cocoeval.TagTable, title: str) -> TagRow:
@@ -129,6 +138,43 @@ def tag_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     return [View(_tag_table(t, people, percent), _tag_remarks(t, people), switches) for t in tag_tables]
 
 
+def tag_tables_in_percent(result: Snapshot) -> list[Table]:
+    """Return table 7 of each judge and policy with precision and recall in percent."""
+    people = crowd(figures(result))
+    return [
+        replace(_tag_table(table, people, percent=True), remarks=_tag_remarks(table, people))
+        for table in result.tags
+    ]
+
+
+def table_seven(table: TagTable, people: Crowd, *, percent: bool, among_people: bool) -> Table:
+    """Return table 7 of a judge in the columns of CoCoEval, with people among themselves if asked for."""
+    own = _tag_table(table, people, percent, among_people=among_people)
+    names = [worded(STATISTIC.get(name, name)).heading for name in TAG_FIGURES]
+    several = among_people and len(table.people) > 1
+    groups = [
+        ("Marked turns", [people.many.capitalize(), "Judge"]),
+        (f"Judge with {people.many}", names),
+        *([(f"{people.many.capitalize()} with each other", names)] if several else []),
+    ]
+    headings = [heading for _, members in groups for heading in members]
+    scheme = f", {table.scheme_title}" if table.scheme_title else ""
+    form = " (in percent)" if percent else ""
+    return replace(
+        own,
+        key=table_key("cocoeval_7", question_key(table.scheme), table.judge),
+        title=f"CoCoEval table 7: {table.judge} against {people.many}{scheme}",
+        columns=[(name, heading) for (name, _), heading in zip(own.columns, headings, strict=True)],
+        over=[(text, len(members)) for text, members in groups],
+        remarks=_tag_remarks(table, people),
+        caption=f"Agreement of {table.judge} with {people.counted(len(table.people))} on "
+        f"{counted(len(table.rows) - 1, 'behaviour')} in {counted(table.n_items, 'turn')}. Marked turns show "
+        f"the behaviour; of {people.many} the mean. Precision and recall{form}, MCC and Cohen’s κ are of the "
+        f"judge against each {people.one}, then their mean. The last row joins the behaviours end to end. "
+        f"Policy {table.policy}.",
+    )
+
+
 def _policy(params: PageParams) -> str:
     policy = params.get("policy")
     return policy if policy in POLICIES else DEFAULT
@@ -151,20 +197,25 @@ def _tag_remarks(table: TagTable, people: Crowd) -> tuple[str, ...]:
     )
     out = f"; {dropped}{'is' if table.n_dropped == 1 else 'are'} left out" if dropped else ""
     not_asked = f"{table.judge} did not answer {join_names(table.unanswered)}." if table.unanswered else ""
-    alone = "" if len(table.people) > 1 else f"With one {people.one} nobody can be compared with each other."
+    alone = (
+        ""
+        if len(table.people) > 1
+        else f"Only one {people.one} answered: for agreement among people, at least two are needed."
+    )
     sentences = (
-        f"{counted(table.n_items, 'turn')} that {table.judge} and {people.counted(len(table.people))} "
-        f"answered{out}. Policy {table.policy}: {POLICIES[table.policy]}.",
+        f"Figures are over {counted(table.n_items, 'turn')} that {table.judge} and "
+        f"{people.counted(len(table.people))} answered{out}. Policy “{table.policy}”: "
+        f"{POLICIES[table.policy]}.",
         alone,
         not_asked,
-        f"Each figure is the mean over {people.many}, each the reference; the last row joins all behaviours "
-        "end to end.",
+        f"Each figure is the mean over {people.many}, with each of them as the reference in turn. The last "
+        "row pools all behaviours.",
     )
     return tuple(filter(None, sentences))
 
 
-def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
-    several = len(table.people) > 1
+def _tag_table(table: TagTable, people: Crowd, percent: bool, *, among_people: bool = True) -> Table:
+    several = among_people and len(table.people) > 1
     heads = [(name, worded(STATISTIC.get(name, name)).heading) for name in TAG_FIGURES]
     columns = [
         ("detected_by_people", f"Marked by {people.many}"),
@@ -185,7 +236,9 @@ def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
         for row in table.rows
     ]
     title = f"Tags: {table.judge} against {people.many}, {table.scheme_title} (policy {table.policy})"
-    return tabulate(title, columns, rows, first="Behaviour")
+    form = "percent" if percent else ""
+    key = table_key("tags", question_key(table.scheme), table.judge, table.policy, form)
+    return tabulate(key, title, columns, rows, first="Behaviour")
 
 
 def _cells(row: TagRow, several: bool, percent: bool) -> list[Figure | None]:
@@ -200,6 +253,7 @@ def marked(result: Snapshot) -> list[Chart]:
     """Return, per judge, a chart of marked turns by behaviour, people beside judge; no policy changes it."""
     people = crowd(figures(result))
     charts = []
+    judges = Counter(table.judge for table in result.tags if table.policy == DEFAULT)
     for number, table in enumerate(t for t in result.tags if t.policy == DEFAULT):
         points = [
             Point(
@@ -216,7 +270,8 @@ def marked(result: Snapshot) -> list[Chart]:
             for series, entry in ((people.many, row.detected_by_people), (table.judge, row.detected_by_judge))
         ]
         if points:
-            title = f"Turns marked by {table.judge} and by {people.many}"
+            scheme = f": {table.scheme_title}" if judges[table.judge] > 1 else ""
+            title = f"Turns marked by {table.judge} and by {people.many}{scheme}"
             axis = f"Marked turns of {table.n_items:,} ({people.many}: their mean), intervals over dialogues"
             charts.append(Chart(f"marked-{number + 1}", title, axis, tuple(points), bars=True))
     return charts
@@ -233,7 +288,7 @@ def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell)
 
 
-TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked)
+TABLE_SEVEN = Section("tags", "paper-tables", tag_views, tag_lines, marked, page_tables=tag_tables_in_percent)
 
 
 # Prevalence of a behaviour: by the judge on all items, by people on some, and corrected.
@@ -277,20 +332,19 @@ def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list
     heads = ("Judge says", f"{people.many.capitalize()} say", "Sensitivity", "Specificity")
     columns = list(zip(PREVALENCE_FIGURES, (*heads, "Prediction-powered", "Rogan-Gladen"), strict=True))
     remarks = _prevalence_remarks(result.prevalence, people)
-    return [View(tabulate("How often it occurs", columns, rows), remarks)]
+    return [View(tabulate("prevalence", "How often it occurs", columns, rows), remarks)]
 
 
 def _prevalence_remarks(rows: tuple[PrevalenceRow, ...], people: Crowd) -> tuple[str, ...]:
     fewest = min(rows, key=lambda row: row.n_labelled)
     divided = max(row.n_divided for row in rows)
+    hold = "has" if divided == 1 else "have"
     sentences = (
-        f"Shares of items, corrected for the judge's errors on those that {people.many} answered too "
-        f"({fewest.n_labelled:,} at least).",
-        f"A bad judge does not bias the prediction-powered share if {people.many} answered a random sample; "
-        "Rogan-Gladen holds if the judge errs on the rest as it does there.",
-        f"{counted(divided, 'cluster')} hold both kinds of items, and count as if they were two."
-        if divided
-        else "",
+        "Shares of items with the behaviour, corrected for the judge’s errors on the items that "
+        f"{people.many} answered, too (at least {fewest.n_labelled:,}).",
+        f"The prediction-powered share is unbiased even with a bad judge, if {people.many} answered a random "
+        "sample. Rogan-Gladen is unbiased if the judge makes the same errors on the other items.",
+        f"{counted(divided, 'cluster')} {hold} items of both kinds and count twice." if divided else "",
     )
     return tuple(filter(None, sentences))
 
@@ -302,7 +356,7 @@ def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
-PREVALENCE = Section("prevalence", prevalence_views, prevalence_lines)
+PREVALENCE = Section("prevalence", "paper-tables", prevalence_views, prevalence_lines)
 
 
 # Behaviours outside the scheme's list: number of turns with one, raters, and notes.
@@ -311,7 +365,10 @@ MOST_NOTES = 20
 MOST_ROWS = 12
 """Number of raters that the page shows at once: those who marked most."""
 NOTE = f"{ANOTHER}_note"
-WILSON = "Wilson’s interval takes turns for independent; those of one dialogue are alike, so it is too short."
+WILSON = (
+    "Wilson’s intervals assume that turns are independent. Turns of one dialogue are alike, so these "
+    "intervals are too narrow."
+)
 
 
 @dataclass(frozen=True)
@@ -373,7 +430,8 @@ def _view(table: CoverageTable, *, in_file: bool) -> View:
     ]
     n_more = max(0, len(table.notes) - MOST_NOTES)
     remarks = tuple(_note_text(note) for note in table.notes[:MOST_NOTES]) if in_file else ()
-    visible = tabulate(title, [(ANOTHER, "Share of turns")], rows, first="Rater", remarks=remarks)
+    key = table_key("coverage", question_key(table.ref))
+    visible = tabulate(key, title, [(ANOTHER, "Share of turns")], rows, first="Rater", remarks=remarks)
     folded = None
     if not in_file and len(rows) > MOST_ROWS:
         folded = replace(visible, rows=visible.rows[MOST_ROWS:])
@@ -408,17 +466,17 @@ def _annotators(people: Crowd, table: CoverageTable) -> tuple[str, str]:
 
 
 def _sentence(subjects: tuple[str, str], marked: int, share: Result) -> str:
-    """Return `No annotator found one in 1,080 turns (at most 0.35%, Wilson).`, or the number found."""
+    """Return `No annotator marked another behaviour in 1,080 turns (at most 0.35%)`, or the number marked."""
     nobody, somebody = subjects
     turns = counted(share.n_items, "turn")
     if not share.ok:
         return f"{somebody}: {share.reason}."
     if not marked:
-        text = f"{nobody} found {'one' if nobody.startswith('no ') else 'none'} in {turns}"
-        text += f" (at most {percent(share.high, 2)}, Wilson)."
+        marked_none = "marked another behaviour" if nobody.startswith("no ") else "marked no other behaviour"
+        text = f"{nobody} {marked_none} in {turns} (at most {percent(share.high, 2)}, Wilson)."
     else:
         ends = f"{percent(share.low, 2)} to {percent(share.high, 2)}"
-        text = f"{somebody} found another behaviour in {marked:,} of {turns} "
+        text = f"{somebody} marked another behaviour in {marked:,} of {turns} "
         text += f"({percent(share.value, 2)}; {ends}, Wilson)."
     return text[:1].upper() + text[1:] if nobody.startswith("no ") else text
 
@@ -446,7 +504,7 @@ def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(table.ref, note.item, NOTE, figure)
 
 
-COVERAGE = Section("coverage", coverage_views, coverage_lines)
+COVERAGE = Section("coverage", "rater-by-rater", coverage_views, coverage_lines)
 
 
 # Agreement on evidence: how far raters with the same answer point at the same turns and words.
@@ -494,7 +552,8 @@ def _evidence_table(title: str, table: EvidenceTable, people: Crowd) -> Table:
         cells, f1 = [of.get(name) for name in names], of["evidence_f1"]
         rows.append(Row(title, _compared(row, people), f1.n_items, f1.n_clusters, cells, first=not place))
     heads = [(name, EVIDENCE_FIGURES[name].heading) for name in names]
-    return tabulate(f"What answers point at: {title}", heads, rows)
+    key = table_key(KEY, question_key(table.ref))
+    return tabulate(key, f"What answers point at: {title}", heads, rows)
 
 
 def _compared(row: EvidenceRow, people: Crowd) -> str:
@@ -506,21 +565,20 @@ def _compared(row: EvidenceRow, people: Crowd) -> str:
 
 
 def _evidence_remarks(table: EvidenceTable) -> Iterator[str]:
-    yield f"{table.n_pointed:,} of {counted(table.n_answers, 'answer')} that may point at something do."
+    yield f"{table.n_pointed:,} of {counted(table.n_answers, 'answer')} point at turns or words."
     if not table.n_pointed:
         return
     yield (
-        "Compared are raters who gave the same answer about an item and both point somewhere; every item "
+        "Raters are compared on items where they gave the same answer and both point somewhere; every item "
         "counts once."
     )
     if not table.rows:
-        yield "One rater answered, so there is nothing to compare."
+        yield "Only one rater answered: let a second rater answer to compare what they point at."
         return
     yield (
-        "F1 is twice what two raters share divided by what the two point at in all, IoU the share of what "
-        "either points at that both do. α compares sets of turns by the MASI distance, beyond what pointing "
-        "at the same places by chance gives"
-        + (": places counted back from the rated turn." if table.item_kind == "turn" else ".")
+        "F1: twice what two raters share, divided by all that the two point at. IoU: what both point at, "
+        "divided by what either points at. α: agreement on sets of turns beyond chance, by the MASI distance"
+        + (", with places counted back from the rated turn." if table.item_kind == "turn" else ".")
     )
 
 
@@ -532,4 +590,4 @@ def evidence_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(table.ref, table.title, figure.name, figure)
 
 
-EVIDENCE = Section(KEY, evidence_views, evidence_lines)
+EVIDENCE = Section(KEY, "judge-agrees", evidence_views, evidence_lines)

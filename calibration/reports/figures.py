@@ -218,7 +218,8 @@ def replaced_text(entry: Figure, people: Crowd) -> str:
     if tested == everybody:
         return won_of_tested
     untested = everybody - tested
-    return f"{won_of_tested} tested ({untested} of all {everybody} have fewer than 30 items to test on)"
+    share = "shares" if untested == 1 else "share"
+    return f"{won_of_tested} tested ({untested} of {everybody} {share} too few items, fewer than 30)"
 
 
 def ok(entry: Figure | None) -> bool:

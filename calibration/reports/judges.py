@@ -38,7 +38,9 @@ from calibration.reports.tables import (
     as_printed,
     count,
     headed,
+    question_key,
     select_question,
+    table_key,
     tabulate,
 )
 from calibration.reports.wording import Crowd, counted, crowd_of
@@ -170,9 +172,10 @@ def _view(
     rest: list[ComparedPair] = []
     if is_page and len(names) > FEW:
         pairs, rest = _with_best(question)
-    folded = _compared_table(f"The other pairs on {title}", rest) if rest else None
+    key = table_key(COMPARED_KEY, question_key(question.ref))
+    folded = _compared_table(f"{key}-others", f"The other pairs on {title}", rest) if rest else None
     return View(
-        _compared_table(f"Judges compared: {title}", pairs),
+        _compared_table(key, f"Judges compared: {title}", pairs),
         tuple(_compared_remarks(question, people, is_cut=bool(rest))),
         switches,
         "calibration/_other_pairs.html" if folded else "",
@@ -215,7 +218,7 @@ def family_heading(family: Family) -> str:
     return words if reference == OF_PEOPLE else f"{words}, {reference}"
 
 
-def _compared_table(title: str, pairs: Sequence[ComparedPair]) -> Table:
+def _compared_table(key: str, title: str, pairs: Sequence[ComparedPair]) -> Table:
     seen: set[Family] = set()
     rows = []
     for pair in pairs:
@@ -226,7 +229,7 @@ def _compared_table(title: str, pairs: Sequence[ComparedPair]) -> Table:
             Row(family_heading(family), pair_name, of.n_items, of.n_clusters, _cells(pair), first=first)
         )
         seen.add(family)
-    return tabulate(title, COMPARED_COLUMNS, rows, first="Statistic")
+    return tabulate(key, title, COMPARED_COLUMNS, rows, first="Statistic")
 
 
 def _cells(pair: ComparedPair) -> list[Figure | None]:
@@ -240,28 +243,26 @@ def _compared_remarks(question: ComparedJudges, people: Crowd, *, is_cut: bool) 
     tests = [_count_differing(family, pairs) for family, pairs in families(question).items()]
     if any(tests):
         differences = "; ".join(filter(None, tests))
-        yield (
-            "Pairs that differ at 0.05 after Holm’s correction over all pairs of this question and "
-            f"statistic: {differences}."
-        )
+        yield f"Pairs that differ at 0.05 after Holm’s correction: {differences}."
     yield (
-        f"First and second: agreement with {people.many} is the mean of the agreement with each of them, "
-        f"ρ and r are with the {people.own} mean, all on items that both answered; dropped are those that "
-        "one of them did not. Difference: first less second, on the same resamples. p: the answers of both "
-        "change places in whole dialogues, in 2,000 ways, or in all where there are fewer."
+        f"First and second: mean agreement with each {people.one}; ρ and r are with the {people.own} mean. "
+        "Only items that both answered count; Dropped are those that one of the two did not answer. "
+        "Difference: first less second, on the same resamples. p: permutation test that exchanges the "
+        "answers of whole dialogues, 2,000 times or in every way if there are fewer. Holm’s correction is "
+        "over all pairs of this question and statistic."
     )
-    yield "A difference that is not shown is no proof that both are equally good: read its interval."
+    yield "No significant difference does not prove that two judges are equally good: read the interval."
     if any("dropped_raters" in pair.difference.flags for pair in question.pairs):
         yield (
-            f"{people.many[:1].upper()}{people.many[1:]} with whom a value of either is undefined are left "
-            "out of the mean of both, so a judge’s value may differ from pair to pair."
+            f"If agreement with a {people.one} is undefined for one of the two judges, the {people.one} is "
+            "left out of both means. So a judge’s value may differ from pair to pair."
         )
     if is_cut:
-        yield "Of more than five the page shows each with the highest; the corrected p is over all pairs."
+        yield "The table shows every pair with the highest judge; the other pairs are folded below."
     if question.left_out:
         yield (
-            f"{counted(question.left_out, 'pair')} of metrics left out: a study that names its raters "
-            "compares up to twelve with each other."
+            f"{counted(question.left_out, 'pair')} of metrics {'is' if question.left_out == 1 else 'are'} "
+            "not compared. To compare up to twelve metrics with each other, name them in the study."
         )
 
 
@@ -281,7 +282,7 @@ def compared_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(question.ref, question.title, figure_name, getattr(pair, name))
 
 
-JUDGES_COMPARED = Section(COMPARED_KEY, compared_views, compared_lines)
+JUDGES_COMPARED = Section(COMPARED_KEY, "better", compared_views, compared_lines)
 
 
 # Judges and panels above the baselines, and the composition of panels.
@@ -370,7 +371,8 @@ def _floor_table(title: str, floor: Floor) -> Table:
     names = {figure.name for row in floor.rows for figure in row.figures}
     columns = [(name, floor_heading(name)) for name in ORDER if name in names]
     rows = [_floor_row(row, [name for name, _ in columns]) for row in floor.rows]
-    return tabulate(f"Judges above baselines: {title}", columns, rows, first="Rater")
+    key = table_key(FLOOR_KEY, question_key(floor.ref))
+    return tabulate(key, f"Judges above baselines: {title}", columns, rows, first="Rater")
 
 
 def _floor_row(row: FloorRow, columns: Sequence[str]) -> Row:
@@ -386,16 +388,16 @@ def _floor_remarks(floor: Floor, people: Crowd) -> Iterator[str]:
     learned = (
         "learned on the dev part alone"
         if floor.learned == DEV
-        else f"learned, for each dialogue, from the {people.many} of all other dialogues"
+        else f"learned, for each dialogue, from the answers of {people.many} to all other dialogues"
     )
     yield (
-        f"Baselines answer without reading, and are nobody: one value throughout, a value drawn as often as "
-        f"{people.many} give it (its expectation, no draw), the length of what is rated. They are {learned}, "
-        "never from the item’s own answers."
+        "A judge is useful only above the baselines, which answer without reading: one value for every "
+        f"item, a random value as frequent as among {people.many} (the expected figure, nothing is drawn), "
+        f"the length of the item. They are {learned}."
     )
     yield (
-        f"Agreement and error: over all pairs with a {people.one}’s rating; ρ and r: with the {people.own} "
-        "mean. One value throughout has κ 0, flagged, and neither MCC nor a correlation."
+        f"Agreement and error are over all pairs with a rating by a {people.one}, ρ and r are with the "
+        f"{people.own} mean. A baseline with one value for every item has κ 0 and no MCC or correlation."
     )
     for row in floor.rows:
         if row.reason:
@@ -411,30 +413,33 @@ def _panels(result: Snapshot) -> Table:
         rows.append(
             Row(panel.name, f"{titles[panel.ref]}: {composition}", panel.n_answered, 0, cells, first=True)
         )
-    return tabulate("Panels of judges", COUNTS, rows, first="Panel")
+    return tabulate("panels", "Panels of judges", COUNTS, rows, first="Panel")
 
 
 def _member(member: Member) -> str:
     if member.weight is None:
         return member.name
-    why = "no agreement measured" if member.agreement is None else f"agreement {number(member.agreement)}"
+    why = "agreement unknown" if member.agreement is None else f"agreement {number(member.agreement)}"
     return f"{member.name} (weight {number(member.weight)}, {why} on {member.n_items:,})"
 
 
 def _panel_remarks(panels: Sequence[PanelSummary]) -> Iterator[str]:
     least = sorted({panel.least for panel in panels})
     yield (
-        f"A panel answers where {' or '.join(map(str, least))} of its members did; a member without an "
-        "answer is left aside. Of a majority, and of weighted categories, a tie is no answer."
+        f"A panel answers an item that at least {' or '.join(map(str, least))} of its members answered. A "
+        "tie in a majority, or between weighted categories, gives no answer."
     )
     weighted = [panel for panel in panels if panel.basis]
     if weighted:
         yield (
-            "Weights are each member’s agreement with people beyond chance, learned on dev alone, none "
-            "below 0."
+            "A member’s weight is its agreement with people beyond chance, learned on the dev part alone; "
+            "never below 0."
         )
     if any(panel.basis == DEV for panel in weighted):
-        yield "This report shows dev, where the weights were learned: its figures flatter weighted panels."
+        yield (
+            "Weights were learned on the dev part, which this report shows: weighted panels look better here "
+            "than on test."
+        )
     for panel in panels:
         if panel.reason:
             yield f"{panel.name} on {panel.title}: {panel.reason}."
@@ -458,7 +463,7 @@ def floor_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(panel.ref, panel.title, "panel_weight", weight)
 
 
-FLOORS = Section(FLOOR_KEY, floor_views, floor_lines)
+FLOORS = Section(FLOOR_KEY, "judge-agrees", floor_views, floor_lines)
 
 
 # Panels of judges among a question's raters: their answers, and the outcome for every item.
@@ -643,7 +648,8 @@ def _has_matrices(table: KeyTable) -> bool:
 
 def _key_table(title: str, of: KeyTable) -> Table:
     rows = [_key_row(row) for row in (*of.rows, *of.baselines)]
-    return tabulate(f"Against the key: {title} ({of.key})", COLUMNS, rows, first="Rater")
+    key = table_key(KEY, question_key(of.ref), of.key)
+    return tabulate(key, f"Against the key: {title} ({of.key})", COLUMNS, rows, first="Rater")
 
 
 def _key_row(row: KeyRow) -> Row:
@@ -660,7 +666,8 @@ def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
     rows = [_counts(table, row)[n] for n in used]
     rows = [replace(row_of_value, cells=[row_of_value.cells[n] for n in used]) for row_of_value in rows]
     heading = f"{title}: {table.key} (rows) and {row.rater} (columns)"
-    return Table(heading, columns, rows, first=table.key)
+    key = table_key(KEY, question_key(table.ref), table.key, "answers", row.rater)
+    return Table(key, heading, columns, rows, first=table.key)
 
 
 def _answers_by_key_value(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
@@ -672,7 +679,8 @@ def _answers_by_key_value(title: str, table: KeyTable, raters: Sequence[KeyRow])
         for number, row in enumerate(_counts(table, rater))
     ]
     heading = f"Answers by value of the key: {title} ({table.key})"
-    return Table(heading, columns, rows, first="Rater")
+    key = table_key(KEY, question_key(table.ref), table.key, "answers")
+    return Table(key, heading, columns, rows, first="Rater")
 
 
 def _counts(table: KeyTable, row: KeyRow) -> list[Row]:
@@ -691,43 +699,48 @@ def _key_remarks(table: KeyTable) -> Iterator[str]:
         yield f"{table.reason[:1].upper()}{table.reason[1:]}."
         return
     yield (
-        f"Items that {table.key} and the rater both answered; missing are those that only the key answers. "
-        "Who answered an item several times is read by the first answer."
+        f"Figures are over items that both {table.key} and the rater answered; Missing counts those that "
+        f"only {table.key} answered. Of several answers to an item, the first counts."
     )
-    yield "Balanced accuracy: the mean, over the values of the key, of the share answered rightly."
+    yield "Balanced accuracy: the share of right answers per value of the key, averaged over its values."
     yield (
-        "Less best baseline: the rater’s accuracy less that of the baseline that is right most often on the "
-        "same items, on the same resamples."
+        "Less best baseline: the rater’s accuracy, less that of the most accurate baseline on the same items "
+        "and resamples."
     )
     yield (
-        f"The {MAJORITY} value is chosen on the items it is scored on, and is therefore slightly optimistic; "
-        "random is what answers drawn evenly from all values reach on average."
+        f"Baseline “{MAJORITY}” gives the key’s most frequent value on the same items, so it is slightly "
+        "optimistic; “random” is the expected accuracy of values drawn evenly."
     )
     if any(row.rater.startswith(OF_DEV) for row in table.baselines):
-        yield f"The {OF_DEV} was learned on the dev part alone."
+        yield f"Baseline “{OF_DEV}” was learned on the dev part alone."
 
 
 def accuracies(result: Snapshot) -> Sequence[Chart]:
     """Return the chart of each rater's and baseline's accuracy, on the first question with a key."""
     for title, table in headed(result, result.keys):
-        rows = [*table.rows, *table.baselines]
-        points = [_point(row, row.figures[0]) for row in rows if row.n]
+        points = [_point(row, "raters", row.figures[0]) for row in table.rows if row.n]
+        points += [_point(row, BASELINES, row.figures[0]) for row in table.baselines if row.n]
         if points:
             axis = f"Accuracy against {table.key}, intervals over dialogues"
-            return [Chart("against-key", f"Right answers on {title}", axis, tuple(points))]
+            return [Chart("against-key", f"Right answers on {title}", axis, tuple(points), top=1.0)]
     return ()
 
 
-def _point(row: KeyRow, of: Figure) -> Point:
+BASELINES = "baselines"
+"""Series of the baselines in the chart."""
+
+
+def _point(row: KeyRow, series: str, of: Figure) -> Point:
     return Point(
         row.rater,
-        "accuracy",
+        series,
         of.value,
         of.low,
         of.high,
         of.n_items,
         of.n_clusters,
         of.reason if not of.ok else "",
+        baseline=series == BASELINES,
     )
 
 
@@ -748,4 +761,15 @@ def key_lines(result: Snapshot) -> Iterator[CsvLine]:
                     )
 
 
-AGAINST_KEY = Section(KEY, key_views, key_lines, accuracies)
+def confusions(result: Snapshot) -> list[Table]:
+    """Return the confusion matrix of each key and rater, which files have in one table a key."""
+    return [
+        _confusion(title, table, row)
+        for title, table in headed(result, result.keys)
+        if _has_matrices(table)
+        for row in table.rows
+        if row.n
+    ]
+
+
+AGAINST_KEY = Section(KEY, "judge-agrees", key_views, key_lines, accuracies, page_tables=confusions)

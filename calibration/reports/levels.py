@@ -29,6 +29,8 @@ from calibration.reports.tables import (
     Switch,
     Table,
     View,
+    question_key,
+    table_key,
     tabulate,
 )
 from calibration.reports.wording import counted, crowd_of
@@ -36,8 +38,8 @@ from calibration.statistics import RatingError, Ratings, level_correlations
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.baselines import BASELINE, CHARACTERS, WORDS
 from calibration.statistics.core.ratings import Floats, Samples
-from calibration.statistics.level_correlations import LevelEntry, Options
-from calibration.statistics.level_scores import Frame, Kind, Scored, Scores, Units
+from calibration.statistics.level_correlations import APART, LevelEntry, Options
+from calibration.statistics.level_scores import EQUAL, Frame, Kind, Level, Scored, Scores, Units
 from calibration.statistics.panels import PANEL
 
 # From the answers to a question to the scores of its reference and rows, in common units.
@@ -278,21 +280,25 @@ def _tables(
     """Return a question's table; two if static continuations are mixed with rollouts or own turns."""
     empty = _empty(question, read.asked)
     if question.subject.question.level == "nominal":
-        return [replace(empty, reason="categories have no mean")]
+        return [replace(empty, reason="categories have no mean, so there is nothing to correlate")]
     if not empty.levels:
-        return [replace(empty, reason="whole dialogues have no turn level")]
+        return [
+            replace(empty, reason="ratings of whole dialogues have no turn level: choose dialogue or system")
+        ]
     laid = laid_out(question, read)
     try:
         reference, rows = sides(question, read, laid, definition.samples)
     except RatingError as error:
         return [replace(empty, reason=str(error))]
     if reference is None:
-        reference_name = "nobody" if read.asked.reference == MEAN_OF_PEOPLE else read.asked.reference
-        return [
-            replace(empty, reason=f"the reference is missing: {reference_name} did not answer this question")
-        ]
+        nobody = "no person answered" if read.asked.reference == MEAN_OF_PEOPLE else ""
+        reason = (
+            f"{nobody or f'{read.asked.reference} did not answer'} this question, so there is no reference"
+        )
+        return [replace(empty, reason=reason)]
     if not rows:
-        return [replace(empty, reason="nobody else answered it, nor a question that answers it")]
+        reason = "only the reference answered this question or one that is read as an answer to it"
+        return [replace(empty, reason=reason)]
     if definition.baselines:
         rows = [*rows, *by_length(question, laid, rows, lengths)]
     frames = laid.frames.get(TURN), laid.frames.get(DIALOGUE)
@@ -342,7 +348,7 @@ def _correlated(
     """Correlate the rows with the reference; a row without a score on these units is left out."""
     scored_numbers = [number for number, side in enumerate(scored.rows) if not np.isnan(side.values).all()]
     if np.isnan(scored.reference.values).all() or not scored_numbers:
-        return replace(empty, reason="the reference and the others did not answer about the same ones")
+        return replace(empty, reason="the reference and the other raters share no item")
     scored_rows = replace(scored, rows=tuple(scored.rows[number] for number in scored_numbers))
     try:
         table = level_correlations.level_table(
@@ -390,8 +396,8 @@ def _dot(point: level_correlations.SystemPoint) -> SystemDot:
 LEVELS = {"turn": "Turn level", "dialogue": "Dialogue level", "system": "System level"}
 CONTINUATION_KINDS = {"static": "static continuations", "rollout": "own turns and rollouts"}
 P = {
-    "clustered": "exchanging systems and dialogues of one side",
-    "item": "the usual test, which takes the units as independent",
+    "clustered": "a permutation test that exchanges the systems and dialogues of one rater",
+    "item": "the usual test, which assumes that items are independent",
 }
 FEW_SYSTEMS = 10
 LEFT_OUT = {"turns_left_out": "turns", "continuations_left_out": "dialogues"}
@@ -417,6 +423,35 @@ def labels_name(result: Snapshot, table: LevelTable) -> str:
     return f"{own} {table.about} labels"
 
 
+def level_key(start: str, table: LevelTable) -> str:
+    """Return the key of what is shown of a table: its question, its reference if not people, its items."""
+    reference = "" if table.reference == MEAN_OF_PEOPLE else table.reference
+    return table_key(start, question_key(table.question), reference, table.made)
+
+
+def narrowed(
+    table: LevelTable, rows: Sequence[LevelRow], levels: Sequence[Level], coefficients: Sequence[str]
+) -> LevelTable:
+    """Return a table with some of its rows and columns; the highest of a column is that of these rows."""
+    kept = [
+        replace(row, cells=tuple(c for c in row.cells if c.level in levels and c.coefficient in coefficients))
+        for row in rows
+    ]
+    best: dict[tuple[str, str], float] = {}
+    for row in kept:
+        for cell in row.cells if row.kind not in APART else ():
+            if cell.result.value is not None:
+                column = cell.level, cell.coefficient
+                best[column] = max(best.get(column, cell.result.value), cell.result.value)
+
+    def marked(row: LevelRow, cell: LevelEntry) -> LevelEntry:
+        value = None if row.kind in APART else cell.result.value
+        return replace(cell, best=value is not None and value >= best[cell.level, cell.coefficient] - EQUAL)
+
+    marked_rows = (replace(row, cells=tuple(marked(row, cell) for cell in row.cells)) for row in kept)
+    return replace(table, rows=tuple(marked_rows), levels=tuple(levels))
+
+
 def table_of(result: Snapshot, table: LevelTable) -> Table:
     """Return the table: one column per level and coefficient, and the shares that each row leaves out."""
     coefficients = list(dict.fromkeys(cell.coefficient for row in table.rows for cell in row.cells))
@@ -426,6 +461,7 @@ def table_of(result: Snapshot, table: LevelTable) -> Table:
     ]
     continuation_kind = f", {CONTINUATION_KINDS[table.made]}" if table.made else ""
     return tabulate(
+        level_key("levels", table),
         f"Correlation with {labels_name(result, table)}: {table.title} ({table.scheme_title})"
         f"{continuation_kind}",
         [*columns, *((key, LEFT_OUT[key]) for key in left_out_columns)],
@@ -488,18 +524,18 @@ def level_remarks(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
     people = counted(table.people, *crowd(figures(result)).units)
     reference = f", the mean of {people} as reference" if table.reference == MEAN_OF_PEOPLE else ""
     score = (
-        "mean over all its turns, or all its dialogues where these were labelled"
+        "mean of all its turns, or of all its dialogues if these were labelled"
         if levels.system_score == "all_turns"
-        else "mean over the means of its dialogues"
+        else "mean of the means of its dialogues"
     )
     group = f" Underlined: the highest for its {levels.best_per}." if levels.best_per else ""
     return (
         f"{turns}{units}, {counted(table.n_dialogues, 'dialogue')}, {counted(table.n_systems, 'system')}"
         f"{reference}. A system’s score is the {score}.",
-        f"Each figure stands above its {plan.level:.0%} interval ({plan.resamples:,} resamples of dialogues "
-        f"and systems, seed {plan.seed}).",
-        f"Star: p of 0.05 or more, by {P[levels.p]}. Bold: the highest of its column, people and baselines "
-        f"apart.{group}",
+        f"Below each figure: its {plan.level:.0%} interval ({plan.resamples:,} resamples of dialogues and "
+        f"systems, seed {plan.seed}).",
+        f"Star: not significant (p of 0.05 or more, by {P[levels.p]}). Bold: the highest of its column, "
+        f"without people and baselines.{group}",
         *_few_systems(table),
         *_without_interval(table),
         *_untested(table),
@@ -511,7 +547,10 @@ def _few_systems(table: LevelTable) -> list[str]:
     """Return a warning if there are so few systems that their order may be due to chance."""
     if "system" not in table.levels or not 3 <= table.n_systems < FEW_SYSTEMS:
         return []
-    return [f"{table.n_systems} systems are few: a high correlation of systems may be chance."]
+    return [
+        f"With only {table.n_systems} systems (fewer than {FEW_SYSTEMS}), even a high correlation of systems "
+        "may be chance."
+    ]
 
 
 def _without_interval(table: LevelTable) -> list[str]:
@@ -552,8 +591,9 @@ def _views(result: Snapshot, table: LevelTable, at: int, params: PageParams | No
             if len(selected) == 1
             else f"Systems by each row and by {labels_name(result, table)}"
         )
-        caption = ("One point a system, with its interval on both axes.",)
-        table_views.append(View(Table(title, []), caption, template=TEMPLATE, data=data))
+        caption = ("Each point is a system, with its interval on both axes.",)
+        scatter_table = Table(level_key("systems", table), title, [])
+        table_views.append(View(scatter_table, caption, template=TEMPLATE, data=data))
     return table_views
 
 
@@ -576,11 +616,13 @@ def charts(result: Snapshot) -> list[Chart]:
 
 def _charts_of(result: Snapshot, table: LevelTable, at: int) -> list[Chart]:
     labels = labels_name(result, table)
+    made = f", {CONTINUATION_KINDS[table.made]}" if table.made else ""
+    about = f": {table.title} ({table.scheme_title}){made}" if len(result.levels) > 1 else ""
     level = f"{result.definition.plan.level:.0%} intervals over dialogues"
     return [
         Chart(
             key=f"systems-{at}-{number}",
-            title=f"Systems by {row.name} and by {labels}",
+            title=f"Systems by {row.name} and by {labels}{about}",
             axis=f"{labels[:1].upper()}{labels[1:]}, {level}",
             points=(),
             dots=row.dots,
@@ -614,4 +656,4 @@ def _p(cell: LevelEntry) -> Figure:
     return Figure("p", value=cell.p, method=cell.p_method, n_items=n, n_clusters=n_clusters)
 
 
-SCORE_LEVELS = Section("levels", views, lines, charts, leads=True)
+SCORE_LEVELS = Section("levels", "by-level", views, lines, charts, leads=True)

@@ -22,7 +22,9 @@ from calibration.reports.tables import (
     View,
     as_printed,
     headed,
+    question_key,
     select_question,
+    table_key,
     tabulate,
 )
 from calibration.statistics.core.engine import Result
@@ -115,8 +117,8 @@ SHARES = {
 }
 ROUNDED = {"preference_strength", "preference_rank"}
 BOTH_WAYS = (
-    "Agreement reads every item both ways round, so that it does not matter which response bears which "
-    "number; kappa and alpha in a table of categories take first and second as they are numbered."
+    "Agreement counts every item in both orders, so the numbering of the responses does not matter. Kappa "
+    "and alpha in a table of categories use the numbering as it is."
 )
 
 
@@ -135,16 +137,17 @@ def preference_views(result: Snapshot, params: PageParams | None = None) -> list
     for title, table in selected:
         for place, sheet in enumerate(table.sheets):
             remarks = tuple(_preference_remarks(table, sheet, result, is_first=not place))
-            sheet_views.append(View(_table(title, sheet), remarks, switches if not place else ()))
+            key = table_key(KEY, question_key(table.ref), sheet.key, sheet.of)
+            sheet_views.append(View(_table(key, title, sheet), remarks, switches if not place else ()))
     return sheet_views
 
 
-def _table(title: str, sheet: PreferenceSheet) -> Table:
+def _table(key: str, title: str, sheet: PreferenceSheet) -> Table:
     rows = [
         Row(row.about, "", row.n_items, row.n_clusters, [cell and shown_as(cell) for cell in row.cells], True)
         for row in sheet.rows
     ]
-    return tabulate(f"{title}: {sheet.title}", sheet.columns, rows, first=sheet.first)
+    return tabulate(key, f"{title}: {sheet.title}", sheet.columns, rows, first=sheet.first)
 
 
 def shown_as(figure: Figure) -> Figure:
@@ -178,4 +181,4 @@ def preference_lines(result: Snapshot) -> Iterator[CsvLine]:
                         yield CsvLine(table.ref, table.title, figure.name, figure)
 
 
-PREFERENCES = Section(KEY, preference_views, preference_lines, leads=True)
+PREFERENCES = Section(KEY, "preferred", preference_views, preference_lines, leads=True)

@@ -13,7 +13,18 @@ from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import QuestionFigures, crowd, figures, label, leading_question, worded
 from calibration.reports.snapshot import Figure, QuestionRaters, RaterLine, RepeatLine, Snapshot, recorded
-from calibration.reports.tables import CsvLine, PageParams, Row, Section, Table, View, as_printed, tabulate
+from calibration.reports.tables import (
+    CsvLine,
+    PageParams,
+    Row,
+    Section,
+    Table,
+    View,
+    as_printed,
+    question_key,
+    table_key,
+    tabulate,
+)
 from calibration.reports.wording import Crowd, counted, join_names
 from calibration.statistics import Plan, Record, Result, ratings_from_records
 from calibration.statistics.analysis import BY_F
@@ -101,9 +112,9 @@ def _reference(ratings: Ratings, rater: str, answers: Ratings) -> Floats | None:
 # Intraclass correlations with intervals from the F distribution, beside those from resampling.
 
 ASSUMES = (
-    "These intervals take items for independent and their effects for normal (McGraw and Wong 1996): turns "
-    "of one dialogue are alike, which makes them too short. They serve where there are so few dialogues that "
-    "resampling says little. With missing ratings there is none."
+    "F intervals assume that items are independent and their effects normal (McGraw and Wong 1996). Turns of "
+    "one dialogue are alike, so for turns these intervals are too narrow. Use them where there are too few "
+    "dialogues to resample. They need complete ratings."
 )
 
 
@@ -115,7 +126,7 @@ def intraclass_views(result: Snapshot, params: PageParams | None = None) -> list
     rows = [row for title, question in label(figures(result)) for row in _rows(title, question, names)]
     columns = [(name, worded(name.removesuffix(BY_F)).heading) for name in names]
     title = "Intraclass correlations with F intervals"
-    return [View(tabulate(title, columns, rows), (ASSUMES,))]
+    return [View(tabulate("intraclass", title, columns, rows), (ASSUMES,))]
 
 
 def _rows(title: str, question: QuestionFigures, names: list[str]) -> list[Row]:
@@ -152,33 +163,32 @@ def intraclass_lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(question.ref, question.title, entry.name, entry)
 
 
-INTRACLASS = Section("intraclass", intraclass_views, intraclass_lines)
+INTRACLASS = Section("intraclass", "paper-tables", intraclass_views, intraclass_lines)
 
 
 # Text under the tables of raters: the meaning of the figures, and raters who are not compared.
 
 MEANS = (
-    "The rest of a rater are the {many} other than it (where there are none, the other raters), on the items "
-    "that both rated. Below 0 a rater rates lower than the rest."
+    "“The rest” of a rater are the other {many} (without any, the other raters), on the items that both "
+    "rated. Less the rest: below 0, the rater rates lower than the rest."
 )
 SEVERITY = (
-    "Severity fits value = item + rater by least squares, so that nobody looks severe for having had the "
-    "weak items; 0 is the average {one}, each by the number of ratings, below 0 a rater is severe (rates "
-    "lower), above 0 lenient. It takes a rater to be off by the "
-    "same amount on every item. Misfit is the mean square of what the model leaves, over that of all: about "
-    "1 where a rater is as predictable as the others, above 1 where it is less so."
+    "Severity: below 0, the rater is severe (rates lower than the average {one}); above 0, lenient. It fits "
+    "value = item + rater by least squares, so harder items do not count against a rater, and assumes the "
+    "same shift on every item. Misfit: about 1 where a rater is as predictable as the others, above 1 where "
+    "it is less so (mean square of the residuals, divided by that of all raters)."
 )
 SPREAD = (
-    "Spread: standard deviation over that of the rest; below 1 a rater keeps to the middle. Ends: share of "
-    "ratings at either end of the scale, less that of the rest. Limits: 95 in 100 single differences from "
-    "the rest lie between them, if these are normal."
+    "Spread: standard deviation divided by that of the rest; below 1, the rater keeps to the middle of the "
+    "scale. Ends: share of ratings at either end of the scale, less that of the rest. Limits: 95% of single "
+    "differences from the rest lie between them, if differences are normal."
 )
 FEW = 10
 """Number of dialogues below which resampling says little about the error of a figure."""
-ALPHA = "α gained: α of the rest with the rater less α without it, on the same resamples."
+ALPHA = "α gained: α with the rater, less α without the rater, on the same resamples."
 REPEATED = (
-    "Answering alike is not answering right: a rater can repeat its mistakes. pass^k: the chance that all k "
-    "answers are so; right is what the answer key, else most people, say."
+    "The same answer is not always the right answer: a rater can repeat its mistakes. pass^k: the chance "
+    "that all k answers are so. Right is what the answer key says, else what most people say."
 )
 
 
@@ -200,14 +210,15 @@ def notes(raters: QuestionRaters, people: Crowd) -> tuple[str, ...]:
     sentences += _remark_over_pairs(raters, people)
     few = sum(figure.n_clusters < FEW for row in raters.rows for figure in row.figures[:1])
     if few:
-        n_raters = counted(few, "rater")
+        their = "the intervals of this rater are" if few == 1 else "their intervals are"
         sentences.append(
-            f"{n_raters} answered in fewer than {FEW} dialogues: their intervals run far too short."
+            f"{counted(few, 'rater')} answered in fewer than {FEW} dialogues: {their} far too narrow."
         )
     if raters.unidentified and raters.rows:
+        has = "has" if raters.unidentified == 1 else "have"
         sentences.append(
-            f"{counted(raters.unidentified, 'rater')} unidentified: a slot is not one {people.one} across "
-            "items, so it has no row."
+            f"{counted(raters.unidentified, 'anonymous slot')} {has} no row, because a slot may be a "
+            f"different {people.one} on every item."
         )
     return tuple(sentences)
 
@@ -221,20 +232,18 @@ def _group_remarks(raters: QuestionRaters, people: Crowd) -> list[str]:
         groups_text = "; ".join(join_names(group) for group in joined[:3]) + (
             " and others" if len(joined) > 3 else ""
         )
-        text = f"These raters fall into {len(sizes)} groups that share no item"
+        text = f"The raters form {len(sizes)} groups that share no item with each other"
         text += f" ({groups_text})" if groups_text else ""
         text += (
-            f"; {join_names(alone)} {'shares' if len(alone) == 1 else 'share'} none with anybody"
+            f"; {join_names(alone)} {'shares' if len(alone) == 1 else 'share'} no item with anybody"
             if alone
             else ""
         )
-        return [
-            f"{text}. Severities of different groups cannot be compared: each group has a zero of its own."
-        ]
+        return [f"{text}. Compare severities only within a group: each group has its own zero."]
     if raters.through_judges:
         return [
-            f"The {people.many} share no items that would join all of them: their severities are compared "
-            "through judges, and rest on these rating all items by the same standard."
+            f"Not all {people.many} are connected by items they share, so their severities are compared "
+            "through judges. This assumes that the judges rate all items by the same standard."
         ]
     return []
 
@@ -246,8 +255,8 @@ def _remark_over_pairs(raters: QuestionRaters, people: Crowd) -> list[str]:
     name = worded(over.name.removeprefix("over_raters_")).name
     ends = f"{number(over.low, 2)} to {number(over.high, 2)}"
     return [
-        f"Over pairs of {people.many} {name} is {number(over.value, 3)} on average; had other {people.many} "
-        f"been asked about these items, {ends}."
+        f"{name} is {number(over.value, 3)} on average over pairs of {people.many}; with other "
+        f"{people.many} on the same items it could be {ends}."
     ]
 
 
@@ -258,7 +267,8 @@ def unknown(titled: Sequence[tuple[str, Any, QuestionRaters]]) -> tuple[str, ...
         if raters.reason and not raters.rows:
             by_reason.setdefault(raters.reason, []).append(title)
     return tuple(
-        f"On {join_names(titles)} no rater is described: {reason}." for reason, titles in by_reason.items()
+        f"There are no figures per rater on {join_names(titles)}: {reason}."
+        for reason, titles in by_reason.items()
     )
 
 
@@ -311,7 +321,7 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     described = [question for question in titled if question[2].rows or question[2].repeats]
     if not described:
         reasons = unknown(titled)
-        return [View(Table("Raters, one by one", []), reasons)] if reasons else []
+        return [View(Table(KEY, "Raters, one by one", []), reasons)] if reasons else []
     if params is not None:
         return [_page(described, unknown(titled), params)]
     rater_views = [
@@ -344,7 +354,7 @@ def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PagePa
         (*notes(question[2], question[1].crowd), *meaning([question[2]], question[1].crowd)),
     )
     return View(
-        Table(f"Raters, one by one: {question[0]}", []),
+        Table(table_key(KEY, question_key(selected)), f"Raters, one by one: {question[0]}", []),
         undescribed,
         template="calibration/_raters.html",
         data=page,
@@ -360,27 +370,43 @@ def _titled(result: Snapshot) -> list[Titled]:
 def _tables(titled: Titled) -> list[Table]:
     """Return a question's tables with rows: ratings, agreement, repeated answers, and pass^k."""
     title, question, raters = titled
+
+    def key(variant: str) -> str:
+        return table_key(KEY, question_key(question.data.ref), variant)
+
     rates = RATES | ({"rater_mean": InReports("", "Share")} if question.data.level == "binary" else {})
     with_rest = InReports("", f"{worded(raters.statistic).symbol or 'Agreement'} with the rest")
     agrees = AGREES | {"rater_with_rest": with_rest}
     rater_tables = [
-        _table(f"How raters rate: {title}", rates, _sorted(raters.rows, "rater_severity")),
-        _table(f"How raters agree with the rest: {title}", agrees, _sorted(raters.rows, "rater_with_rest")),
+        _table(key("rate"), f"How raters rate: {title}", rates, _sorted(raters.rows, "rater_severity")),
+        _table(
+            key("agree"),
+            f"How raters agree with the rest: {title}",
+            agrees,
+            _sorted(raters.rows, "rater_with_rest"),
+        ),
     ]
-    for how, words in (("samples", "by their samples"), ("again", "asked twice")):
+    for how, words in (("samples", "over samples"), ("again", "over two occasions")):
         lines = [line for line in raters.repeats if line.how == how]
         columns = {f"{how}_{name}": columns_heading for name, columns_heading in SAME.items()}
-        rater_tables.append(_table(f"How alike raters answer, {words}: {title}", columns, lines))
+        rater_tables.append(
+            _table(key(how), f"How consistently raters answer, {words}: {title}", columns, lines)
+        )
     for start, outcome in PASSES.items():
         lines = [line for line in raters.repeats if any(f.name.startswith(start) for f in line.figures)]
         ks = sorted({int(f.name.removeprefix(start)) for n in lines for f in n.figures if start in f.name})
         columns = {f"{start}{k}": InReports("", f"k = {k}") for k in ks}
-        rater_tables.append(_table(f"Repeated answers, {outcome}: {title}", columns, lines))
+        rater_tables.append(
+            _table(key(start.strip("_")), f"Repeated answers, {outcome}: {title}", columns, lines)
+        )
     return [table for table in rater_tables if table.rows]
 
 
 def _table(
-    title: str, columns: Mapping[str, InReports], lines: Sequence[RaterLine] | Sequence[RepeatLine]
+    key: str,
+    title: str,
+    columns: Mapping[str, InReports],
+    lines: Sequence[RaterLine] | Sequence[RepeatLine],
 ) -> Table:
     """Return a table of the lines with one of the figures, and of the columns that some line fills."""
     used = [name for name in columns if any(line.figure(name) for line in lines)]
@@ -389,7 +415,7 @@ def _table(
         for line in lines
         if any(line.figure(name) for name in used)
     ]
-    return tabulate(title, [(name, columns[name].heading) for name in used], rows, first="Rater")
+    return tabulate(key, title, [(name, columns[name].heading) for name in used], rows, first="Rater")
 
 
 def _row(line: RaterLine | RepeatLine, cells: list[Figure | None]) -> Row:
@@ -441,7 +467,12 @@ def _pages(table: Table) -> list[Table]:
     if len(parts) == 1:
         return [table]
     return [
-        replace(table, title=f"{table.title} ({place} of {len(parts)})", rows=rows)
+        replace(
+            table,
+            key=f"{table.key}-{place}",
+            title=f"{table.title} ({place} of {len(parts)})",
+            rows=rows,
+        )
         for place, rows in enumerate(parts, 1)
     ]
 
@@ -463,7 +494,10 @@ def severity(result: Snapshot) -> list[Chart]:
         severities.sort(key=lambda pair: pair[1].value or 0.0)
         if len(severities) < FEWEST_DRAWN:
             return []
+        caption = ""
         if len(severities) > MOST_DRAWN:
+            half = MOST_DRAWN // 2
+            caption = f"The {half} lowest and the {half} highest of {len(severities):,} raters."
             severities = severities[: MOST_DRAWN // 2] + severities[-MOST_DRAWN // 2 :]
         points = tuple(
             Point(row.name, _kind(row), f.value, f.low, f.high, f.n_items, f.n_clusters, "")
@@ -471,7 +505,7 @@ def severity(result: Snapshot) -> list[Chart]:
         )
         level = f"{result.definition.plan.level:.0%} interval"
         axis = f"Lower (severe) or higher (lenient), items held equal, {level}"
-        return [Chart("severity", f"Who rates lower or higher: {title}", axis, points)]
+        return [Chart("severity", f"Who rates lower or higher: {title}", axis, points, caption=caption)]
     return []
 
 
@@ -489,4 +523,9 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(ref, title, raters.over.name, Figure.of(raters.over, raters=names, question=title))
 
 
-RATERS = Section(KEY, views, lines, severity)
+def page_tables(result: Snapshot) -> list[Table]:
+    """Return the tables of every question, long ones in one piece."""
+    return [table for titled in _titled(result) for table in _tables(titled)]
+
+
+RATERS = Section(KEY, "rater-by-rater", views, lines, severity, page_tables=page_tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from typing import Any
 
@@ -22,15 +22,18 @@ from calibration.renderings import (
     csv_text,
     escaped,
     fitted,
+    json_text,
+    latex_comment,
     markdown,
     markdown_table,
 )
-from calibration.reports import sentences, tables
+from calibration.reports import sentences, tables, verdicts
 from calibration.reports.snapshot import Figure, Marks, Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, CsvLine, Table
 from calibration.reports.view import (
     SECTIONS,
     how_asked,
+    keyed_tables,
     links,
     looks,
     openings_of,
@@ -38,7 +41,7 @@ from calibration.reports.view import (
     view_of,
     without_content,
 )
-from calibration.reports.wording import counted, interval, join_names
+from calibration.reports.wording import counted, interval, join_names, narrowing
 
 # Shared by the written formats of a report.
 
@@ -74,13 +77,18 @@ def summary(report: Report) -> str:
 
 
 def part_line(report: Report) -> str:
-    """Name the part of the split that a report shows."""
-    split = snapshot_of(report).split
-    if snapshot_of(report).definition.is_of_training:
+    """Name the part of the split that a report shows, and the subset to which it is narrowed."""
+    result = snapshot_of(report)
+    subset = narrowing(result)
+    return f"{_part(result)} {subset[0].upper()}{subset[1:]}." if subset else _part(result)
+
+
+def _part(result: Snapshot) -> str:
+    if result.definition.is_of_training:
         return "The training part: its dialogues are in no split."
-    if split is None:
+    if result.split is None:
         return "No split: all dialogues."
-    return f"Part {report.part} of split {split.name} (seed {split.seed})."
+    return f"Part {result.part} of split {result.split.name} (seed {result.split.seed})."
 
 
 def look_lines(report: Report) -> list[str]:
@@ -105,21 +113,25 @@ def headings(table: Table) -> list[str]:
 # A report as CSV: one line per figure, unrounded.
 
 COUNTS = ("n_items", "n_clusters", "n_raters", "n_missing")
+VALUES = ("value", "low", "high", "status", "reason", "flags")
+FIGURE_HEAD = ("raters", *VALUES, *COUNTS, "method", "part", "inputs_hash")
 
 
 def write_csv(report: Report) -> str:
-    """Return every figure: of the panel, pairs, the judge's test and gaps, then section by section."""
-    head = ["question", "title", "name", "raters", "value", "low", "high", "status", "reason", "flags"]
+    """Return the verdicts, then every figure: panel, pairs, the judge's test, gaps, and by section."""
     result = snapshot_of(report)
     by_section = (line for section in SECTIONS for line in section.lines(result))
-    rows = (_csv_row(line, report) for line in chain(_figures(result), by_section))
-    return csv_text(chain([[*head, *COUNTS, "method", "part", "inputs_hash"]], rows))
+    rows = (_csv_row(line, report) for line in chain(verdicts.lines(result), _figures(result), by_section))
+    return csv_text(chain([["question", "title", "name", *FIGURE_HEAD]], rows))
 
 
 def _csv_row(line: CsvLine, report: Report) -> list[object]:
-    figure = line.figure
+    return [line.ref, line.title, line.name, *_csv_figure(line.figure, report)]
+
+
+def _csv_figure(figure: Figure, report: Report) -> list[object]:
     return [
-        *(line.ref, line.title, line.name, "; ".join(figure.raters)),
+        "; ".join(figure.raters),
         *(figure.value, figure.low, figure.high, figure.status, figure.reason, " ".join(figure.flags)),
         *(getattr(figure, count) for count in COUNTS),
         *(figure.method, report.part, report.inputs_hash),
@@ -137,9 +149,13 @@ def _figures(result: Snapshot) -> Iterator[CsvLine]:
 
 def write_html(report: Report) -> str:
     """Return the report's page as a standalone file."""
+    return render_to_string("calibration/report_file.html", file_context(report))
+
+
+def file_context(report: Report) -> dict[str, Any]:
+    """Return the context of a page that stands by itself: its styles inline, no links into Concord."""
     styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
-    context = view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
-    return render_to_string("calibration/report_file.html", context)
+    return view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
 
 
 # A report as JSON: everything, unrounded.
@@ -185,6 +201,7 @@ def _added_entries(report: Report) -> dict[str, Any]:
     return {
         "looks_at_test": look_entries,
         "test_opened_for": opened,
+        "verdicts": verdicts.payloads(result),
         "answers": [asdict(answer) for answer in sentences.lede(result)],
         "caveats": sentences.caveats(result),
         "how_asked": how_asked(result),
@@ -193,31 +210,46 @@ def _added_entries(report: Report) -> dict[str, Any]:
 
 # A report's tables as LaTeX (booktabs), to be included in a paper.
 
+LATEX_NEEDS = f"{NEEDS}; under each value its interval"
 SIGNS = {"*": "$^{*}$", "†": r"$^{\dagger}$"}
 
 
 def write_latex(report: Report) -> str:
     """Return the agreement tables and the metrics table, with their inputs as a comment."""
     result = snapshot_of(report)
-    comments = [part_line(report), summary(report), f"inputs {report.inputs_hash}", *look_lines(report)]
-    comments += [*sentences.caveats(result), *how_asked(result)]
+    comments = [*_origin(report), *sentences.caveats(result), *how_asked(result)]
     comments += [f"Not printed: {text}" for text in without_content(result)]
-    lines = [_comment(text) for text in [report.study.name, *comments]]
-    lines += [f"{NEEDS}; under each value its interval"]
+    lines = [latex_comment(text) for text in comments]
+    lines += [LATEX_NEEDS]
+    if result.verdicts:
+        lines += [latex_comment("Verdicts"), *_verdicts_as_latex(result)]
     for table in tables_of(result):
-        rater_head = ["Who"] if table.compares else []
-        head = [table.first, *rater_head, "Items", *(text for _, text in table.columns)]
-        body = _rows_as_latex(table, rater_head, len(head))
-        above = _column_groups(table, len(head) - len(table.columns))
-        tabular = _table_as_latex(
-            head, body, table.notes, texts=1 + len(rater_head), above=above, remarks=table.remarks
-        )
-        lines += [_comment(table.title), *tabular]
+        lines += [latex_comment(table.title), *_latex(table)]
     return "\n".join([*lines, ""])
 
 
-def _comment(text: str) -> str:
-    return f"% {' '.join(text.split())}"
+def _verdicts_as_latex(result: Snapshot) -> list[str]:
+    """Return the table of verdicts, with the reasons and next steps below."""
+    rows, head = verdicts.text_rows(result), verdicts.HEADINGS[:-2]
+    body = [_line_as_latex([*map(escaped, row[:-2])]) for row in rows]
+    remarks = [f"{row[1]}, {row[0]}: {row[-2]} {row[-1]}".strip() for row in rows]
+    return _table_as_latex(head, body, (), texts=len(head), remarks=remarks)
+
+
+def _origin(report: Report) -> list[str]:
+    """Return the lines that say what a file's figures come from."""
+    inputs = f"inputs {report.inputs_hash}"
+    return [report.study.name, part_line(report), summary(report), inputs, *look_lines(report)]
+
+
+def _latex(table: Table) -> list[str]:
+    rater_head = ["Who"] if table.compares else []
+    head = [table.first, *rater_head, "Items", *(text for _, text in table.columns)]
+    body = _rows_as_latex(table, rater_head, len(head))
+    above = _column_groups(table, len(head) - len(table.columns))
+    return _table_as_latex(
+        head, body, table.notes, texts=1 + len(rater_head), above=above, remarks=table.remarks
+    )
 
 
 def _rows_as_latex(table: Table, rater_head: Sequence[str], columns: int) -> list[str]:
@@ -323,30 +355,16 @@ def write_markdown(report: Report) -> str:
     """Return the report's answers, caveats and tables."""
     result = snapshot_of(report)
     lines = [f"# {markdown(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
+    if result.verdicts:
+        columns = range(len(verdicts.HEADINGS))
+        lines += ["## Verdicts", ""]
+        lines += [*markdown_table(verdicts.HEADINGS, verdicts.text_rows(result), columns), ""]
     for answer in sentences.lede(result):
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
         lines += [f"- {markdown(answer.title)} {figure}{markdown(answer.text)}"]
     lines += [""] + [f"> - {markdown(sentence)}" for sentence in sentences.caveats(result)] + [""]
     for table in tables_of(result):
-        head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters"]
-        head += headings(table)
-        rows = [
-            [
-                row.question,
-                *([row.compared] if table.compares else []),
-                f"{row.n_items:,}",
-                f"{row.n_clusters:,}",
-            ]
-            + [_cell(c) for c in row.cells]
-            for row in table.rows
-        ]
-        rows = _under_headings(table, rows)
-        lines += [f"## {markdown(table.title)}", ""]
-        lines += [*markdown_table(head, rows, range(2 if table.compares else 1)), ""]
-        lines += [
-            *(f"- {markdown(sentence)}" for sentence in table.remarks),
-            *([""] if table.remarks else []),
-        ]
+        lines += [f"## {markdown(table.title)}", "", *_markdown(table)]
     if uncompared := result.uncompared:
         rows = [[q.title, q.scheme_title, join_names(q.raters), q.reason] for q in uncompared]
         lines += [
@@ -371,6 +389,24 @@ def write_markdown(report: Report) -> str:
         *(f"- Test: {markdown(t)}" for t in look_lines(report)),
     ]
     return "\n".join([*lines, "", f"Inputs: `{report.inputs_hash}`", ""])
+
+
+def _markdown(table: Table) -> list[str]:
+    """Return a table with its remarks as lines of Markdown, the last one empty."""
+    head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters", *headings(table)]
+    rows = [
+        [
+            row.question,
+            *([row.compared] if table.compares else []),
+            f"{row.n_items:,}",
+            f"{row.n_clusters:,}",
+            *(_cell(entry) for entry in row.cells),
+        ]
+        for row in table.rows
+    ]
+    lines = [*markdown_table(head, _under_headings(table, rows), range(2 if table.compares else 1)), ""]
+    remarks = [f"- {markdown(sentence)}" for sentence in table.remarks]
+    return [*lines, *remarks, ""] if remarks else lines
 
 
 def _cell(entry: Figure | None) -> str:
@@ -405,5 +441,107 @@ RENDERINGS: dict[str, Rendering[Report, str]] = {
         Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
         Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
         Rendering("html", "Web page", "html", "text/html; charset=utf-8", write_html),
+    )
+}
+
+
+# One table of a report as a file.
+
+
+@dataclass(frozen=True, slots=True)
+class TableOfReport:
+    """A table with its report."""
+
+    report: Report
+    table: Table
+
+
+def table_of_report(report: Report, key: str) -> TableOfReport | None:
+    """Return the table of a report with this key; None if it has none."""
+    table = keyed_tables(snapshot_of(report)).get(key)
+    return TableOfReport(report, table) if table else None
+
+
+def write_table_csv(source: TableOfReport) -> str:
+    """Return one line per figure of a table, unrounded, with its row and its column."""
+    table = source.table
+    rows = [
+        [row.heading, row.question, row.compared, name, text, *_csv_figure(figure, source.report)]
+        for row in table.rows
+        for (name, _), text, figure in zip(table.columns, headings(table), row.cells, strict=True)
+        if figure is not None
+    ]
+    return csv_text([["group", "row", "compared", "name", "column", *FIGURE_HEAD], *rows])
+
+
+def write_table_markdown(source: TableOfReport) -> str:
+    """Return a table with its title, its remarks, and where its figures come from."""
+    table = source.table
+    notes = [f"- {markdown(text)}" for text in _origin(source.report)]
+    return "\n".join([f"**{markdown(table.caption or table.title)}**", "", *_markdown(table), *notes, ""])
+
+
+def write_table_latex(source: TableOfReport) -> str:
+    """Return a table as a float with caption and label, with where its figures come from as a comment."""
+    comments = (latex_comment(text) for text in _origin(source.report))
+    return "\n".join([*comments, LATEX_NEEDS, *latex_float(source.table), ""])
+
+
+def latex_float(table: Table) -> list[str]:
+    """Return a table as lines of a LaTeX float, with its caption and label."""
+    return [
+        r"\begin{table}[t]",
+        rf"\caption{{{escaped(table.caption or table.title)}}}",
+        rf"\label{{tab:{table.key}}}",
+        *_latex(table),
+        r"\end{table}",
+    ]
+
+
+def write_table_json(source: TableOfReport) -> str:
+    """Return a table's rows with their figures by column, unrounded, and where they come from."""
+    table, report = source.table, source.report
+    columns = [
+        {"name": name, "heading": text}
+        for (name, _), text in zip(table.columns, headings(table), strict=True)
+    ]
+    rows = [
+        {
+            "group": row.heading,
+            "row": row.question,
+            "compared": row.compared,
+            "n_items": row.n_items,
+            "n_clusters": row.n_clusters,
+            "figures": {
+                name: {attribute.name: getattr(figure, attribute.name) for attribute in fields(Figure)}
+                for (name, _), figure in zip(table.columns, row.cells, strict=True)
+                if figure is not None
+            },
+        }
+        for row in table.rows
+    ]
+    return json_text(
+        {
+            "key": table.key,
+            "title": table.title,
+            "caption": table.caption,
+            "columns": columns,
+            "rows": rows,
+            "remarks": [*table.notes, *table.remarks],
+            "study": report.study.name,
+            "part": report.part,
+            "inputs_hash": report.inputs_hash,
+            "computed_at": report.created_at.isoformat(),
+        }
+    )
+
+
+TABLE_RENDERINGS: dict[str, Rendering[TableOfReport, str]] = {
+    form.key: form
+    for form in (
+        Rendering("json", "JSON", "json", "application/json", write_table_json),
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_table_csv),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_table_markdown),
+        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_table_latex),
     )
 }

@@ -9,7 +9,7 @@ from annotation.text.display import number
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.figures import JUDGE, crowd, figures, worded
+from calibration.reports.figures import JUDGE, crowd, figures, label, worded
 from calibration.reports.snapshot import (
     Figure,
     ScoreBin,
@@ -38,10 +38,7 @@ from calibration.statistics.scores import (
 
 RULE = "rule"
 MOST_CHARTS = 6
-FEW = (
-    " Some figures rest on fewer than 30 of the rarer answer: their intervals may hold the truth less often "
-    "than they say."
-)
+FEW = " Some figures rest on fewer than 30 items with the rarer answer, so their intervals may be too narrow."
 HEADINGS = {
     "balanced_accuracy": "Balanced acc.",
     "mae": "MAE",
@@ -171,7 +168,8 @@ def _switches(selected: str) -> tuple[Switch, ...]:
 
 def _thresholds(members: Sequence[ScoreMarks], rule: str) -> Table:
     columns = [(key, HEADINGS.get(key) or worded(key).heading) for key in MARKS]
-    return _table(f"Thresholds by {RULES[rule].name}", columns, members, [_mark(marks) for marks in members])
+    row_names = [_mark(marks) for marks in members]
+    return _table(f"thresholds-{rule}", f"Thresholds by {RULES[rule].name}", columns, members, row_names)
 
 
 def _mark(marks: ScoreMarks) -> str:
@@ -191,47 +189,53 @@ def _short(value: float) -> str:
 
 def _probabilities(members: Sequence[ScoreProbabilities]) -> Table:
     row_names = [f"{member.rater}, {METHODS[member.method]}" for member in members]
-    return _table("Scores as probabilities", list(OF_PROBABILITIES.items()), members, row_names)
+    columns = list(OF_PROBABILITIES.items())
+    return _table("probabilities", "Scores as probabilities", columns, members, row_names)
 
 
 def _maps(members: Sequence[ScoreMap]) -> Table:
     row_names = [f"{member.rater}, {MAPS[member.map]}" for member in members]
-    return _table("Scores on people’s scale", [(key, HEADINGS[key]) for key in ERRORS], members, row_names)
+    columns = [(name, HEADINGS[name]) for name in ERRORS]
+    return _table("scale_maps", "Scores on people’s scale", columns, members, row_names)
 
 
 def _table(
-    title: str, columns: list[tuple[str, str]], members: Sequence[Scored], row_names: Sequence[str]
+    key: str,
+    title: str,
+    columns: list[tuple[str, str]],
+    members: Sequence[Scored],
+    row_names: Sequence[str],
 ) -> Table:
     rows: list[Row] = []
     for member, text in zip(members, row_names, strict=True):
         cells: list[Figure] = _figures(member, [name for name, _ in columns])
         first = not rows or rows[-1].question != member.title
         rows.append(Row(member.title, text, cells[0].n_items, cells[0].n_clusters, [*cells], first=first))
-    return tabulate(title, columns, rows)
+    return tabulate(key, title, columns, rows)
 
 
 def _kept_apart(scores: Scores) -> str:
     if scores.held_out:
-        return "Learned on dev’s labels of this study, and shown here on test: nothing was learned on test."
+        return "Learned on the dev part of this study and shown on test."
     return (
-        f"Cross-fitted: the dialogues are dealt into {scores.folds} folds, and each item is read by what the "
-        "other folds teach, so no figure is of dialogues that were learned from."
+        f"Cross-fitted over {scores.folds} folds of dialogues: each fold is scored with what the other folds "
+        "teach, so no dialogue is scored with what was learned from it."
     )
 
 
 def _of_marks(scores: Scores, members: Sequence[ScoreMarks], result: Snapshot) -> tuple[str, ...]:
     people = crowd(figures(result)).many
     ties = max(marks.n_ties for marks in members)
-    ties_note = f" Items on which they tie are left out (up to {counted(ties, 'item')})." if ties else ""
+    ties_note = f" Items without a majority are left out (up to {counted(ties, 'item')})." if ties else ""
     threshold_note = (
-        "The threshold named is the one to use from now on"
+        "Use the threshold in the table from now on"
         if scores.held_out
-        else "The threshold named is learned on all of them, to be used on other dialogues"
+        else "The threshold in the table is learned on all dialogues: use it on other dialogues"
     )
     return (
         f"The reference is the majority of {people}.{ties_note}",
         f"{_kept_apart(scores)} {threshold_note}.",
-        "Of equally good thresholds the one counts that marks most nearly as many items as "
+        "Among equally good thresholds, the table shows the one that marks most nearly as many items as "
         f"{people} do, then the lowest.{FEW if _few(members) else ''}",
     )
 
@@ -242,19 +246,18 @@ def _few(members: Sequence[ScoreMarks]) -> bool:
 
 def _of_probabilities(scores: Scores) -> tuple[str, ...]:
     return (
-        f"{_kept_apart(scores)} ECE: mean distance of predicted and observed shares over ten bins of equal "
-        "width; it comes out too large on few items.",
-        "Brier score = reliability − resolution + uncertainty + within bins: the less of the first and the "
-        "more of the second, the better; uncertainty is the question’s own.",
+        f"{_kept_apart(scores)} ECE: mean distance between predicted and observed shares over ten bins of "
+        "equal width; with few items it is too large.",
+        "Brier score = reliability − resolution + uncertainty + within bins. Lower reliability and higher "
+        "resolution are better; uncertainty depends on the question alone.",
     )
 
 
 def _of_maps(scores: Scores, result: Snapshot) -> tuple[str, ...]:
     people = crowd(figures(result)).own
     return (
-        f"Errors against the {people} mean, in units of their scale. {_kept_apart(scores)}",
-        f"A map is worth something where its error is below that of the {people} mean for all, which reads "
-        "nothing of the score.",
+        f"Errors are differences from the {people} mean, in units of their scale. {_kept_apart(scores)}",
+        f"A map is useful if its error is below that of “{MAPS['mean']}”, which ignores the score.",
     )
 
 
@@ -270,14 +273,21 @@ def charts(result: Snapshot) -> list[Chart]:
     diagrams = list(pairs.values())[:MOST_CHARTS]
     n_more = len(pairs) - len(diagrams)
     more = (
-        f" {counted(n_more, 'more diagram')} would be drawn; their bins are in the JSON and CSV."
+        f" {counted(n_more, 'more diagram')} {'is' if n_more == 1 else 'are'} not drawn; the bins are in the "
+        "JSON and CSV."
         if n_more
         else ""
     )
-    return [_diagram(number, members, scores, more) for number, members in enumerate(diagrams, 1)]
+    headings = {question.data.ref: heading for heading, question in label(figures(result))}
+    return [
+        _diagram(number, headings.get(members[0].ref, members[0].title), members, scores, more)
+        for number, members in enumerate(diagrams, 1)
+    ]
 
 
-def _diagram(place: int, members: Sequence[ScoreProbabilities], scores: Scores, more: str) -> Chart:
+def _diagram(
+    place: int, heading: str, members: Sequence[ScoreProbabilities], scores: Scores, more: str
+) -> Chart:
     points = tuple(_point(member, place) for member in members for place in range(len(member.bins)))
     errors = "; ".join(
         f"ECE {METHODS[member.method]} {number(member.figures[0].value, 3)}" for member in members
@@ -285,7 +295,7 @@ def _diagram(place: int, members: Sequence[ScoreProbabilities], scores: Scores, 
     how = "learned on dev" if scores.held_out else "cross-fitted"
     return Chart(
         f"reliability-{place}",
-        f"Reliability of {members[0].rater} on {members[0].title}",
+        f"Reliability of {members[0].rater} on {heading}",
         "Share that people affirm",
         points,
         caption=f"{errors}. Each point is a bin of items (the larger, the more), {how}; on the dashed line "
@@ -339,4 +349,4 @@ def _figures(member: Scored, names: Sequence[str]) -> list[Figure]:
     ]
 
 
-SCORES = Section("scores", views, lines, charts)
+SCORES = Section("scores", "calibrated", views, lines, charts)

@@ -67,10 +67,12 @@ def _preferred(result: Snapshot) -> list[Answer]:
         for sheet in [sheet for sheet in table.sheets if sheet.key == "systems"][:1]:
             rates = [(row, c) for row in sheet.rows for c in row.cells if c and c.name == WIN_RATE and c.ok]
             if rates:
-                row, best = max(rates, key=lambda pair: pair[1].point)
+                best = max((rate for _, rate in rates), key=lambda rate: rate.point)
+                first = [other.about for other, rate in rates if rate.point == best.point]
+                has = "has" if len(first) == 1 else "share"
                 text = (
-                    f"Win rate of {row.about} by {sheet.of}, the highest of {len(sheet.rows)} systems, on "
-                    f"{units(table.item_kind, best.n_items)}."
+                    f"{join_names(first)} {has} the highest win rate of {len(sheet.rows)} systems, by the "
+                    f"votes of {sheet.of} on {units(table.item_kind, best.n_items)}."
                 )
                 win_rate = percent(best.point, 1)
                 return [Answer("Which system is preferred?", win_rate, _percent_interval(best), text)]
@@ -83,7 +85,7 @@ def _answer(title: str, entry: Figure, symbol: str, text: str) -> Answer:
 
 
 def _undefined(title: str, entry: Figure) -> Answer:
-    return Answer(title, "", "", f"No figure: {entry.reason}.")
+    return Answer(title, "", "", f"No value: {entry.reason}.")
 
 
 def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
@@ -91,7 +93,7 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
     question = leading_question(several_people)
     if question is None:
         return None
-    title = f"Do the {question.crowd.many} agree?"
+    title = f"How well do {question.crowd.many} agree?"
     entry = question.among("krippendorff_alpha")
     if entry is None:
         return None
@@ -99,11 +101,13 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         agreement = question.among("percent_agreement")
         if agreement is None or not ok(agreement):
             return _undefined(title, entry)
-        text = f"Share of pairs that agree on {question.title}, {_units(question, agreement)}."
-        text += f" There is no alpha: {entry.reason}."
+        text = (
+            f"Share of pairs of ratings that agree on {question.title}, over {_units(question, agreement)}."
+        )
+        text += f" Krippendorff’s alpha has no value: {entry.reason}."
         return Answer(title, percent(agreement.point), _percent_interval(agreement), text)
     text = (
-        f"Krippendorff’s alpha among {question.among_whom(entry)} on {question.title}, "
+        f"Krippendorff’s alpha of {question.among_whom(entry)} on {question.title}, over "
         f"{_units(question, entry)}.{_range(several_people)}"
     )
     return _answer(title, entry, worded("krippendorff_alpha").symbol, text)
@@ -116,7 +120,9 @@ def _range(questions: Sequence[QuestionFigures]) -> str:
     if len(values) < 2:
         return ""
     (low, worst), (high, best) = values[0], values[-1]
-    return f" Over {len(values)} questions it runs from {number(low)} ({worst}) to {number(high)} ({best})."
+    return (
+        f" Over {len(values)} questions, alpha runs from {number(low)} ({worst}) to {number(high)} ({best})."
+    )
 
 
 def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
@@ -197,10 +203,12 @@ def _verdict(gap: Figure, margin: Figure | None, crowd_words: Crowd) -> str:
         return f"The difference is {difference}."
     comparison = direction(gap.point, gap.low, gap.high)
     if comparison is None:
-        return f"A difference is not shown: {difference}."
-    verdict = f"It agrees with {crowd_words.many} {comparison} than they do with each other: {difference}"
+        return f"No difference is shown: {difference}."
+    verdict = (
+        f"The judge agrees with {crowd_words.many} {comparison} than they do with each other: {difference}"
+    )
     if beyond_one_more(gap.point, margin.value):
-        return f"{verdict}, more than one more {crowd_words.one} would differ."
+        return f"{verdict}, and one more {crowd_words.one} would hardly differ as much."
     return f"{verdict}; {unknown_of_one_more(len(gap.raters) - 1, crowd_words.many, crowd_words.one)}."
 
 
@@ -289,11 +297,11 @@ def headline_question(result: Snapshot) -> str:
     judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
     people, people_name = in_order(questions, HUMAN), crowd(questions).many
     if judges and people:
-        return f"{'Does' if len(judges) == 1 else 'Do'} {join_names(judges, 3)} agree with the {people_name}?"
+        return f"{'Does' if len(judges) == 1 else 'Do'} {join_names(judges, 3)} agree with {people_name}?"
     if metrics and people:
-        return f"{'Does' if len(metrics) == 1 else 'Do'} {join_names(metrics, 2)} follow the {people_name}?"
+        return f"{'Does' if len(metrics) == 1 else 'Do'} {join_names(metrics, 2)} follow {people_name}?"
     if people:
-        return f"Do the {people_name} agree with each other?"
+        return f"Do {people_name} agree with each other?"
     if result.preferences and not judges:
         return "Which system is preferred?"
     return "Do the judges agree with each other?" if judges else str(result.study)
@@ -343,10 +351,10 @@ def _fake_models(result: Snapshot) -> str:
     names = [rater.name for rater in result.answered if MARK in rater.name]
     if not names:
         return ""
-    verb, its = ("asks", "its") if len(names) == 1 else ("ask", "their")
+    is_fake, its = ("is a fake model", "its") if len(names) == 1 else ("are fake models", "their")
     return (
-        f"{join_names(names)} {verb} a fake model: {its} answers are planted in the texts, so these figures "
-        "are only for trying out."
+        f"{join_names(names)} {is_fake}: {its} answers are planted in the texts, so these figures are only "
+        "for trying out."
     )
 
 
@@ -355,8 +363,8 @@ def _fake_systems(result: Snapshot) -> str:
     if not names:
         return ""
     return (
-        f"Continuations by {join_names(list(names))} were written by a fake model, which understands "
-        "nothing: these figures are only for trying out."
+        f"A fake model, which understands nothing, wrote the continuations by {join_names(list(names))}: "
+        "these figures are only for trying out."
     )
 
 
@@ -374,8 +382,8 @@ def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[st
     rested = [(subject, figures) for question in questions for subject, figures in _resting(question)]
     single = [subject for subject, entries in rested if any(e.ok and e.n_clusters == 1 for e in entries)]
     if scheme == "clusters" and single:
-        where = "Everything" if len(single) == len(rested) else f"All that is known of {join_names(single)}"
-        yield f"{where} is of one dialogue, so nothing has an interval: more dialogues are needed."
+        on = "" if len(single) == len(rested) else f" on {join_names(single)}"
+        yield f"All ratings{on} are of one dialogue, so there are no intervals: rate more dialogues."
     with_interval = [(subject, [e for e in entries if e.low is not None]) for subject, entries in rested]
     with_interval = [(subject, entries) for subject, entries in with_interval if entries]
     for flag, least, how in TOO_FEW:
@@ -385,12 +393,12 @@ def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[st
         if not flagged:
             continue
         if scheme == "clusters" and len(counts) == 1 and len(flagged) == len(with_interval):
-            yield f"With {in_words(counts.pop())} {units}, fewer than {least}, the intervals are {how}."
+            yield f"With {in_words(counts.pop())} {units} (fewer than {least}), the intervals are {how}."
             continue
         where = join_names(
             [f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in flagged]
         )
-        yield f"With fewer than {least} {units} intervals are {how}: {where}."
+        yield f"With fewer than {least} {units}, intervals are {how}. This concerns {where}."
 
 
 def _spread(entries: Sequence[Figure]) -> str:
@@ -430,11 +438,11 @@ def _calls(result: Snapshot) -> Iterable[str]:
             kinds = join_names([f"{n:,} {kind}" for kind, n in row.kinds])
             why = f" ({kinds})" if kinds else ""
             moved = of_failures(result, row.rater)
-            yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label{why}.{moved}"
+            yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no answer{why}.{moved}"
         if row.doubtful:
             yield (
-                f"{row.rater} can hardly read {row.doubtful:,} of {row.calls:,} conversations "
-                f"({row.why}): what it says of them means little."
+                f"{row.rater} is unreliable on {row.doubtful:,} of {row.calls:,} conversations, whose text "
+                f"it can hardly read ({row.why})."
             )
 
 
@@ -443,11 +451,10 @@ def _without_turns(questions: list[QuestionFigures]) -> str:
     names = dict.fromkeys(rater.name for question in counts for rater in question.data.raters)
     if not names:
         return ""
-    gave = "gives" if len(names) == 1 else "give"
+    verb, name = ("counts", "names") if len(names) == 1 else ("count", "name")
     return (
-        f"{join_names(list(names))} {gave} counts of whole continuations without saying which turns they are "
-        "about: MCC, kappa, precision and recall compare turn by turn, so there are none for these; counts "
-        "are compared by continuation."
+        f"{join_names(list(names))} {verb} behaviours per continuation and {name} no turns. MCC, kappa, "
+        "precision and recall compare turn by turn, so they are missing; counts are compared by continuation."
     )
 
 
@@ -457,7 +464,7 @@ def _missing(result: Snapshot) -> str:
         return ""
     verb = "is" if missing == 1 else "are"
     return (
-        f"{missing:,} of {labels:,} answers {verb} missing with a reason; each figure uses the items it has."
+        f"{missing:,} of {counted(labels, 'answer')} {verb} missing; each figure uses the answers that exist."
     )
 
 
@@ -466,9 +473,8 @@ def _unidentified(questions: list[QuestionFigures]) -> str:
         return ""
     people = crowd(questions)
     return (
-        f"The {people.many} are unidentified: a slot is not one {people.one} across items. So only "
-        "statistics that treat raters as exchangeable are shown for them, and no kappa, correlation or "
-        "matrix of pairs."
+        f"Anonymous slots do not say which {people.one} gave a rating. So statistics of single raters are "
+        f"missing: no kappa, no correlation and no matrix of pairs of {people.many}."
     )
 
 
@@ -477,8 +483,8 @@ def _prevalence(questions: list[QuestionFigures]) -> str:
     if not titles:
         return ""
     return (
-        f"On {join_names(titles)} one answer has 90% of the ratings or more: chance-corrected agreement is "
-        "depressed there, so read percent agreement beside it."
+        f"On {join_names(titles)}, one answer has 90% of the ratings or more. This lowers agreement beyond "
+        "chance, such as kappa: read percent agreement beside it."
     )
 
 
@@ -488,7 +494,8 @@ def _constant(questions: list[QuestionFigures]) -> str:
         if names := _constant_raters(question):
             titles_by_raters.setdefault(join_names(names), []).append(question.title)
     return " ".join(
-        f"On {join_names(titles)} {names} gave one answer throughout, which says nothing about agreement."
+        f"On {join_names(titles)}, {names} gave the same answer to every item, which says nothing about "
+        "agreement."
         for names, titles in titles_by_raters.items()
     )
 
@@ -505,8 +512,8 @@ def _events(questions: list[QuestionFigures]) -> str:
     if not titles:
         return ""
     return (
-        f"On {join_names(titles)} figures rest on fewer than 30 of the rarer answer: their intervals may "
-        "hold the truth less often than they say."
+        f"On {join_names(titles)}, some figures rest on fewer than 30 items with the rarer answer, so their "
+        "intervals may be too narrow: rate more such items."
     )
 
 
@@ -528,20 +535,22 @@ def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
 
 
 def _refused(questions: list[QuestionFigures]) -> str:
-    return " ".join(f"{q.title} was not computed: {q.data.problem}." for q in questions if q.data.problem)
+    return " ".join(
+        f"There are no figures on {q.title}: {q.data.problem}." for q in questions if q.data.problem
+    )
 
 
 def _not_preferred(result: Snapshot) -> str:
     refused = [table for table in result.preferences if table.problem]
-    return " ".join(f"Preferences on {table.title} were not computed: {table.problem}." for table in refused)
+    return " ".join(f"There are no preferences on {table.title}: {table.problem}." for table in refused)
 
 
 def _repeated(questions: list[QuestionFigures]) -> str:
     repeated = sum(q.data.repeated for q in questions)
     if not repeated:
         return ""
-    answers = counted(repeated, "answer")
-    return f"{answers} repeat what the same rater said in another campaign; the first of each was kept."
+    answers, repeat = counted(repeated, "answer"), "repeats" if repeated == 1 else "repeat"
+    return f"{answers} {repeat} an answer of the same rater in another campaign; only the first counts."
 
 
 def _pairs_left_out(questions: list[QuestionFigures]) -> Iterable[str]:
@@ -557,17 +566,17 @@ def _left_out(result: Snapshot) -> str:
         return ""
     n = len({sentence.partition(" in ")[0] for sentence in result.left_out})
     people, are = ("person", "is") if n == 1 else ("people", "are")
-    return f"{in_words(n).capitalize()} {people} {are} left out, as of gold: {join_names(result.left_out)}."
+    return f"{in_words(n).capitalize()} {people} {are} left out, as in gold: {join_names(result.left_out)}."
 
 
 def _occasions(result: Snapshot) -> str:
     special = [name for name in result.occasions if name not in ("main", "imported")]
-    return f"These labels were given on a special occasion: {join_names(special)}." if special else ""
+    return f"Answers from outside the main work count here, too: {join_names(special)}." if special else ""
 
 
 def _split(result: Snapshot) -> str:
     if result.definition.is_of_training:
-        return "These dialogues are for training: what was fitted on them does worse on others."
+        return "These dialogues are for training: a judge tuned on them will do worse on other dialogues."
     if result.split is not None or not any(q.names(JUDGE) for q in figures(result)):
         return ""
-    return "The corpus has no split: a judge tuned on these dialogues will do worse on new ones."
+    return "The corpus has no split: a judge tuned on these dialogues will do worse on new dialogues."

@@ -21,7 +21,9 @@ from calibration.reports.tables import (
     View,
     count,
     headed,
+    question_key,
     select_question,
+    table_key,
 )
 from calibration.reports.wording import counted
 from calibration.statistics import Result
@@ -112,11 +114,11 @@ def _scale_ends(data: SubjectData, name: str) -> Ends | None:
 ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
 HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
 BOUNDS_REMARKS = (
-    "Each figure is that of the answered items, with the lowest and the highest that it could be had every "
-    "item it was asked been answered, in whatever way, beside people’s answers as they are. These are "
-    "bounds, no confidence intervals: they say nothing of chance.",
-    "A share, a mean, kappa, MCC and the like have sharp bounds: some way to answer reaches each end. Those "
-    "of correlations are conservative: no way to answer lies beyond, perhaps none reaches them.",
+    "Each figure is over the answered items. Lowest and highest are what it could be if every item had been "
+    "answered, whatever the answers, with people’s answers as they are. They are bounds, not confidence "
+    "intervals: they leave out chance.",
+    "Bounds of shares, means, kappa and MCC are sharp: some set of answers reaches each end. Bounds of "
+    "correlations are conservative: no set of answers lies beyond them, but perhaps none reaches them.",
 )
 
 
@@ -143,18 +145,18 @@ def figure_name(result: Result) -> str:
         return name
     words = worded(statistic_of(result.name)).name
     if result.name.startswith(GAP):
-        return f"{words}, less that of people with each other,"
+        return f"The gap in {words} to people"
     return f"{words} with the people’s mean" if result.name.startswith(WITH_MEAN) else words
 
 
 def sentence(result: Result, title: str) -> str:
     """Return a sentence with the bounds of a figure beside its reported value."""
-    where = f"{figure_name(result)} on {title} could lie between {_ends(result)}"
-    return f"{where}; the reported {number(result.value)} leaves them out"
+    where = f"{figure_name(result)} on {title} could be anywhere from {_ends(result)}"
+    return f"{where} (reported without them: {number(result.value)})"
 
 
 def _ends(result: Result) -> str:
-    return f"{number(result.low)} and {number(result.high)}"
+    return f"{number(result.low)} to {number(result.high)}"
 
 
 def leading_bound(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
@@ -173,7 +175,7 @@ def of_failures(result: Snapshot, rater: str) -> str:
         question = questions.get(row.ref)
         figure = leading_bound(row, question)
         if figure is not None:
-            change = f" Had they all been answered, {sentence(figure, row.title)}."
+            change = f" With all items answered, {sentence(figure, row.title)}."
             return change + (failure_note(row, figure, question) if question is not None else "")
     return ""
 
@@ -194,11 +196,11 @@ def failure_note(row: BoundsRow, figure: Figure, question: QuestionFigures) -> s
     gap, moved = question.gap(key, row.rater), row.figure(f"{GAP}{key}")
     gap_is_clear = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
     if gap_is_clear and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
-        return " That is enough to turn what is said of it beside people with each other."
+        return " This could reverse the comparison with people."
     is_mean = figure.name.startswith(WITH_MEAN)
     reported = question.with_mean(row.rater, key) if is_mean else question.with_people(key, row.rater)
     if reported is not None and _width(figure) > _width(reported) > 0:
-        return " That is wider than its interval: the failures matter more than chance does."
+        return " This is wider than the interval: the failures matter more than chance."
     return ""
 
 
@@ -212,19 +214,18 @@ def left_out(rows: Sequence[BoundsRow]) -> list[str]:
     for row in rows:
         for key, reason in row.unbounded:
             by_reason.setdefault(reason, {})[worded(key).name] = None
-    return [f"Not bounded: {', '.join(names)} ({reason})." for reason, names in by_reason.items()]
+    return [f"No bounds for {', '.join(names)}: {reason}." for reason, names in by_reason.items()]
 
 
 def counted_row(row: BoundsRow) -> str:
     """Count the items that a rater left unanswered, by cause."""
     rest = row.n_unanswered - row.n_failed
-    if row.n_failed and rest:
-        why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
-    else:
-        why = "each because a call failed" if row.n_failed else "each with a reason"
+    causes = [f"failed calls: {row.n_failed:,}"] if row.n_failed else []
+    causes += [f"no answer with a reason: {rest:,}"] if rest else []
     unanswered = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
-    some = f"; {row.n_partial:,} more lack some samples and count as answered" if row.n_partial else ""
-    return f"{unanswered}, {why}{some}"
+    lack = "lacks some samples and counts" if row.n_partial == 1 else "lack some samples and count"
+    some = f"; {row.n_partial:,} more {lack} as answered" if row.n_partial else ""
+    return f"{unanswered} ({'; '.join(causes)}){some}"
 
 
 # The table, and its lines in files.
@@ -261,7 +262,8 @@ def _table(title: str, rows: Sequence[BoundsRow], mean: str) -> Table:
         cells = [count(UNANSWERED, row.n_unanswered), *(row.figure(name) for name in names)]
         lines.append(Row(row.rater, row.kind, row.n_asked, _clusters(row), cells, first=True))
     columns = [(UNANSWERED, "Unanswered"), *((name, heading(name, mean)) for name in names)]
-    return Table(f"Had every item been answered: {title}", columns, lines, first="Rater")
+    key = table_key(KEY, question_key(rows[0].ref))
+    return Table(key, f"Bounds over unanswered items: {title}", columns, lines, first="Rater")
 
 
 def _clusters(row: BoundsRow) -> int:
@@ -277,7 +279,7 @@ def _ordered(names: set[str], rows: Sequence[BoundsRow]) -> list[str]:
 def _row_remarks(rows: Sequence[BoundsRow], question: QuestionFigures | None) -> Iterator[str]:
     for row in rows:
         figure = leading_bound(row, question)
-        more = f". Had they all been answered, {sentence(figure, row.title)}" if figure else ""
+        more = f". With all items answered, {sentence(figure, row.title)}" if figure else ""
         yield f"{counted_row(row)}{more}."
 
 
@@ -290,4 +292,4 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
             yield CsvLine(row.ref, row.title, entry.name, entry)
 
 
-UNANSWERED_ITEMS = Section(KEY, views, lines)
+UNANSWERED_ITEMS = Section(KEY, "judge-agrees", views, lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from django.db.models import Q
@@ -29,16 +30,49 @@ from calibration.reports import (
     tables,
     unanswered,
 )
-from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, label, worded
+from calibration.reports.figures import (
+    HUMAN,
+    JUDGE,
+    METRIC,
+    QuestionFigures,
+    crowd,
+    figures,
+    in_order,
+    label,
+    leading_question,
+    worded,
+)
+from calibration.reports.names import Names, names_of
+from calibration.reports.overview import overview
+from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
-from calibration.reports.tables import PageParams, Row, Section, Table, View, filled, items_params, tabulate
-from calibration.reports.wording import counted
+from calibration.reports.tables import (
+    Group,
+    ItemSet,
+    PageParams,
+    Row,
+    Section,
+    Table,
+    Topic,
+    View,
+    answered_items,
+    filled,
+    grouped,
+    items_params,
+    tabulate,
+    under_headings,
+)
+from calibration.reports.topics import TopicHeading, topic_headings, verdict_table
+from calibration.reports.wording import counted, narrowing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
 from calibration.statistics.table import STATISTICS
 from calibration.studies import study_actions as studies
 
-# Sections of a report, in the order of its page.
+MOST_CAUTIONS = 2
+"""Number of cautions that the page shows at once: the weightiest."""
+
+# Sections of a report, in the order of its files.
 
 SECTIONS: tuple[Section, ...] = (
     levels.SCORE_LEVELS,
@@ -72,15 +106,12 @@ def _sentence(row: Calls) -> str:
         [mode for mode in (AT_ONCE, IN_BATCHES) if mode in calls_by_mode],
     )
     if not modes:
-        return f"{row.rater} took the replies that equal requests of other runs had got, {_calls(n_cached)}."
+        return f"{row.rater} reused the replies to equal requests of other runs for {_calls(n_cached)}."
     how = modes[0]
     if len(modes) > 1:
         how = " and ".join(f"{mode} for {_calls(calls_by_mode[mode])}" for mode in modes)
-    cached = (
-        f"; {_calls(n_cached)} took the reply that an equal request of another run had got"
-        if n_cached
-        else ""
-    )
+    reused = "reuses" if n_cached == 1 else "reuse"
+    cached = f"; {_calls(n_cached)} {reused} the reply to an equal request of another run" if n_cached else ""
     return f"{row.rater} was asked {how}{cached}."
 
 
@@ -177,6 +208,41 @@ def _matrix(title: str, question: QuestionFigures, key: str) -> Matrix:
     return Matrix(question.data.ref, title, key, worded(key).name, ordered, names, rows[:-1])
 
 
+# Judges beside people, question by question: where the page lists their disagreements.
+
+
+@dataclass(frozen=True)
+class JudgedQuestion:
+    """A question that a judge and people answered; `items` are the parameters of its disagreements.
+
+    `judge` is the judge's name in the report, `name` the name to show.
+    """
+
+    ref: str
+    question: str
+    judge: str
+    name: str
+    items: str
+
+
+def failures(result: Snapshot, names: Names) -> list[JudgedQuestion]:
+    """Return each question with each judge that answered it beside people, the leading question first."""
+    questions = label(figures(result))
+    leading = leading_question([question for _, question in questions])
+    return [
+        JudgedQuestion(
+            question.data.ref,
+            title,
+            judge,
+            names.short(judge),
+            items_params(question, judge, tables.PEOPLE),
+        )
+        for title, question in sorted(questions, key=lambda pair: pair[1] is not leading)
+        if question.people
+        for judge in question.names(JUDGE)
+    ]
+
+
 # Means over pairs of raters, beside the figures of one table of all pairs that a report leads with.
 #
 # A mean over pairs misleads where raters share few items (docs/statistics/replacement.md), but many papers
@@ -193,18 +259,20 @@ def means(result: Snapshot) -> list[Table]:
     """
     keys = [key for key in STATISTICS if key in POOLED and key in result.definition.statistics]
     keys = [key for key in keys if key != "percent_agreement"]
-    rows: list[Row] = []
+    groups: list[Group] = []
     for title, question in label(figures(result)):
-        question_rows = [
-            _row(title, question, compared, cells) for compared, cells in _compared(question, keys)
+        placed = [
+            (items, judge, _row(title, question, compared, cells))
+            for items, judge, compared, cells in _compared(question, keys)
         ]
-        rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(question_rows)]
+        groups += grouped(title, question, placed)
+    rows = under_headings(groups)
     columns = [
         (name, f"{worded(key).heading}, {how}")
         for key in keys
         for name, how in ((key, "one table"), (f"mean_{key}", "mean over pairs"))
     ]
-    return [tabulate(TITLE, *filled(columns, rows))] if rows else []
+    return [tabulate("means", TITLE, *filled(columns, rows))] if rows else []
 
 
 def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> Row:
@@ -213,25 +281,30 @@ def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> R
     return Row(title, compared, items, clusters, cells, pooled=bool(question.data.pooled))
 
 
-def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
-    """Return rows of raters compared, with both figures of each statistic.
+def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[ItemSet, str, str, Both]]:
+    """Return rows: their items, their judge, the raters compared, and both figures of each statistic.
 
     Two people alone get no row if there are no judges, because both figures are the same.
     """
     crowd_words, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
-    compared_rows = []
+    compared_rows: list[tuple[ItemSet, str, str, Both]] = []
+
+    def add_people(items: ItemSet, judge: str, first: Sequence[str]) -> None:
+        cells = _both(question, "people", keys, first)
+        compared = question.counted_in(next((cell for cell in cells if cell), None))
+        compared_rows.append((items, judge, compared, cells))
+
     if len(people) > (1 if judges else 2):
-        cells = _both(question, "people", keys, people)
-        compared_rows.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
+        add_people(ItemSet(question.data.shared_items, 2), "", people)
     for judge in judges:
-        compared_rows.append((f"{judge} with {crowd_words.many}", _both(question, "judge", keys, [judge])))
-        compared_rows.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
-    return [
-        (compared, cells)
-        for compared, cells in compared_rows
-        if any(cell and cell.ok for cell in cells[1::2])
-    ]
+        items = answered_items(question, judge, 2)
+        if items not in [row[0] for row in compared_rows]:
+            add_people(items, judge, [judge])
+        with_people, gap = f"{judge} with {crowd_words.many}", f"gap of {judge}"
+        compared_rows.append((items, judge, with_people, _both(question, "judge", keys, [judge])))
+        compared_rows.append((items, judge, gap, _both(question, "gap", keys, [judge])))
+    return [row for row in compared_rows if any(cell and cell.ok for cell in row[-1][1::2])]
 
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
@@ -242,7 +315,9 @@ def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence
 
 def charts_of(result: Snapshot) -> list[charts.Chart]:
     """Return all charts of a report, in the order of its page."""
-    return [*charts.charts(result), *(chart for section in SECTIONS for chart in section.charts(result))]
+    leading = [chart for chart in [overview(result)] if chart is not None]
+    of_sections = [chart for section in SECTIONS for chart in section.charts(result)]
+    return [*leading, *charts.charts(result), *of_sections]
 
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
@@ -259,6 +334,16 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
     metrics = tables.metrics(result)
     last = [*means(result), *([metrics] if metrics else [])]
     return [*leading, *tables.agreement(result), *others, *last]
+
+
+def keyed_tables(result: Snapshot) -> dict[str, tables.Table]:
+    """Return every table of a report by its key: of its files, of the page alone, and of papers."""
+    by_key: dict[str, tables.Table] = {}
+    page_tables = (table for section in SECTIONS for table in section.page_tables(result))
+    published = (paper.table for paper in paper_tables(result))
+    for table in chain(tables_of(result), page_tables, published):
+        by_key.setdefault(table.key, table)
+    return by_key
 
 
 def sections(result: Snapshot, params: PageParams | None = None) -> list[tuple[Section, Sequence[View]]]:
@@ -279,25 +364,46 @@ def without_content(result: Snapshot) -> list[str]:
     return [view.why_empty for view in views if not view.has_content]
 
 
+@dataclass(frozen=True)
+class TopicView:
+    """A topic's fold on the page: its heading, charts, tables of agreement, and sections with content."""
+
+    heading: TopicHeading
+    is_open: bool
+    drawn: list[tuple[charts.Chart, SafeString]]
+    agreement: list[Table]
+    sections: list[tuple[Section, list[tuple[charts.Chart, SafeString]], Sequence[View]]]
+
+    @property
+    def has_content(self) -> bool:
+        """Whether there is anything to unfold."""
+        return bool(self.drawn or self.agreement or self.sections)
+
+
 def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
-    """Return the context of the report page: sentences, charts, tables, provenance.
+    """Return the context of the report page: verdicts, cautions, topics, provenance.
 
     `params` are the switches of its tables; None shows every variant of each table, as a file does.
     """
     result = snapshot_of(report)
     questions = figures(result)
+    study = report.study.pk if params is not None else None
+    cautions, names = sentences.caveats(result), names_of(report)
+    n_people = len(in_order(questions, HUMAN))
     return {
         "report": report,
         "result": result,
         "heading": sentences.headline_question(result) if report.study.automatic else report.study.name,
-        "answers": sentences.lede(result),
-        "caveats": sentences.caveats(result),
-        "charts": _with_svg(charts.charts(result)),
-        "agreement": tables.agreement(result),
-        "sections": [
-            (section, _with_svg(section.charts(result)), views) for section, views in sections(result, params)
-        ],
+        "verdicts": verdict_table(result, names, study=study, part=report.part),
+        "answers": [] if result.verdicts else sentences.lede(result),
+        "cautions": cautions[:MOST_CAUTIONS],
+        "other_cautions": cautions[MOST_CAUTIONS:],
+        "overview": _overview(result),
+        "people_counted": crowd(questions).counted(n_people) if n_people else "",
+        "failures": failures(result, names) if params is not None else [],
+        "topics": topics(result, names, params),
         "means": means(result),
+        "papers": paper_tables(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
         "matrices": matrices(result) if params is None else [],
@@ -313,8 +419,59 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "earlier": report.study.reports.exclude(pk=report.pk).filter(part=report.part)[:10],
         "links": links(result),
         "query": f"?snapshot={report.pk}",
+        "narrowing": narrowing(result),
         "everyone": _everyone(report.study),
     }
+
+
+def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[TopicView]:
+    """Return the topics with content, in the order of the page; those of the study's purpose are open.
+
+    Without judges and metrics, what would say how well a judge does says how well people do. Files have no
+    disagreements.
+    """
+    questions = figures(result)
+    has_judges = any(question.judging or question.names(METRIC) for question in questions)
+    agreement = tables.agreement(result)
+    by_topic: dict[Topic, TopicView] = {
+        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result, names).items()
+    }
+    judged: Topic = "judge-agrees" if has_judges else "people-agree"
+    by_topic[judged].agreement.extend(agreement)
+    if has_judges:
+        of_people = [table for table in map(tables.of_people, agreement) if table.rows]
+        by_topic["people-agree"].agreement.extend(of_people)
+    for chart, svg in _with_svg(_split_charts(result)[1]):
+        topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
+        by_topic[topic].drawn.append((chart, svg))
+    for section, views in sections(result, params):
+        topic = judged if section.topic == "judge-agrees" else section.topic
+        by_topic[topic].sections.append((section, _with_svg(section.charts(result)), views))
+    shown: set[Topic] = {"rater-by-rater", "method"}
+    if params is not None and any(q.people and q.names(JUDGE) for q in questions):
+        shown.add("failures")
+    if means(result) or paper_tables(result):
+        shown.add("paper-tables")
+    if tables.metrics(result):
+        shown.add("judge-agrees")
+    return [
+        replace(topic, is_open=any(section.leads for section, *_ in topic.sections))
+        for key, topic in by_topic.items()
+        if topic.has_content or key in shown
+    ]
+
+
+def _overview(result: Snapshot) -> tuple[charts.Chart, SafeString] | None:
+    """Return the picture at the top of the page, with people, judges and baselines on one axis."""
+    leading, _ = _split_charts(result)
+    return (leading, _trusted(leading)) if leading else None
+
+
+def _split_charts(result: Snapshot) -> tuple[charts.Chart | None, Sequence[charts.Chart]]:
+    """Return the picture at the top, and the charts of the sections below."""
+    below = charts.charts(result)
+    leading = overview(result)
+    return (leading, below) if leading or not below else (below[0], below[1:])
 
 
 def _everyone(study: Study) -> dict[str, Any] | None:

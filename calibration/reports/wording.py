@@ -8,7 +8,7 @@ from typing import Protocol
 
 from annotation.kinds import KINDS
 from annotation.text.display import number
-from calibration.reports.snapshot import Figure
+from calibration.reports.snapshot import Figure, Snapshot
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -68,6 +68,18 @@ def without(alone: Sequence[str], elsewhere: Sequence[str] = ()) -> str:
     parts = [f"{join_names(list(alone))}, who {share} no item with the others"] if alone else []
     parts += [f"{join_names(list(elsewhere))}, who {answer} on another scale"] if elsewhere else []
     return f" (without {'; without '.join(parts)})"
+
+
+def narrowing(result: Snapshot) -> str:
+    """Return `narrowed to system a, labels from 1 March 2026`; empty for a report of all labels.
+
+    Where no label is left, it says so.
+    """
+    subset = result.definition.subset
+    if not subset:
+        return ""
+    none = "" if result.answered else ": no label fits"
+    return f"narrowed to {subset.in_words()}{none}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,7 +225,7 @@ ALIKE: dict[str, Callable[[Pointing, Pointing], float]] = {
 }
 NOBODY = "nobody pointed at anything"
 NO_PAIR = "no two of these raters who gave the same answer both point at something"
-ALL_SAME = "no variation: all point at the same turns; the share in common is what can be said"
+ALL_SAME = "no variation: all point at the same turns; read the share in common instead"
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ from calibration.statistics.table import STATISTICS
 
 LIMIT = 0.15  # tail of the chi-square, for the little that R people may show of their differences
 Direction = Literal["more", "less"]
-TOO_FEW = "two raters do not show how far raters differ; three do"
+TOO_FEW = "two raters are too few to tell how far raters differ: three are needed"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def beyond_one_more(gap: float, margin: float | None) -> bool:
 
 def unknown_of_one_more(n_people: int, plural: str, singular: str) -> str:
     """Return the clause on missing knowledge: with these people, a gap may be that of one more person."""
-    return f"it takes more than {n_people} {plural} to show whether one more {singular} would differ as much"
+    return f"{n_people} {plural} are too few to tell whether one more {singular} would differ as much"
 
 
 def spread(people: Sample, weights: Floats) -> Spread:
@@ -297,9 +297,9 @@ def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | N
     if good:
         shared = np.array([len(m.items) for m, _ in good], dtype=np.float64)
         point = float(np.average([e.point for _, e in good], weights=shared))
-        replicates = _defined_mean(np.array([e.replicates for _, e in good]), shared)
+        replicates = defined_mean(np.array([e.replicates for _, e in good]), shared)
         jackknives = [e.leave_one_out for _, e in good if e.leave_one_out is not None]
-        jackknife = _defined_mean(np.array(jackknives), shared) if jackknives else None
+        jackknife = defined_mean(np.array(jackknives), shared) if jackknives else None
     used_members = [m for m, _ in (good or pairs)]
     columns = sorted({column for m in used_members for column in m.columns})
     items = np.unique(np.concatenate([m.items for m in used_members]))
@@ -320,7 +320,7 @@ def _mean_flags(of: Comparison, columns: Sequence[int], items: Ints, key: str) -
     return data_flags(sample, key) + (("constant_rater",) if any(sample.constant) else ())
 
 
-def _defined_mean(rows: Floats, shared: Floats) -> Floats:
+def defined_mean(rows: Floats, shared: Floats) -> Floats:
     """Weighted mean over pairs (rows) of the defined values; NaN where none is."""
     weights = np.where(np.isnan(rows), 0.0, shared[:, None])
     total = weights.sum(axis=0)

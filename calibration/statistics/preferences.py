@@ -238,7 +238,7 @@ def _shown_first(votes: Sequence[Vote], ordered_votes: Sequence[Vote], plan: Pla
     straight = sum(not v.swapped for v in decided)
     method = f"{straight:,} decided answers in the members' order, {len(decided) - straight:,} swapped"
     if not decided:
-        reason = "no answer decided between the two"
+        reason = "no answer prefers one of the two"
         return Result("shown_first", status="insufficient", reason=reason, method=method, **counts)
     rows = np.array([[1.0, float((v.label == SECOND) == v.swapped)] for v in decided])
     total, resampled = totals(codes([v.place for v in decided]), rows, plan)
@@ -364,7 +364,7 @@ def _tau(
         _tau_of(resampled),
         plan,
         method="pairs of all items together",
-        undefined="one of them told no members apart",
+        undefined="one of them ranked all members equally",
         **counts,
     )
 
@@ -411,7 +411,7 @@ def _w(ranks: Ranks, places: Mapping[str, str], plan: Plan) -> Result:
     counts: Counts = {"n_items": len(rows), "n_clusters": len(set(used)), "n_raters": len(raters)}
     counts["n_missing"] = len(ranks) * len(everybody) - sum(len(by_rater) for by_rater in ranks.values())
     if not rows:
-        reason = "no item that two raters ranked and one of them told members apart"
+        reason = "no item was ranked by two raters who did not both rank all members equally"
         return Result("kendall_w", status="insufficient", reason=reason, **counts)
     total, resampled = totals(codes(used), np.array(rows), plan)
     return finished(

@@ -67,7 +67,7 @@ REFUSED = (
 )
 
 
-OUTSIDE = "no interval: the corrected value lies outside what can be (few labels, or a judge that changed)"
+OUTSIDE = "no interval: the corrected value is impossible (there are few labels, or the judge has changed)"
 _Sample = tuple[Floats, Floats]
 """People's values, and the judge's with and without a person's beside them."""
 

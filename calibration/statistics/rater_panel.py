@@ -409,8 +409,8 @@ def over_raters(ratings: Ratings, columns: Sequence[int], statistic: str, plan: 
 
 
 ASIDE = frozenset({"key", "metric", "composite", "panel"})
-NOBODY = "nobody else answered it"
-UNKNOWN = "its raters are unidentified, and a slot is not one person across items"
+NOBODY = "no other rater answered it"
+UNKNOWN = "its raters are anonymous slots, and a slot may be a different person on every item"
 
 RATES: dict[str, InReports] = {
     "rater_mean": InReports("Mean", "Mean"),

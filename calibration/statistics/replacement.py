@@ -79,12 +79,9 @@ class Constant:
     @property
     def in_words(self) -> str:
         """Description of a constant that scores as well: by accuracy, by error."""
-        if self.score == "neg_rmse":
-            how = f"answering {self.label} to every item is off by {-self.value:.3f} on average"
-            return f"{how}, the judge by {-self.judge:.3f}"
-        how = "agrees with" if self.score == "accuracy" else "is as similar to"
-        scores = f"{how} people in {self.value:.3f}, the judge in {self.judge:.3f}"
-        return f"answering {self.label} to every item {scores}"
+        measure, sign = {"neg_rmse": ("error", -1)}.get(self.score, (self.score, 1))
+        scores = f"{measure} {sign * self.value:.3f} against {sign * self.judge:.3f} of the judge"
+        return f"answering {self.label} to every item does as well ({scores})"
 
 
 def best_constant(
@@ -310,7 +307,8 @@ def _too_few(tested: int, people: int, min_items: int) -> str:
     if people < MIN_PEOPLE:
         return f"the test needs {MIN_PEOPLE} people, and {people} answered"
     shared = f"share {min_items} items or more with the judge and another person"
-    return f"the test needs {MIN_PEOPLE} people who {shared}; {tested} of {people} do"
+    do = "does" if tested == 1 else "do"
+    return f"the test needs {MIN_PEOPLE} people who {shared}; {tested} of {people} {do}"
 
 
 def stand_in(test: AltTest, judge: str, agreement: Result | None, title: str = "") -> tuple[AltTest, StandIn]:
@@ -325,7 +323,9 @@ def stand_in(test: AltTest, judge: str, agreement: Result | None, title: str = "
         state: State = "not_passed" if rate.status == "undefined" else "cannot_say"
         return test, StandIn(judge, state, (rate.reason,))
     if (rate.value or 0.0) < BAR:
-        return test, StandIn(judge, "not_passed", (f"fewer than half of the {rate.n_raters - 1} people",))
+        people = rate.n_raters - 1
+        won = f"it can replace {round((rate.value or 0.0) * people)} of {people} people, fewer than half"
+        return test, StandIn(judge, "not_passed", (won,))
     reasons = {}
     if reason := _not_beyond_chance(agreement, title):
         reasons[BY_CHANCE] = reason
@@ -349,7 +349,7 @@ def _not_beyond_chance(agreement: Result | None, title: str) -> str:
         if agreement.low > 0:
             return ""
         ends = f"{_format_signed(agreement.low)} to {_format_signed(agreement.high)}"
-    return f"its {title} with people is not shown to lie above 0: {_format_signed(agreement.value)} ({ends})"
+    return f"its {title} with people could be chance: {_format_signed(agreement.value)} ({ends})"
 
 
 def _format_signed(value: float) -> str:
@@ -455,7 +455,7 @@ class _Setting:
             result = self._result(name, value, replicates)
             over = f"; q divided by {self.judges} judges"
             return replace(result, method=result.method + over) if name == CORRECTED else result
-        reason = f"{self.one_value} gave one value throughout, which passes nothing"
+        reason = f"{self.one_value} gave one value throughout, so it cannot pass"
         flags = ("constant_rater",)
         return Result(name, status="undefined", reason=reason, method=self.method, flags=flags, **self.counts)
 

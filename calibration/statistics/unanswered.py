@@ -415,7 +415,7 @@ CONSERVATIVE = "conservative: no way to answer lies beyond, perhaps none reaches
 NO_INTERVAL = "bounds over every way to answer what is unanswered, no confidence interval"
 NO_ENDS = "its scale has no ends"
 NO_METHOD = "there is no proven method for it"
-OVER_PAIRS = "beside several people it is a mean over pairs of raters"
+OVER_PAIRS = "with several people it is a mean over pairs of raters"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,16 @@ import numpy as np
 
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
-from calibration.reports import behaviours, judges, levels, preferences, raters, scores, unanswered
+from calibration.reports import (
+    behaviours,
+    judges,
+    levels,
+    preferences,
+    raters,
+    scores,
+    unanswered,
+    verdicts,
+)
 from calibration.reports.figures import HUMAN, METRIC
 from calibration.reports.snapshot import (
     FORMAT,
@@ -18,6 +28,7 @@ from calibration.reports.snapshot import (
     Figure,
     Link,
     Question,
+    RaterVerdict,
     Snapshot,
     SplitUsed,
     Totals,
@@ -26,12 +37,11 @@ from calibration.reports.snapshot import (
 from calibration.reports.wording import PEOPLE, Crowd, crowd_of
 from calibration.statistics import Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, f_intervals, mean_of
-from calibration.statistics.core.ratings import RatingError
+from calibration.statistics.core.ratings import Ints, RatingError
 from calibration.statistics.replacement import StandIn
 from calibration.studies.inputs import Inputs, pooled
 
 Progress = Callable[[int, int], None]
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
@@ -40,9 +50,12 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
     panels = judges.Panels(definition, inputs.part, inputs.learning)
     subjects = [panels.among(data) for data in inputs.subjects]
     todo = [*subjects, *pooled(subjects)]
-    questions = []
+    questions: list[Question] = []
+    all_verdicts: list[RaterVerdict] = []
     for number, data in enumerate(todo, 1):
-        questions.append(_question(data, definition, is_pooled=number > len(subjects)))
+        question, its_verdicts = _question(data, inputs, is_pooled=number > len(subjects))
+        questions.append(question)
+        all_verdicts += its_verdicts
         if progress:
             progress(number, len(todo))
     campaign = inputs.scope.campaign
@@ -74,6 +87,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         fake_systems=inputs.fake_systems,
         evidence=behaviours.evidence_tables(inputs.evidence, definition),
         preferences=preferences.preference_tables(inputs.compared, definition),
+        verdicts=tuple(all_verdicts),
         floors=judges.floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, definition),
     )
 
@@ -94,8 +108,10 @@ def _counts(subjects: Sequence[SubjectData]) -> Totals:
     )
 
 
-def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> Question:
-    question = data.subject.question
+def _question(
+    data: SubjectData, inputs: Inputs, *, is_pooled: bool
+) -> tuple[Question, tuple[RaterVerdict, ...]]:
+    question, definition = data.subject.question, inputs.definition
     described = recorded(
         Question,
         question,
@@ -109,23 +125,28 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
     try:
         ratings = data.ratings(definition.samples)
     except RatingError as error:
-        return replace(described, problem=str(error))
-    of_people: Bools = np.any(~np.isnan(ratings.values[:, list(ratings.of_kind(HUMAN))]), axis=1)
+        return replace(described, problem=str(error)), ()
+    n_people = (~np.isnan(ratings.values[:, list(ratings.of_kind(HUMAN))])).sum(axis=1)
     described = replace(
         described,
-        raters=_answerers(data, ratings, of_people),
+        raters=_answerers(data, ratings, n_people),
         n_items=ratings.n_items,
         n_clusters=ratings.n_clusters,
-        people_items=int(of_people.sum()),
+        people_items=int((n_people > 0).sum()),
+        shared_items=int((n_people > 1).sum()),
     )
-    return _compared(described, ratings, definition)
+    return _compared(described, ratings, inputs)
 
 
-def _compared(described: Question, ratings: Ratings, definition: Definition) -> Question:
+def _compared(
+    described: Question, ratings: Ratings, inputs: Inputs
+) -> tuple[Question, tuple[RaterVerdict, ...]]:
     """Compute all applicable comparisons of people, judges and keys; metrics are compared with people only.
 
-    A metric that uses the question's categories is compared like a judge.
+    A metric that uses the question's categories is compared like a judge. The verdicts follow from these
+    ratings and the alternative annotator tests.
     """
+    definition = inputs.definition
     metrics = [column for column in ratings.of_kind(METRIC) if not ratings.on_scale[column]]
     others = [column for column in range(len(ratings.raters)) if column not in metrics]
     title = described.title
@@ -138,15 +159,24 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
         epsilon=definition.epsilon,
     )
     pairs = compared.pairs + _with_metrics(ratings, metrics, title, definition)
-    return replace(
+    stand_ins = tuple(_called(verdict, crowd) for verdict in compared.stand_ins)
+    question = replace(
         described,
         panel=_figures(compared.panel, crowd),
         pairs=_figures(pairs, crowd),
         replacement=_figures(compared.replacement, crowd),
         gaps=_figures(compared.gaps, crowd),
         pairs_left_out=compared.left_out,
-        stand_ins=tuple(_called(verdict, crowd) for verdict in compared.stand_ins),
+        stand_ins=stand_ins,
         f_intervals=_figures(f_intervals(ratings.take(others), compared.panel, definition.plan.level), crowd),
+    )
+    return question, verdicts.verdicts_of(
+        question,
+        ratings,
+        stand_ins=stand_ins,
+        crowd=crowd,
+        lengths=inputs.lengths,
+        definition=definition,
     )
 
 
@@ -194,10 +224,10 @@ def _with_metrics(
     ).pairs
 
 
-def _answerers(data: SubjectData, ratings: Ratings, of_people: Bools) -> tuple[Answerer, ...]:
+def _answerers(data: SubjectData, ratings: Ratings, n_people: Ints) -> tuple[Answerer, ...]:
     """Describe the raters: number of items answered and missing, and the mean answer.
 
-    `of_people` marks the items that a person rated.
+    `n_people` are the numbers of people who rated each item.
     """
     missing: dict[str, int] = {}
     samples: dict[str, set[int]] = {}
@@ -221,7 +251,9 @@ def _answerers(data: SubjectData, ratings: Ratings, of_people: Bools) -> tuple[A
             missing=missing.get(name, 0),
             samples=len(samples.get(name, {0})),
             simulated=_is_simulated(name, data),
-            n_of_people=int((of_people & is_answer).sum()),
+            n_of_people=int(((n_people > 0) & is_answer).sum()),
+            n_shared=int(((n_people > 1) & is_answer).sum()),
+            answered_items=hashlib.sha256(np.packbits((n_people > 0) & is_answer).tobytes()).hexdigest()[:16],
         )
 
     return tuple(answerer(column, name) for column, name in enumerate(ratings.raters))

@@ -31,6 +31,7 @@ from calibration.ratings.ratings import (
     subjects_of,
 )
 from calibration.ratings.scope import Census, QuestionInfo, Scope, census, of_study
+from calibration.ratings.subsets import check_subset
 from calibration.ratings.votes import Compared, Uncompared, compared, uncompared
 from calibration.reports.snapshot import FORMAT
 from calibration.statistics import Record
@@ -123,6 +124,7 @@ def read(study: Study, part: str) -> Inputs:
     """Read a study's inputs. Raises DefinitionError if its definition no longer fits the labels."""
     scope = of_study(study)
     definition = parse(study.definition)
+    check_subset(study.corpus, definition.subset)
     split = split_of(study)
     stamp = scope.stamp()
     counted = census(scope)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,6 +19,7 @@ from calibration.ratings import levels
 from calibration.ratings.definitions import Definition, parse
 from calibration.ratings.ratings import subjects_of
 from calibration.ratings.scope import Census, of_study, offered, scope_of
+from calibration.ratings.subsets import check_subset
 from calibration.reports.snapshot import is_readable, to_json
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
@@ -50,7 +52,8 @@ def create(
     if Study.objects.filter(name=name.strip()).exists():
         raise StudyError(f"there is a study called {name.strip()!r} already")
     parsed = parse(definition)
-    scope = scope_of(corpus, campaign, parsed.split)
+    check_subset(corpus, parsed.subset)
+    scope = replace(scope_of(corpus, campaign, parsed.split), subset=parsed.subset)
     counted = offered(scope)
     subjects_of(parsed, counted)
     levels.check(scope, parsed, counted)
@@ -117,7 +120,7 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
     Raises DefinitionError if the definition no longer fits the labels, StudyError for a part that may not be
     shown: test before it was opened, or all if there is a split.
     """
-    _check_part(study, part)
+    check_part(study, part)
     read = inputs.read(study, part)
     _check_opened(read)
     if read.split is not None:
@@ -139,7 +142,8 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
     return report
 
 
-def _check_part(study: Study, part: str) -> None:
+def check_part(study: Study, part: str) -> None:
+    """Raise StudyError for a part that the split does not have, or that was not opened."""
     split = inputs.split_of(study)
     allowed = ("dev", "test") if split else ("all",)
     if part not in allowed:

@@ -118,3 +118,12 @@ def tableframe(
 def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
     """Frame a dialog with its heading, initially closed."""
     return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
+
+
+@register.simple_block_tag
+def fold(
+    content: SafeString, id: str, *, title: str = "", result: str = "", is_open: bool = False
+) -> SafeString:
+    """Frame a section that folds; its heading states its main result."""
+    names = {"id": id, "title": title, "result": result, "is_open": is_open}
+    return render_to_string("_components/fold.html", {"content": content, **names})

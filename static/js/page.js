@@ -16,6 +16,24 @@
       marks.setAttribute("aria-pressed", String(!off));
     }
   });
+  // A table or chart is copied as Markdown from its file; a browser that cannot follows the link.
+  const copy = async (link) => {
+    const status = link.closest("details").querySelector("[role=status]");
+    try {
+      const response = await fetch(link.href);
+      if (!response.ok) throw new Error(response.statusText);
+      await navigator.clipboard.writeText(await response.text());
+      status.textContent = "Copied.";
+    } catch {
+      window.location.assign(link.href);
+    }
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-copies-file]");
+    if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    copy(link);
+  });
   document.addEventListener("input", (event) => {
     const list = document.getElementById(event.target.dataset.narrows ?? "");
     if (!list) return;
@@ -56,6 +74,39 @@
   document.addEventListener("htmx:afterSwap", () => {
     for (const id of open) document.getElementById(id)?.parentElement.setAttribute("open", "");
   });
+  // A link to a section that is folded, or to something inside it, opens it.
+  const reveal = (id) => {
+    const target = document.getElementById(decodeURIComponent(id));
+    for (let part = target?.closest("details"); part; part = part.parentElement.closest("details"))
+      part.open = true;
+    return target;
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) reveal(link.hash.slice(1));
+  });
+  window.addEventListener("hashchange", () => reveal(location.hash.slice(1))?.scrollIntoView());
+  if (location.hash) reveal(location.hash.slice(1))?.scrollIntoView();
+  // The list of contents marks the section in view: the last whose beginning has passed the upper third.
+  const contents = document.querySelectorAll("[data-contents] a");
+  const mark = () => {
+    const passed = [...contents].filter(
+      ({ hash }) => document.getElementById(hash.slice(1))?.getBoundingClientRect().top < innerHeight / 3,
+    );
+    const current = passed.at(-1) ?? contents[0];
+    for (const link of contents) {
+      if (link !== current) link.removeAttribute("aria-current");
+      else if (!link.hasAttribute("aria-current")) {
+        link.setAttribute("aria-current", "location");
+        const list = link.parentElement;
+        list.scrollLeft = link.offsetLeft - list.offsetLeft - 48;
+      }
+    }
+  };
+  if (contents.length) {
+    document.addEventListener("scroll", mark, { passive: true });
+    mark();
+  }
   document.addEventListener("submit", (event) => {
     const question = event.target.dataset.confirm;
     if (question && !window.confirm(question)) event.preventDefault();

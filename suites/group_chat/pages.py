@@ -7,10 +7,9 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
-from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import access
@@ -29,9 +28,8 @@ from judges.pages.forms import offer_parts
 from suites.continuation.productions.dialogues import Dialogues, select_dialogues
 from suites.group_chat import baselines, editing
 from suites.group_chat.baselines import TRIALS, Baseline, deciders, scenario_count
-from suites.group_chat.cascade import renderings
 from suites.group_chat.cascade.decisions import DecisionView, judges_of, raters_named, script, view
-from suites.group_chat.cascade.renderings import RENDERINGS, oracle_line, reasons
+from suites.group_chat.cascade.renderings import CHARTS, RENDERINGS, view_of
 from suites.group_chat.cascade.report import CascadeReport, compute, open_test
 from suites.group_chat.cascade.score_figures import BY, COMPETENCE, TURN_SCORE, read
 from suites.group_chat.editing import (
@@ -53,14 +51,7 @@ from suites.group_chat.native_fields import too_many_or_few
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.group_chat.scenarios.points import scenario_of
 from suites.group_chat.scenarios.probes import overview
-from suites.reports import (
-    ReportRefused,
-    file_answer,
-    flags,
-    open_test_answer,
-    query_values,
-    table_view,
-)
+from suites.reports import ReportRefused, open_test_answer, query_values, report_file
 
 ROOM = {"active_room": "corpora"}
 PAGE_SIZE = 50
@@ -393,7 +384,9 @@ def cascade(request: HttpRequest, pk: int) -> HttpResponse:
     status = 200
     if context["has_scenarios"]:
         try:
-            context |= _report_context(compute(query=read(values, corpus), by=user_of(request)))
+            report = compute(query=read(values, corpus), by=user_of(request))
+            context |= view_of(report) | {"failing": _failing(report)}
+            context["files"] = reverse("cascade-file", args=[corpus.pk, "csv"]).removesuffix("csv")
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if values else 200
@@ -403,16 +396,16 @@ def cascade(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @researcher_only
 def cascade_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """Researchers: the report as CSV, Markdown, LaTeX or JSON, or its funnel as SVG or PNG."""
+    """Researchers: the report as CSV, Markdown, LaTeX or JSON, or a chart as SVG or PNG."""
     corpus = access.corpus(pk)
-    rendering = (RENDERINGS | renderings.CHARTS).get(form)
-    if rendering is None:
-        raise Http404
     values = query_values(request, NAMES)
-    return file_answer(
-        rendering,
+    return report_file(
+        request,
+        form,
         f"cascade-{corpus.pk}",
         lambda: compute(query=read(values, corpus), by=user_of(request)),
+        RENDERINGS,
+        CHARTS,
     )
 
 
@@ -443,27 +436,6 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
         "judges": [(name, name in judges) for name in judges_of(corpus)],
         "successes": SUCCESSES,
         "forms": RENDERINGS.values(),
-    }
-
-
-def is_grey(head: str) -> bool:
-    """Whether a column is shown in grey: pass@k does not measure reliability."""
-    return head.startswith("pass@")
-
-
-def _report_context(report: CascadeReport) -> dict[str, Any]:
-    """Return the template context of a report."""
-    return {
-        "made": report,
-        "plan": report.query.plan,
-        "oracle": oracle_line(report),
-        "tables": [table_view(table, is_grey) for table in report.tables],
-        "failing": _failing(report),
-        "reasons": [f"{reason}." for reason in reasons(report)],
-        "flags": flags(report.tables),
-        "chart_title": renderings.TITLE,
-        "chart_caption": renderings.CAPTION,
-        "svg": mark_safe(renderings.inline_svg(report)),
     }
 
 

@@ -198,6 +198,7 @@ new-study: api-studies
 study: api-study
 report: api-report
 report-pairs: api-report
+report-failures: api-report-items
 report-items: api-report-items
 plan: api-plan
 plan-file: api-plan
@@ -206,6 +207,8 @@ recompute: api-recompute
 report-progress: api-study
 open-test: api-open-test
 report-file: api-report-file
+report-table: api-report-tables api-report-table
+report-share: api-report-shares api-report-share
 golds: api-golds
 new-gold: api-golds api-preview-gold api-gold-rules
 gold: api-gold
@@ -258,6 +261,7 @@ NONE = {
     "sign-in-return": "a person signs in with a provider, in a browser",
     "use-link": "a person chooses a password",
     "join": "a participant comes from a recruiting service, in a browser",
+    "shared-report": "whoever has the link reads it, in a browser",
     "report-chart": "a picture of figures that api-report gives",
     "profile-chart": "a picture of figures that api-profile gives",
     "healthz": "asked by what watches the server",

@@ -38,8 +38,8 @@ def test_a_report_is_read_and_its_chart_downloaded(page_of, rea, rated: World) -
     page = page_of(rea)
     page.goto("/studies/")
     page.get_by_role("link", name="talks").click()
-    expect(page.get_by_role("heading", name="Does gpt agree with the people?")).to_be_visible()
-    expect(page.get_by_role("heading", name="Do the people agree?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Does gpt agree with people?")).to_be_visible()
+    expect(page.get_by_role("heading", name="How well do people agree?")).to_be_visible()
     expect(page.get_by_role("img", name="Judge with people")).to_be_visible()
     expect(page.get_by_role("cell", name="gpt with people")).to_be_visible()
     with page.expect_download() as download:
@@ -122,7 +122,7 @@ def test_two_judges_are_compared_and_held_against_a_key_question_by_question(
 def test_a_report_is_walked_by_keyboard_with_the_focus_in_sight(page_of, rea, rated: World) -> None:
     page = page_of(rea)
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
-    expect(page.get_by_role("heading", name="Do the people agree?")).to_be_visible()
+    expect(page.get_by_role("heading", name="How well do people agree?")).to_be_visible()
     reached = []
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -201,7 +201,7 @@ def test_a_report_fits_a_phone(page_of, rea, rated: World) -> None:
         rated.say(name, "quality", [float(1 + n % 5) for n in range(24)])
     page = page_of(rea, viewport=PHONE, color_scheme="dark")
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
-    expect(page.get_by_role("heading", name="Do the people agree?")).to_be_visible()
+    expect(page.get_by_role("heading", name="How well do people agree?")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 

@@ -38,7 +38,7 @@ def test_study_prints_a_corpus_s_report_as_json(rated: World) -> None:
     told = json.loads(_said("study", "--corpus", "talks", "--format", "json"))
     assert told["corpus"] == "talks"
     assert told["questions"][0]["key"] == "quality"
-    assert told["answers"][0]["title"] == "Do the people agree?"
+    assert told["answers"][0]["title"] == "How well do people agree?"
 
 
 @pytest.mark.exhaustive

@@ -68,7 +68,7 @@ def test_none_in_a_number_of_turns_has_an_upper_limit(researcher: Client) -> Non
     assert table.share is not None
     assert (table.share.value, table.share.low, table.share.n_items) == (0.0, 0.0, TURNS)
     assert table.share.high == pytest.approx(1.96**2 / (TURNS + 1.96**2), rel=1e-4)
-    said = "No annotator found one in 60 turns (at most 6.02%, Wilson)."
+    said = "No annotator marked another behaviour in 60 turns (at most 6.02%, Wilson)."
     for text in (
         page_of(researcher, report),
         *(RENDERINGS[form].write(report) for form in ("md", "latex", "html")),

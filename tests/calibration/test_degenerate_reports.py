@@ -65,8 +65,8 @@ def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
     (answer,) = sentences.lede(result)
     assert answer.figure == "100%"
     assert answer.text == (
-        "Share of pairs that agree on Off topic, 6 turns. There is no alpha: no variation: every rating is "
-        "0; percent agreement is what can be said."
+        "Share of pairs of ratings that agree on Off topic, over 6 turns. Krippendorff’s alpha has no value: "
+        "no variation: every rating is 0; read percent agreement instead."
     )
 
 
@@ -86,7 +86,7 @@ def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
 
 def test_a_constant_judge_is_said_to_be_one() -> None:
     result = _result(_tagged(ann=[0, 1, 0, 1, 0, 1], ben=[0, 1, 1, 1, 0, 0], gpt=[0] * 6))
-    said = "On Off topic gpt gave one answer throughout, which says nothing about agreement."
+    said = "On Off topic, gpt gave the same answer to every item, which says nothing about agreement."
     assert said in sentences.caveats(result)
     mcc = figures(result)[0].with_people("mcc", "gpt")
     assert mcc is not None
@@ -107,8 +107,8 @@ def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
     assert any({"few_events", "one_item"} & set(e.flags) or e.status != "ok" for e in of_cid)
     said = " ".join(sentences.caveats(result))
     assert "90%" not in said
-    assert "gave one answer" not in said
-    assert "fewer than 30 of the rarer" not in said
+    assert "gave the same answer" not in said
+    assert "fewer than 30 items with the rarer" not in said
 
 
 def test_missing_answers_are_counted() -> None:
@@ -132,7 +132,7 @@ def test_a_single_dialogue_has_values_without_intervals() -> None:
 
 def test_few_dialogues_are_a_caveat() -> None:
     assert sentences.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))[0].startswith(
-        "With two dialogues, fewer than 50, the intervals are too narrow"
+        "With two dialogues (fewer than 50), the intervals are too narrow"
     )
 
 
@@ -140,8 +140,8 @@ def test_few_dialogues_are_a_caveat() -> None:
 @pytest.mark.parametrize(
     ("dialogues", "said"),
     [
-        (49, "With 49 dialogues, fewer than 50, the intervals are too narrow."),
-        (50, "With 50 dialogues, fewer than 150, the intervals are somewhat too narrow."),
+        (49, "With 49 dialogues (fewer than 50), the intervals are too narrow."),
+        (50, "With 50 dialogues (fewer than 150), the intervals are somewhat too narrow."),
         (150, ""),
     ],
 )
@@ -153,7 +153,7 @@ def test_the_caveat_says_how_narrow_the_intervals_of_few_dialogues_are(dialogues
 @pytest.mark.exhaustive
 def test_the_caveat_counts_the_dialogues_of_the_figure_and_not_of_the_corpus() -> None:
     assert _narrow(_doubly_rated(160, 20)) == [
-        "With 20 dialogues, fewer than 50, the intervals are too narrow."
+        "With 20 dialogues (fewer than 50), the intervals are too narrow."
     ]
 
 
@@ -164,7 +164,9 @@ def test_the_caveat_names_the_figures_that_rest_on_few_dialogues() -> None:
     built.ask("tone", "binary", [0, 1])
     built.say("ann", "tone", answers)
     built.say("ben", "tone", [*answers[1:6], *[None] * 155])
-    assert _narrow(built) == ["With fewer than 50 dialogues intervals are too narrow: Tone (5)."]
+    assert _narrow(built) == [
+        "With fewer than 50 dialogues, intervals are too narrow. This concerns Tone (5)."
+    ]
 
 
 def _doubly_rated(dialogues: int, twice: int) -> Any:
@@ -178,12 +180,16 @@ def _doubly_rated(dialogues: int, twice: int) -> Any:
 
 
 def _narrow(built: Any) -> list[str]:
-    return [sentence for sentence in sentences.caveats(_result(built)) if "too narrow" in sentence]
+    return [
+        sentence
+        for sentence in sentences.caveats(_result(built))
+        if "dialogues" in sentence and "narrow" in sentence
+    ]
 
 
 def test_few_of_the_rarer_answer_are_a_caveat() -> None:
     found = sentences.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))
-    assert any("fewer than 30 of the rarer answer" in sentence for sentence in found)
+    assert any("fewer than 30 items with the rarer answer" in sentence for sentence in found)
 
 
 @pytest.mark.exhaustive

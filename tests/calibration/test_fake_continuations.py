@@ -22,7 +22,7 @@ from tests.calibration.compared_world import rater, rollout, score
 from tests.calibration.counts.built import Made, planted
 
 pytestmark = pytest.mark.django_db
-FIRST = "Continuations by model were written by a fake model, which understands nothing"
+FIRST = "A fake model, which understands nothing, wrote the continuations by model"
 
 
 @pytest.fixture
@@ -80,12 +80,12 @@ def test_reports_say_it_first_and_exports_have_a_column(researcher: Client) -> N
     built.mark("judge", planted)
     built.mark("ann", planted, kind="human")
     plain = studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
-    assert not any("written by a fake model" in sentence for sentence in caveats(snapshot_of(plain)))
+    assert not any("A fake model" in sentence for sentence in caveats(snapshot_of(plain)))
     Continuation.objects.filter(system__name="model").update(condition={"model": "fake-1"})
     report = studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
     assert caveats(snapshot_of(report))[0].startswith(FIRST)
     for form in ("json", "md", "html", "latex"):
-        assert "written by a fake model" in RENDERINGS[form].write(report), form
+        assert "A fake model, which understands nothing, wrote" in RENDERINGS[form].write(report), form
     exported = researcher.get(reverse("export-labels", args=["csv"]), {"corpus": built.corpus.pk})
     text = b"".join(exported.streaming_content).decode()  # type: ignore[attr-defined]
     marks = {(row["system"], row["fake_model"]) for row in csv.DictReader(io.StringIO(text))}

@@ -98,7 +98,7 @@ def test_unidentified_people_have_no_pairwise_statistic(report: dict[str, Any]) 
     for question in figures(report):
         assert not [e for e in question.data.pairs if any(r.startswith("slot") for r in e.raters)]
     assert view.matrices(report) == []
-    assert any("unidentified" in sentence for sentence in sentences.caveats(report))
+    assert any("Anonymous slots" in sentence for sentence in sentences.caveats(report))
 
 
 def test_the_answers_name_the_people_s_alpha_and_the_judge_s_correlation(report: dict[str, Any]) -> None:

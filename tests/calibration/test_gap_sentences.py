@@ -7,7 +7,7 @@ import pytest
 from calibration.reports.sentences import lede
 from tests.calibration.snapshots import answerer, figure, question, snapshot
 
-UNKNOWN = "it takes more than 3 people to show whether one more person would differ as much."
+UNKNOWN = "3 people are too few to tell whether one more person would differ as much."
 
 
 def _said(
@@ -36,13 +36,13 @@ def _said(
             0.2,
             (0.1, 0.3),
             0.15,
-            "It agrees with people more than they do with each other: +0.20 (0.10 to 0.30), more than one "
-            "more person would differ.",
+            "The judge agrees with people more than they do with each other: +0.20 (0.10 to 0.30), and one "
+            "more person would hardly differ as much.",
         ),
-        (-0.2, (-0.3, -0.1), 0.15, "It agrees with people less than they do with each other: −0.20"),
+        (-0.2, (-0.3, -0.1), 0.15, "The judge agrees with people less than they do with each other: −0.20"),
         (0.2, (0.1, 0.3), 0.25, f"more than they do with each other: +0.20 (0.10 to 0.30); {UNKNOWN}"),
         (-0.55, (-0.6, -0.5), 1.28, f"less than they do with each other: −0.55 (−0.60 to −0.50); {UNKNOWN}"),
-        (0.2, (-0.1, 0.3), 0.15, "A difference is not shown: +0.20"),
+        (0.2, (-0.1, 0.3), 0.15, "No difference is shown: +0.20"),
         (0.2, (0.1, 0.3), None, f"more than they do with each other: +0.20 (0.10 to 0.30); {UNKNOWN}"),
     ],
 )
@@ -62,5 +62,7 @@ def test_a_mean_over_pairs_gives_its_difference_and_no_verdict() -> None:
 
 def test_one_more_of_simulated_raters_is_a_simulated_rater() -> None:
     text = _said(0.2, (0.1, 0.3), 0.25, simulated=True)
-    assert "3 simulated raters to show whether one more simulated rater would differ as much" in text
+    assert (
+        "3 simulated raters are too few to tell whether one more simulated rater would differ as much" in text
+    )
     assert "person" not in text

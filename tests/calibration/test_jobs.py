@@ -49,7 +49,7 @@ def test_a_large_report_is_computed_beside_the_page(client: Client, monkeypatch:
     assert (job.state, job.done, job.total) == ("done", 1, 1)
     answer = client.get(reverse("report-progress", args=[study.pk, job.pk]))
     assert answer["HX-Redirect"] == reverse("report", args=[study.pk]) + "?part=all"
-    assert "Do the people agree" in client.get(reverse("report", args=[study.pk])).content.decode()
+    assert "How well do people agree" in client.get(reverse("report", args=[study.pk])).content.decode()
     assert Report.objects.get().pk == job.result["report"]
 
 
@@ -121,7 +121,7 @@ def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_r
     assert (answer.json()["labels_since"], answer.json()["computing"]) == (True, None)
     assert answer.json()["created_at"] == first["created_at"]
     shown = client.get(page).content.decode()
-    assert "Do the people agree" in shown
+    assert "How well do people agree" in shown
     assert "Labels came in since" in shown
     assert not Job.objects.exclude(state="done").exists(), "looking starts nothing"
 
@@ -130,7 +130,7 @@ def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_r
     assert (answer.status_code, answer.json()["id"]) == (200, first["id"])
     assert answer.json()["computing"]["state"] == "queued"
     shown = client.get(page).content.decode()
-    assert "Do the people agree" in shown
+    assert "How well do people agree" in shown
     assert "Computing the report" in shown
     assert "Compute it anew" not in shown
 

@@ -54,7 +54,7 @@ def test_what_agree_prints_compiles(compiled: Compiled, tmp_path: Path) -> None:
     out = io.StringIO()
     given = ["--scale", "binary", "--values", "0,1", "--resamples", "20", "--table7", "--latex"]
     call_command("agree", str(file), *given, stdout=out)
-    compiled(out.getvalue(), packages="booktabs,longtable")
+    compiled(out.getvalue(), packages="booktabs,graphicx")
 
 
 def test_tables_by_level_compile(compiled: Compiled, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pandas as pd
@@ -155,7 +156,7 @@ def test_any_rater_can_be_the_reference(rated: Rated) -> None:
     (table,) = tables(rated, questions=[TURN], level="system", reference="judge")
     assert [r.name for r in table.rows] == ["noise", "People (turn labels)"]
     (other,) = tables_again(rated, **across(reference="judge"))
-    assert other.reason == "the reference is missing: judge did not answer this question"
+    assert other.reason == "judge did not answer this question, so there is no reference"
 
 
 def tables_again(rated: Rated, **definition: Any) -> tuple[LevelTable, ...]:
@@ -218,9 +219,9 @@ def test_what_has_no_mean_and_what_nobody_else_answered_say_why(rated: Rated) ->
     rated.built.say("ann", words, lambda *place: "x")
     rated.built.say("ben", words, lambda *place: "y")
     (found,) = tables(rated, questions=["words@1/w"], level="turn")
-    assert found.reason == "categories have no mean"
+    assert found.reason == "categories have no mean, so there is nothing to correlate"
     (alone,) = tables_again(rated, questions=[WHOLE], level="system")
-    assert alone.reason == "nobody else answered it, nor a question that answers it"
+    assert alone.reason == "only the reference answered this question or one that is read as an answer to it"
 
 
 @pytest.mark.exhaustive
@@ -260,7 +261,8 @@ def test_the_page_shows_marks_and_says_what_they_mean(researcher: Client, rated:
     assert "the highest of its column" in shown
     assert "not significant: p" in shown
     assert "<b>50%" not in shown
-    assert shown.index('id="levels"') < shown.index("Agreement on scales")
+    assert re.search(r'<details class="card fold" id="by-level" open>', shown)
+    assert not re.search(r'id="judge-agrees" open>', shown)
 
 
 @pytest.mark.exhaustive
@@ -305,7 +307,7 @@ def test_latex_compiles_and_markdown_marks(rated: Rated, compiled: Compiled) -> 
     markdown = RENDERINGS["md"].write(made)
     assert "**<u>" in markdown
     assert "| *From turn scores* |" in markdown
-    assert r"Star: p of 0.05 or more" in markdown
+    assert r"Star: not significant (p of 0.05 or more" in markdown
     assert "Systems by noise" in RENDERINGS["html"].write(made)
 
 

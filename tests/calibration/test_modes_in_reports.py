@@ -70,11 +70,11 @@ def test_the_mode_of_a_judge_is_told(batched: int, said: str) -> None:
 def test_replies_from_the_cache_and_calls_that_asked_nothing_are_no_mode() -> None:
     built = rated()
     Call.objects.update(cached=True)
-    said = "gpt took the replies that equal requests of other runs had got, 12 calls."
+    said = "gpt reused the replies to equal requests of other runs for 12 calls."
     assert how_asked(snapshot_of(report(built))) == [said]
     first = Call.objects.order_by("pk").values_list("pk", flat=True)[:9]
     Call.objects.filter(pk__in=list(first)).update(cached=False)
-    said = "gpt was asked at once; 3 calls took the reply that an equal request of another run had got."
+    said = "gpt was asked at once; 3 calls reuse the reply to an equal request of another run."
     assert how_asked(snapshot_of(report(built))) == [said]
     Call.objects.update(cached=False, reply="", asked=0)
     assert how_asked(snapshot_of(report(built))) == []

@@ -91,11 +91,11 @@ def test_the_report_begins_with_answers_and_draws_the_judge_beside_the_people(
     researcher: Client, study: Study
 ) -> None:
     page = researcher.get(reverse("report", args=[study.pk])).content.decode()
-    assert "Does gpt agree with the people?" in page
-    assert "Do the people agree?" in page
+    assert "Does gpt agree with people?" in page
+    assert "How well do people agree?" in page
     assert "<svg" in page
     assert "gpt with people" in page
-    assert "With six dialogues, fewer than 50" in page
+    assert "With six dialogues (fewer than 50)" in page
 
 
 @pytest.mark.exhaustive

@@ -17,8 +17,10 @@ from annotation.work import labels as recording
 from annotation.work.labels import Answer
 from calibration.comparisons.preferences import read as query
 from calibration.errors import DefinitionError
+from calibration.ratings.votes import among
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.studies import inputs
 from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.test_preferences import world
@@ -74,6 +76,16 @@ def test_a_saved_study_says_which_system_is_preferred_as_the_page_of_preferences
         theirs = one["win_rate"]
         assert (ours.value, ours.low, ours.high) == (theirs["value"], theirs["low"], theirs["high"])
     assert query({}, corpus, None).choices == _study_choices()
+
+
+def test_a_study_narrowed_to_systems_reads_the_votes_that_compare_these_alone(corpus: Corpus) -> None:
+    everything = inputs.read(_study(corpus), "all").compared
+    narrow = studies.create(
+        name="narrow", corpus=corpus, definition={"subset": {"systems": ["ash", "birch"]}}, by=None
+    )
+    (votes,) = inputs.read(narrow, "all").compared
+    assert list(votes.votes) == among(everything[0].votes, ["ash", "birch"])
+    assert 0 < len(votes.votes) < len(everything[0].votes)
 
 
 def _study_choices() -> Any:

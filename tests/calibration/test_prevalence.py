@@ -135,8 +135,11 @@ def test_every_form_of_a_report_shows_every_figure(report: Report, researcher: C
 @pytest.mark.exhaustive
 def test_the_page_says_what_each_correction_rests_on(report: Report, researcher: Client) -> None:
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
-    assert "corrected for the judge&#x27;s errors on those that people answered too (45 at least)" in page
-    assert "does not bias the prediction-powered share if people answered a random sample" in page
+    assert "corrected for the judge’s errors on the items that people answered, too (at least 45)" in page
+    assert (
+        "The prediction-powered share is unbiased even with a bad judge, if people answered a random sample"
+        in page
+    )
 
 
 @pytest.mark.parametrize("form", ["", "--json", "--csv", "--latex", "--html"])

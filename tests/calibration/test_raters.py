@@ -130,7 +130,7 @@ def test_unidentified_raters_have_no_row_and_a_reason(researcher: Client) -> Non
         made.say(f"slot {place}", "quality", scores(place), identified=False)
     report = report_of(made)
     assert raters_of(report).rows == ()
-    said = "On Quality no rater is described: its raters are unidentified"
+    said = "There are no figures per rater on Quality: its raters are anonymous slots"
     assert said in page_of(researcher, report)
     assert said in RENDERINGS["html"].write(report)
 
@@ -146,7 +146,7 @@ def test_raters_who_share_no_item_are_told_apart(researcher: Client) -> None:
     report = report_of(made)
     assert raters_of(report).groups == (("ann", "ben"), ("cid", "dan"))
     page = page_of(researcher, report)
-    assert "fall into 2 groups that share no item (ann and ben; cid and dan)" in page
+    assert "form 2 groups that share no item with each other (ann and ben; cid and dan)" in page
     assert "person, group 2" in page
 
 

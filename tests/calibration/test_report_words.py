@@ -58,7 +58,7 @@ def _said(result: Snapshot) -> str:
 def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
     result = snapshot_of(_report(_rated(judge=False, identified=False)))
     (answer,) = sentences.lede(result)
-    assert answer.title == "Do the people agree?"
+    assert answer.title == "How well do people agree?"
     assert "ratings in three anonymous slots on Quality" in answer.text
     assert [row.compared for table in tables.agreement(result) for row in table.rows] == ["3 anonymous slots"]
 
@@ -67,8 +67,8 @@ def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
 def test_simulated_raters_are_never_called_people() -> None:
     report = _report(_simulated(judge=True))
     said = _said(snapshot_of(report))
-    assert "Does gpt agree with the simulated raters?" in said
-    assert "Do the simulated raters agree?" in said
+    assert "Does gpt agree with simulated raters?" in said
+    assert "How well do simulated raters agree?" in said
     assert "Can gpt stand in for" not in said or "for a simulated rater?" in said
     assert "gpt with simulated raters" in said
     assert "3 simulated raters" in said
@@ -105,7 +105,7 @@ def test_the_items_behind_a_figure_name_simulated_raters(researcher: Client) -> 
 
 def test_people_stay_people() -> None:
     said = _said(snapshot_of(_report(_rated(judge=True))))
-    assert "Do the people agree?" in said
+    assert "How well do people agree?" in said
     assert "3 people" in said
     assert "simulated raters" not in said
 

@@ -121,7 +121,7 @@ def test_failed_calls_of_a_judge_are_a_caveat(campaign: Campaign) -> None:
     for number, dialogue in enumerate(campaign.corpus.dialogues.order_by("pk")):
         state = Call.State.FAILED if number == 0 else Call.State.DONE
         Call.objects.create(run=run, rater=rules, continuation=dialogue.continuations.get(), state=state)
-    assert "1 of 6 calls of rules failed and gave no label." in sentences.caveats(_result(campaign))
+    assert "1 of 6 calls of rules failed and gave no answer." in sentences.caveats(_result(campaign))
 
 
 def test_a_question_s_labels_are_read_in_one_query(django_assert_num_queries: Any) -> None:

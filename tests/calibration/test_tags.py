@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from django.urls import reverse
 
 from annotation.text.display import number, percent
 from calibration.models import Report
+from calibration.renderings import escaped
 from calibration.reports import behaviours
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import TagTable, snapshot_of
@@ -81,7 +83,7 @@ def test_the_page_shows_one_policy_by_name_and_switches_it(researcher: Client) -
     page = researcher.get(address).content.decode()
     assert "Tags: gpt0 against people, Tags (policy consistent)" in page
     assert "(policy cocoeval)" not in page
-    assert "60 turns that gpt0 and 2 people answered. Policy consistent: a person who never marks" in page
+    assert "60 turns that gpt0 and 2 people answered. Policy “consistent”: a person who never marks" in page
     other = researcher.get(address + "?policy=cocoeval").content.decode()
     assert "Tags: gpt0 against people, Tags (policy cocoeval)" in other
     assert "as published" in other
@@ -141,7 +143,7 @@ def test_one_person_alone_is_said_to_be_one(researcher: Client) -> None:
     report = _report(_rated(people=1))
     assert _table(report).rows[0].people == ()
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
-    assert "With one person nobody can be compared with each other." in page
+    assert "Only one person answered: for agreement among people, at least two are needed." in page
 
 
 @pytest.mark.exhaustive
@@ -188,12 +190,63 @@ def test_agree_makes_the_table_of_a_ratings_file_as_the_report_does(tmp_path: Pa
         }
 
 
-@pytest.mark.exhaustive
+@pytest.mark.parametrize("form", ["", "--html", "--latex"])
+def test_agree_prints_the_table_first_and_alone(tmp_path: Path, form: str) -> None:
+    printed = _agree(tmp_path, *([form] if form else []))
+    for heading in ("Marked turns", "Judge with people", "People with each other", "Precision", "Recall"):
+        assert heading in printed
+    for behaviour in (*BEHAVIOURS, "Overall"):
+        assert escaped(behaviour) in printed if form == "--latex" else behaviour in printed
+    assert "consistent" in printed
+    assert "Intervals over 30 clusters: cluster bootstrap" in printed
+    assert "alpha" not in printed
+    assert printed.count("CoCoEval table 7") <= 1
+
+
+def test_agree_prints_the_table_in_the_order_of_the_file_with_its_intervals(tmp_path: Path) -> None:
+    lines = _agree(tmp_path).splitlines()
+    assert lines[0] == "tags.csv: CoCoEval table 7: gpt0 against people"
+    table = _table(_report(_rated()))
+    row = next(line for line in lines if line.strip().startswith("Overall"))
+    assert row.split()[1:3] == [
+        number(table.rows[-1].detected_by_people.value, 1),
+        number(table.rows[-1].detected_by_judge.value, 1),
+    ]
+    assert re.search(r"\d to \d", lines[lines.index(row) + 1])
+
+
+def test_agree_writes_the_figures_of_the_table_alone_as_csv(tmp_path: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(_agree(tmp_path, "--csv"))))
+    assert {row["name"].partition("_")[0] for row in rows} == {"table7"}
+    assert len([row for row in rows if row["name"] == "table7_judge_precision"]) == 4
+
+
 @pytest.mark.parametrize("form", ["", "--html", "--latex", "--csv"])
-def test_agree_prints_the_table_in_every_form(tmp_path: Path, form: str) -> None:
-    said = _agree(tmp_path, *([form] if form else []))
-    wanted = "table7_judge_precision" if form == "--csv" else "Precision, judge with people"
-    assert said.count(wanted) >= 4
+def test_other_sections_follow_the_table_where_an_option_asks_for_them(tmp_path: Path, form: str) -> None:
+    printed = _agree(tmp_path, "--raters", *([form] if form else []))
+    table = "table7_judge_precision" if form == "--csv" else "Marked turns"
+    other = "krippendorff_alpha" if form == "--csv" else "Krippendorff"
+    assert 0 <= printed.index(table) < printed.index(other)
+
+
+def test_the_json_of_the_table_has_the_statistics_as_well(tmp_path: Path) -> None:
+    document = json.loads(_agree(tmp_path, "--json"))
+    assert {entry["name"] for entry in document["statistics"]} >= {"krippendorff_alpha", "cohen_kappa"}
+    assert document["table7"][-1]["question"] == "overall"
+
+
+def test_the_table_says_what_was_not_read_of_the_file(tmp_path: Path) -> None:
+    text = FILE.replace("item,", "note,item,").replace("\nt", "\nn,t")
+    assert "Columns not read: note." in _agree(tmp_path, text=text)
+    assert "Columns not read: note." in _agree(tmp_path, "--html", text=text)
+
+
+def test_names_in_the_table_are_escaped(tmp_path: Path) -> None:
+    text = FILE.replace("gpt0", "<b>gpt</b> 100% & co").replace("repetition", "=1+1")
+    assert "<b>gpt</b>" not in _agree(tmp_path, "--html", text=text)
+    assert r"100\% \& co" in _agree(tmp_path, "--latex", text=text)
+    assert "\n=1+1" not in _agree(tmp_path, "--csv", text=text)
+    assert ",=1+1" not in _agree(tmp_path, "--csv", text=text)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.models import Continuation, System
 from annotation.text.display import number
-from calibration.models import Report
+from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import BoundsRow, Snapshot, snapshot_of
+from calibration.studies import inputs
 from calibration.studies import study_actions as studies
 from jobs.models import Call, Run
 from tests.calibration.world import World, world
@@ -105,6 +109,29 @@ def test_a_failed_call_leaves_its_item_open_and_bounds_hold_what_it_would_have_s
     assert (kappa.low or 1) <= true <= (kappa.high or -1)
 
 
+@pytest.mark.parametrize("ask_of", ["item", "continuation"])
+def test_a_narrowed_study_counts_the_calls_about_its_own_items_and_days(ask_of: str) -> None:
+    built = rated(ask_of=ask_of)
+    other = System.objects.create(corpus=built.corpus, name="other")
+    first = Continuation.objects.filter(pk=built.turns[0].continuation_id)
+    first.update(system=other)
+    Call.objects.update(finished_at=timezone.now())
+    n_failed = 3 if ask_of == "item" else 3 * TURNS
+    of_humans = snapshot_of(report(built, subset={"systems": ["human"]}))
+    assert (_row(of_humans).n_asked, _row(of_humans).n_failed) == (N - TURNS, n_failed)
+    (calls,) = of_humans.calls
+    assert (calls.calls, calls.failed) == (N - TURNS if ask_of == "item" else DIALOGUES - 1, 3)
+    Call.objects.update(finished_at=datetime(2026, 1, 1, tzinfo=UTC))
+    of_today = inputs.read(_narrowed(built, {"from": timezone.now().date().isoformat()}), "all")
+    assert not of_today.calls
+    assert not of_today.subjects[0].unanswered
+    assert of_today.subjects[0].records
+
+
+def _narrowed(built: World, subset: dict[str, Any]) -> Study:
+    return studies.create(name="days", corpus=built.corpus, definition={"subset": subset}, by=None)
+
+
 def report_of_all() -> Report:
     built = world("whole", dialogues=DIALOGUES, turns=TURNS)
     built.ask("tag", "binary", [0, 1], positive=1)
@@ -125,14 +152,16 @@ def test_every_form_of_a_report_shows_the_bounds_and_says_what_they_are(research
     row = _row(snapshot_of(found))
     kappa = row.figure("bounds_cohen_kappa")
     assert kappa is not None
-    ends = f"{number(kappa.low)} and {number(kappa.high)}"
+    ends = f"{number(kappa.low)} to {number(kappa.high)}"
     page = researcher.get(reverse("report", args=[found.study_id])).content.decode()
     written = {key: str(rendering.write(found)) for key, rendering in RENDERINGS.items()}
     for form in (page, written["html"], written["md"], written["latex"]):
-        assert "Had every item been answered" in form
-        assert f"Off topic could lie between {ends}; the reported {number(kappa.value)}" in form
-        assert "bounds, no confidence intervals" in form
-        assert "Not bounded: Precision (beside several people it is a mean over pairs of raters)" in form
+        assert "Bounds over unanswered items" in form
+        assert (
+            f"Off topic could be anywhere from {ends} (reported without them: {number(kappa.value)})" in form
+        )
+        assert "bounds, not confidence intervals" in form
+        assert "No bounds for Precision: with several people it is a mean over pairs of raters" in form
         for figure in row.figures:
             low, high = number(figure.low), number(figure.high)
             assert re.search(f"lowest {low},(<br>| )highest {high}", form.replace("$-$", "−"))
@@ -153,9 +182,9 @@ def test_the_caveat_says_how_far_the_failures_could_move_the_figure_that_is_led_
     assert kappa is not None
     (said,) = (text for text in caveats(found) if "failed" in text)
     assert said == (
-        "4 of 120 calls of gpt failed and gave no label (3 refusal and 1 truncated). Had they all been "
-        f"answered, Cohen’s kappa on Off topic could lie between {number(kappa.low)} and "
-        f"{number(kappa.high)}; the reported {number(kappa.value)} leaves them out."
+        "4 of 120 calls of gpt failed and gave no answer (3 refusal and 1 truncated). With all items "
+        f"answered, Cohen’s kappa on Off topic could be anywhere from {number(kappa.low)} to "
+        f"{number(kappa.high)} (reported without them: {number(kappa.value)})."
     )
 
 
@@ -163,7 +192,7 @@ def test_the_caveat_says_how_far_the_failures_could_move_the_figure_that_is_led_
 def test_many_failures_are_said_to_outweigh_chance() -> None:
     built = rated(failed=dict.fromkeys(range(0, N, 3), "transport"))
     (said,) = (text for text in caveats(snapshot_of(report(built))) if "failed" in text)
-    assert said.endswith("That is wider than its interval: the failures matter more than chance does.")
+    assert said.endswith("This is wider than the interval: the failures matter more than chance.")
 
 
 @pytest.mark.exhaustive
@@ -177,15 +206,15 @@ def test_bounds_that_hold_what_people_reach_are_said_to_turn_what_is_shown() -> 
     assert gap.high is not None
     assert gap.high < 0, "the judge is shown to agree less than people do"
     (said,) = (text for text in caveats(found) if "failed" in text)
-    assert said.endswith("That is enough to turn what is said of it beside people with each other.")
+    assert said.endswith("This could reverse the comparison with people.")
 
 
 @pytest.mark.exhaustive
 def test_where_nothing_failed_nothing_is_shown(researcher: Client) -> None:
     found = report_of_all()
     page = researcher.get(reverse("report", args=[found.study_id])).content.decode()
-    assert "Had every item been answered" not in page
-    assert all("Had every item" not in str(rendering.write(found)) for rendering in RENDERINGS.values())
+    assert "Bounds over unanswered items" not in page
+    assert all("Bounds over" not in str(rendering.write(found)) for rendering in RENDERINGS.values())
 
 
 def _file(tmp_path: Path) -> str:

@@ -108,7 +108,7 @@ def test_following_the_link_compares_them(built: World, researcher: Client) -> N
     researcher.post(reverse("new-study") + f"?corpus={built.corpus.pk}", form | rest, follow=True)
     result = snapshot_of(Study.objects.get(name="mapped").reports.get())
     assert result.uncompared == ()
-    assert "Does gpt agree with the people?" in sentences.headline_question(result)
+    assert "Does gpt agree with people?" in sentences.headline_question(result)
 
 
 def test_two_people_who_answered_different_questions_get_one_link(built: World) -> None:
@@ -156,4 +156,4 @@ def test_a_judge_that_shares_no_item_with_people_is_said_to_share_none(built: Wo
     built.say("gpt", "quality", dict(zip(built.turns[6:], VALUES, strict=False)), kind="judge")
     (answer,) = sentences.lede(snapshot_of(_report(built)))
     assert answer.title == "gpt with people"
-    assert answer.text == "No figure: no item was rated by two of the raters."
+    assert answer.text == "No value: no item was rated by two of the raters."

@@ -93,7 +93,7 @@ def test_the_report_page_switches_between_the_two(without_cyd, client):
     client.force_login(without_cyd.created_by)
     address = reverse("campaign-report", args=[without_cyd.pk])
     page = client.get(address, follow=True).content.decode()
-    assert "One person is left out, as of gold" in page
+    assert "One person is left out, as in gold" in page
     assert f"{address}?everyone=1" in page
     page = client.get(f"{address}?everyone=1", follow=True).content.decode()
     assert "Everyone counts here" in page
@@ -105,7 +105,7 @@ def test_without_anybody_left_out_nothing_is_said_of_it(made, client):
     client.force_login(made.created_by)
     page = client.get(reverse("campaign-report", args=[made.pk]), follow=True).content.decode()
     assert "Count everyone" not in page
-    assert "left out, as of gold" not in page
+    assert "left out, as in gold" not in page
 
 
 @pytest.mark.exhaustive

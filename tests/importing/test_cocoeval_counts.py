@@ -160,8 +160,8 @@ def test_a_report_compares_counts_and_says_why_there_is_no_kappa(corpus: Corpus,
     report = studies.compute(study=study, part="all", by=None)
     result = snapshot_of(report)
     told = " ".join(caveats(result))
-    assert "gpt and other give counts of whole continuations without saying which turns" in told
-    assert "MCC, kappa, precision and recall compare turn by turn, so there are none for these" in told
+    assert "gpt and other count behaviours per continuation and name no turns" in told
+    assert "precision and recall compare turn by turn, so they are missing" in told
     (pairs,) = {tuple(entry.name for entry in question.pairs) for question in result.questions}
     assert "spearman" in pairs
     assert not {"cohen_kappa", "mcc", "precision", "recall"} & set(pairs)

@@ -44,10 +44,10 @@ def test_labels_of_a_fake_model_say_so_on_pages_in_reports_and_in_exports(
     assert all(NAME in row for row in rows[1:])
     study = studies.automatic(corpus=corpus)
     report = studies.compute(study=study, part="all", by=None)
-    told = f"{NAME} asks a fake model: its answers are planted in the texts"
+    told = f"{NAME} is a fake model: its answers are planted in the texts"
     assert caveats(snapshot_of(report))[0].startswith(told)
     for form in ("json", "md", "html", "latex"):
-        assert "asks a fake model" in RENDERINGS[form].write(report), form
+        assert "is a fake model" in RENDERINGS[form].write(report), form
 
 
 def test_a_run_says_once_that_a_fake_model_answers_and_flags_are_left_to_what_is_about_a_call(

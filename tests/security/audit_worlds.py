@@ -139,6 +139,18 @@ def make_study(by: User) -> Any:
     return study_actions.automatic(corpus=make_world().corpus)
 
 
+def make_report(by: User) -> Any:
+    from calibration.studies import study_actions
+
+    return study_actions.compute(study=make_study(by), part="all", by=by)
+
+
+def make_report_share(by: User) -> Any:
+    from calibration.studies import share_actions
+
+    return share_actions.create(by=by, report=make_report(by)).share
+
+
 def make_judge() -> Any:
     from annotation.models import Rater
 

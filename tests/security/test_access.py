@@ -16,7 +16,7 @@ def _names(*lines: str) -> set[str]:
     return {name for line in lines for name in line.split()}
 
 
-PUBLIC = _names("healthz readyz login use-link join sign-in-with sign-in-return")
+PUBLIC = _names("healthz readyz login use-link join sign-in-with sign-in-return shared-report")
 SIGNED_IN = _names(
     "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
     "api-my-campaigns api-password api-tokens api-token comfort api-comfort my-submissions my-messages",
@@ -80,7 +80,8 @@ RESEARCHERS = _names(
     "api-export-prompt api-prompt-versions api-prompt-version",
     "campaign-watch api-campaign-watch campaign-plan api-campaign-plan",
     "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
-    "report-file report-chart report-pairs report-items api-report-items",
+    "report-file report-table report-chart report-pairs report-failures report-items api-report-items",
+    "report-share api-report-shares api-report-share",
     "golds new-gold gold gold-file gold-provenance",
     "gold-difference gold-difference-file api-gold-rules api-preview-gold",
     "api-gold-difference api-gold-difference-file",
@@ -109,6 +110,7 @@ RESEARCHERS = _names(
     "compare compare-file api-compare",
     "profile profile-file profile-chart profile-continuation api-profile api-profile-continuation",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
+    "api-report-tables api-report-table",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",
     "api-exports api-export-labels api-export-package api-export-transcripts api-export-file",
 )

@@ -284,6 +284,8 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "corpus": worlds.make_world().corpus,
         "definition": {},
     },
+    "calibration.studies.share_actions.create": lambda by: {"report": worlds.make_report(by)},
+    "calibration.studies.share_actions.revoke": lambda by: {"share": worlds.make_report_share(by)},
     "calibration.studies.study_actions.open_test": lambda by: {
         "study": worlds.make_split_study(by),
         "purpose": "the paper",

@@ -115,7 +115,7 @@ def test_kinds_put_the_judge_beside_the_people(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,rater,value,kind\n" + rows)
     names = {e["name"] for e in _entries(path, "--scale", "binary")}
     assert {"people_cohen_kappa", "judge_cohen_kappa", "gap_cohen_kappa"} <= names
-    assert "cy reaches Cohen's kappa" in " ".join(_agree(path, "--scale", "binary").split())
+    assert "Cohen's kappa of cy with people" in " ".join(_agree(path, "--scale", "binary").split())
 
 
 def test_category_names_and_their_positive_class(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def _rated(folder: Path, names: dict[str, str] | None = None, head: str = "clust
 def test_the_answer_speaks_of_people_judge_metric_and_the_test(tmp_path: Path) -> None:
     shown = _agree(_rated(tmp_path))
     assert "Krippendorff's alpha among the 3 people is" in shown
-    assert "; percent agreement 0." in shown
-    assert "bleu rises strongly with the mean of the people: Spearman's rho" in shown
+    assert "; percent agreement is 0." in shown
+    assert "bleu rises strongly with the people’s mean: Spearman's rho" in shown
     assert "gpt passes the alternative annotator test" in shown
     assert "score neg_rmse, epsilon 0.15, t-test, Benjamini-Yekutieli q 0.05" in shown
     assert "Raters: ann, bob, cy (human); gpt (judge); bleu (metric)." in shown
@@ -151,8 +151,11 @@ def test_the_test_names_who_was_tested_of_how_many_and_never_passes_a_constant_j
         lines += [f"i{i},never,0,judge", f"i{i},gpt,{int(i % 3 == 0)},judge"]
     shown = _agree(_file(tmp_path, "\n".join(lines)), scale="binary")
     assert "never does not pass the alternative annotator test: never gave one value throughout" in shown
-    assert "of 3 people tested, winning rate" in shown
-    assert "1 of the 4 people shares fewer than 30 items with it and another person" in shown
+    assert "of 3 people, and at least half are needed" in shown
+    assert (
+        "1 of 4 people was not tested, because they share fewer than 30 items with the judge and another"
+        in shown
+    )
     assert (
         "Raters for whom the figure is undefined" not in shown.split("What limits this")[1].split("test")[0]
     )
@@ -160,7 +163,7 @@ def test_the_test_names_who_was_tested_of_how_many_and_never_passes_a_constant_j
 
 def test_the_answer_about_an_interval_scale_is_spearman_s(tmp_path: Path) -> None:
     shown = _agree(_rated(tmp_path), scale="interval")
-    assert "gpt reaches Spearman's rho" in shown.split("Panel:")[0]
+    assert "Spearman's rho of gpt with people is" in shown.split("Panel:")[0]
     assert "Pearson" not in shown.split("Panel:")[0]
 
 
@@ -200,7 +203,7 @@ def test_a_judge_that_left_out_half_of_the_items_is_said_to_have_done_so_first(t
     half = [float(i % 3 == 0) if i % 2 else None for i in range(300)]
     shown = _agree(_written(tmp_path, _three_people() | {"gpt": ("judge", half)}), scale="binary")
     first = shown[shown.index("gpt ") :]
-    assert first.startswith("gpt answered 150 of the 300 items that people rated (50%). gpt reaches")
+    assert first.startswith("gpt answered 150 of the 300 items that people rated (50%). Cohen's kappa")
     assert "gpt passes the alternative annotator test on the 150 items that it answered" in shown
 
 
@@ -214,8 +217,8 @@ def test_a_judge_that_guesses_at_the_base_rate_does_not_pass_in_any_form(tmp_pat
     coin = [float(i % 53 == 7) for i in range(600)]
     path = _written(tmp_path, _three_people(600, 50) | {"coin": ("judge", coin)})
     shown = _agree(path, scale="binary")
-    assert "coin does not pass the alternative annotator test: its Cohen's kappa with people is not" in shown
-    assert "answering 0 to every item agrees with people in 0.9" in shown
+    assert "coin does not pass the alternative annotator test: its Cohen's kappa with people could" in shown
+    assert "answering 0 to every item does as well (accuracy 0.9" in shown
     assert "coin passes" not in shown
     told = json.loads(_agree(path, "--json", scale="binary"))
     (verdict,) = told["stand_in"]
@@ -228,12 +231,12 @@ def test_no_gap_is_held_against_a_bound_that_excludes_nothing(tmp_path: Path) ->
     coin = [float(i % 53 == 7) for i in range(600)]
     people = _three_people(600, 50)
     shown = _agree(_written(tmp_path, people | {"coin": ("judge", coin)}), scale="binary")
-    assert "coin agrees with people less than they agree with each other: −" in shown
+    assert "coin agrees with people less than they agree with each other" in shown
     assert "up to" not in shown
     del people["cid"]
     shown = _agree(_written(tmp_path, people | {"coin": ("judge", coin)}), scale="binary")
-    assert "; it takes more than 2 people to show whether one more person would differ as much." in shown
-    assert "coin was not put to the alternative annotator test: the test needs 3 people, and 2" in shown
+    assert "; 2 people are too few to tell whether one more person would differ as much." in shown
+    assert "The alternative annotator test says nothing about coin: the test needs 3 people, and 2" in shown
 
 
 def test_one_person_stands_beside_each_of_the_others_and_is_mixed_with_none(tmp_path: Path) -> None:
@@ -256,7 +259,7 @@ def test_a_metric_that_falls_is_said_to_fall_and_counts_by_its_strength(tmp_path
     weak = {f"m{n}": ("metric", [float(i % 5 + i * (3 * n + 1) % 29) for i in range(200)]) for n in range(9)}
     rows = people | weak | {"perplexity": ("metric", [-float(i % 5) for i in range(200)])}
     shown = _agree(_written(tmp_path, rows), scale="interval")  # type: ignore[arg-type]
-    first = "perplexity falls strongly as the mean of the people rises: Spearman's rho −"
+    first = "perplexity falls strongly as the people’s mean rises: Spearman's rho −"
     assert shown.index(first) < shown.index(" rises ")
     assert "tracks" not in shown
     assert "These are the strongest of 10; the weakest is m" in shown
@@ -266,7 +269,7 @@ def test_one_dialogue_is_one_cluster_and_an_undefined_figure_is_not_depressed(tm
     rows = {name: ("human", [1.0, 1.0, 1.0]) for name in ("ann", "bob")}
     shown = _agree(_written(tmp_path, rows), scale="binary")  # type: ignore[arg-type]
     assert "no variation: every rating is 1" in shown
-    assert "depresses" not in shown
+    assert "which lowers" not in shown
     varied = {"ann": ("human", [1.0, 0.0, 1.0]), "bob": ("human", [1.0, 0.0, 0.0])}
     shown = _agree(_written(tmp_path, varied), scale="binary")  # type: ignore[arg-type]
     assert "over 3 items in 1 cluster;" in shown

@@ -193,8 +193,8 @@ def test_a_judge_that_guesses_at_the_base_rate_is_no_pass_though_it_wins() -> No
     (verdict,) = found.stand_ins
     assert (verdict.rater, verdict.state) == ("gpt", "not_passed")
     kappa, constant = verdict.reasons
-    assert kappa.startswith("its Cohen's kappa with people is not shown to lie above 0: ")
-    assert constant.startswith("answering 0 to every item agrees with people in 0.9")
+    assert kappa.startswith("its Cohen's kappa with people could be chance: ")
+    assert constant.startswith("answering 0 to every item does as well (accuracy 0.9")
 
 
 def test_a_good_judge_that_one_answer_equals_by_accuracy_is_no_pass_either() -> None:
@@ -235,7 +235,7 @@ def test_on_scales_a_constant_is_beaten_by_error() -> None:
     (verdict,) = analyse(ratings, plan=PLAN).stand_ins
     assert verdict.state == "not_passed"
     assert "answering 2.96" in verdict.why
-    assert "to every item is off by" in verdict.why
+    assert "to every item does as well (error " in verdict.why
 
 
 def test_epsilon_may_differ_by_annotator_and_similarity_may_be_any_function() -> None:

@@ -221,7 +221,10 @@ def test_below_ten_of_the_rarer_answer_agreement_has_a_value_and_no_interval(sta
         compute(_with_positives(n, n + 3).take(columns), statistic, columns, Plan(50)) for n in (8, 10)
     )
     assert few.value is not None
-    assert (few.low, few.reason.startswith("no interval: fewer than 10 of the rarer answer")) == (None, True)
+    assert (few.low, few.reason.startswith("no interval: fewer than 10 items with the rarer answer")) == (
+        None,
+        True,
+    )
     assert "too_few_events" in few.flags
     assert enough.low is not None
     assert "too_few_events" not in enough.flags

@@ -199,7 +199,7 @@ def test_a_corrected_share_outside_zero_to_one_has_no_interval() -> None:
         assert result.value is not None
         assert result.value < 0
         assert (result.low, result.high) == (None, None)
-        assert "lies outside what can be" in result.reason
+        assert "the corrected value is impossible" in result.reason
         assert "outside_range" in result.flags
 
 

@@ -44,7 +44,7 @@ def test_two_people_do_not_show_how_far_people_differ() -> None:
     ratings = _with_judge(0.6).take([0, 1, 3])
     margin = analyse(ratings, statistics=["cohen_kappa"], plan=PLAN).find("margin_cohen_kappa").result
     assert (margin.status, margin.value) == ("insufficient", None)
-    assert margin.reason == "two raters do not show how far raters differ; three do"
+    assert margin.reason == "two raters are too few to tell how far raters differ: three are needed"
 
 
 def test_people_who_differ_widen_the_margin() -> None:

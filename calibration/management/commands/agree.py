@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.text.table_cells import judges_of, words_of
 from calibration.agree import extras, judges, levels, renderings
-from calibration.agree.options import add_to, with_defaults, without_effect
+from calibration.agree.options import add_to, is_table_7_alone, with_defaults, without_effect
 from calibration.agree.ratings_file import (
     JOIN,
     KEEP,
@@ -27,9 +27,17 @@ from calibration.agree.ratings_file import (
     Table,
     read_ratings,
 )
-from calibration.agree.report import Additions, Block, Section, left_out_of, section_of
+from calibration.agree.report import (
+    Additions,
+    Block,
+    Section,
+    left_out_of,
+    section_of,
+    verdict_payloads,
+    verdicts_of,
+)
 from calibration.reports.wording import join_names
-from calibration.statistics import Plan, analyse
+from calibration.statistics import Analysis, Plan, analyse
 from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.ratings import Collector, Level, Ratings, default_samples
 from calibration.statistics.level_scores import aggregate
@@ -65,6 +73,7 @@ class Command(BaseCommand):
                 sections, entries, beside = _analyse_parts(file, plan, options)
             if opinions is not None:
                 sections[0] = _with_facts(sections[0], [_verification_fact(opinions.n_requested)])
+            is_alone = _is_table_7_alone(options)
             if options["csv"] or options["latex"]:  # these formats hold figures only
                 self.stderr.write("".join(f"{line}\n" for line in _notes(sections)), ending="")
             additions = [
@@ -72,23 +81,29 @@ class Command(BaseCommand):
                 beside,
                 extras.computed(sections, plan, options),
             ]
+            tables = additions[0].tables
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
+        if is_alone:
+            tables[0] = replace(tables[0], remarks=(*tables[0].remarks, *_facts_of_file(file, sections)))
+            sections, entries, additions = [], [], additions[:1]
         if options["json"]:
             document = {
                 "input": _describe_input(file, sections),
                 "statistics": entries,
                 "stand_in": _stand_ins(sections),
+                "verdicts": [line for section in sections for line in verdict_payloads(section)],
             }
             for added in additions:
                 document |= added.lists
             content = json.dumps(document, allow_nan=False)
         elif options["csv"]:
-            content = renderings.as_csv([*entries, *(line for added in additions for line in added.entries)])
+            others = (line for added in additions[1:] for line in added.entries)
+            content = renderings.as_csv([*additions[0].entries, *entries, *others])
         else:
             sections += [section for added in additions for section in added.sections]
             form = next((form for form in renderings.WRITERS if options.get(form)), "text")
-            content = renderings.WRITERS[form](file.path.name, sections)
+            content = renderings.WRITERS[form](file.path.name, sections, tables)
         self.stdout.write(content)
 
 
@@ -184,8 +199,12 @@ def _analyse_parts(
             raise ValueError(f"--against: no rater {against!r}; there are {', '.join(ratings.raters)}")
         if options["aggregate"]:
             ratings = aggregate(ratings, options["aggregate"])
-        analysis = analyse(
-            ratings, question=part.question, against=against, plan=plan, epsilon=options["epsilon"]
+        analysis = (
+            Analysis()
+            if _is_table_7_alone(options)
+            else analyse(
+                ratings, question=part.question, against=against, plan=plan, epsilon=options["epsilon"]
+            )
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
@@ -197,7 +216,8 @@ def _analyse_parts(
             more_blocks += blocks
             idle = [other for other in idle if other is not option or not blocks]
         more_blocks += judges.floor(ratings, part.question, derived_raters, plan)
-        sections.append(section_of(title, ratings, analysis, file.cluster, facts, more_blocks))
+        verdicts = [] if against else verdicts_of(ratings, analysis, plan, file.cluster)
+        sections.append(section_of(title, ratings, analysis, file.cluster, facts, more_blocks, verdicts))
         marked = {"stratum": part.stratum} if options["by"] else {}
         beside.add(part.question, title, readings, marked)
         more = [replace(entry, question=part.question) for block in more_blocks for entry in block.entries]
@@ -264,6 +284,17 @@ def _table_seven(
     parts = zip(file.parts, sections, strict=True)
     questions = {part.question or "value": section.ratings for part, section in parts}
     return extras.tag_tables(questions, options["policy"], plan)
+
+
+def _is_table_7_alone(options: dict[str, Any]) -> bool:
+    """Whether no other section is printed; the JSON has the statistics in any case."""
+    return is_table_7_alone(options) and not options["json"]
+
+
+def _facts_of_file(file: RatingsFile, sections: list[Section]) -> list[str]:
+    """Return the facts that qualify a table without its questions' sections."""
+    facts = [fact for section in sections for fact in section.facts]
+    return [*file.unread(), *dict.fromkeys(f for f in facts if f.startswith(("--", "Repeated answers")))]
 
 
 def _repeat_facts(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:

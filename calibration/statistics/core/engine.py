@@ -37,30 +37,30 @@ class Counts(TypedDict, total=False):
 
 FLAGS = {
     "constant_rater": "a rater gave one value throughout, so the figure says nothing about that rater",
-    "few_clusters": "fewer than 50 clusters (or systems, where those are resampled): the interval runs short",
-    "moderate_clusters": "50 to 149 clusters: the interval runs a little short",
+    "few_clusters": "fewer than 50 clusters (or systems, if these are resampled): the interval is too narrow",
+    "moderate_clusters": "50 to 149 clusters: the interval is somewhat too narrow",
     "one_item": "computed from a single item",
     "undefined_resamples": "undefined in more than 5% of the resamples: no interval",
     "degenerate_resamples": "the same in every resample: no interval",
-    "prevalence": "one category has 90% of the ratings or more, which depresses chance-corrected agreement",
-    "treated_as_interval": "reads ordered categories as equally spaced numbers",
-    "missing_cells": "some raters left items out; estimated from the cells there are",
-    "dropped_items": "items with another number of ratings than most are left out",
+    "prevalence": "one category has 90% of the ratings or more, which lowers chance-corrected agreement",
+    "treated_as_interval": "ordered categories are read as equally spaced numbers",
+    "missing_cells": "some raters left items out: estimated from the ratings that exist",
+    "dropped_items": "items with a different number of ratings than most are left out",
     "dropped_raters": "raters for whom the figure is undefined are left out of the mean",
     "few_items": "people who share too few items with the judge and another person are left out of the test",
-    "clipped": "the corrected value lay outside 0 to 1 and is shown at the bound",
-    "outside_range": "the corrected value lies outside what can be: few labels, or a judge that changed",
-    "one_order": "only one order was shown: the pull of the position is not told from the response",
-    "by_chance": "no pass: agreement with people beyond chance is not shown",
-    "constant_too": "no pass: one answer given to every item scores as well",
-    "few_events": "fewer than 30 of the rarer class: the interval may hold the truth less often than it says",
-    "too_few_events": "fewer than 10 of the rarer class: no interval of chance-corrected agreement",
+    "clipped": "the corrected value lies outside 0 to 1 and is shown at the bound",
+    "outside_range": "the corrected value is impossible: there are few labels, or the judge has changed",
+    "one_order": "only one order was shown, so the effects of position and response cannot be told apart",
+    "by_chance": "no pass: the agreement with people could be chance",
+    "constant_too": "no pass: giving the same answer to every item scores as well",
+    "few_events": "fewer than 30 items of the rarer class: the interval may be too narrow",
+    "too_few_events": "fewer than 10 items of the rarer class: no interval of chance-corrected agreement",
     "no_events": "nobody marked it: 0, with an interval from the number of turns alone",
-    "single_cluster_stratum": "a stratum has a single cluster, which adds no spread: the interval runs short",
-    "clusters_span_strata": "a cluster lies in several strata, whose parts are drawn as if independent",
-    "ignores_clusters": "p takes items as independent: too small where they lie together in dialogues",
+    "single_cluster_stratum": "a stratum has a single cluster and so no spread: the interval is too narrow",
+    "clusters_span_strata": "a cluster lies in several strata, which are resampled as if independent",
+    "ignores_clusters": "p assumes independent items: it is too small if items of one dialogue are alike",
     "unequal_n": "rests on fewer continuations than other rows",
-    "errors_measured_elsewhere": "sensitivity and specificity are those of all rated, not of the cell alone",
+    "errors_measured_elsewhere": "sensitivity and specificity are those of all rated items, not of the cell",
 }
 
 
@@ -289,9 +289,7 @@ def no_variation(sample: Sample) -> Verdict | None:
     if not sample.all_same:
         return None
     value = sample.ratings.label(float(sample.values[sample.values == sample.values][0]))
-    return Verdict(
-        "undefined", f"no variation: every rating is {value}; percent agreement is what can be said"
-    )
+    return Verdict("undefined", f"no variation: every rating is {value}; read percent agreement instead")
 
 
 def prevalence(sample: Sample) -> Verdict | None:
@@ -511,7 +509,7 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
     )
 
 
-TOO_FEW = "no interval: fewer than 10 of the rarer answer, where simulated intervals miss the truth too often"
+TOO_FEW = "no interval: fewer than 10 items with the rarer answer"
 
 
 def interval_of(

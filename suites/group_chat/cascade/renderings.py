@@ -3,53 +3,71 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+from statistics import fmean
 from typing import Any
 
-from annotation.scenario_records import STAGES
-from annotation.text.display import number
+from django.urls import reverse
+
+from annotation.scenario_records import FORM, PROBES, STAGES
+from annotation.text.display import number, percent
 from calibration.renderings import json_text
 from calibration.reports import charts
+from calibration.reports.chart_layout import wrap
 from calibration.reports.charts import alt
+from calibration.reports.tables import VerdictRow, VerdictTable
 from suites.group_chat.cascade import score_figures
 from suites.group_chat.cascade.report import CascadeReport
-from suites.group_chat.cascade.score_figures import label
+from suites.group_chat.cascade.score_figures import CascadeQuery, label
+from suites.group_chat.cascade.verdicts import VERDICTS, RowVerdict
 from suites.reports import (
     Cell,
-    chart_forms,
+    Chart,
+    Dot,
+    Section,
+    cautions,
+    contents_of,
+    dots_data,
+    dots_spoken,
     draw,
+    draw_dots,
+    flags,
     forms,
     looks_json,
     results,
+    sections_view,
+    small_interval,
+    span,
     table_json,
+    table_view,
     value_text,
+    verdict_row,
     write_csv,
     write_latex,
     write_markdown,
     write_text,
 )
 
-# Chart of the funnel: the share of probed decisions that reach each stage.
+# Charts: competence beside the baselines, and the funnel of every row.
 
-TITLE = "Funnel: probed decisions that reach a stage"
-CAPTION = "Bars: the share of a row's probed decisions that reach a stage without a hard failure before it."
 COLUMNS, WIDTH, HEIGHT = 3, 190, 130
-MOST_TITLE = 46
 
 
-def svg(report: CascadeReport) -> str:
-    """Return the chart as a standalone SVG on white."""
-    return charts.on_white(_draw_chart(_chart_data(report)))
+def _dots(report: CascadeReport) -> list[Dot]:
+    """Return the competence of every system and baseline."""
+    scores = [(entry["system"], entry["competence"]) for entry in report.systems if entry["baseline"]]
+    return [
+        *(Dot.of(row.label, row.competence) for row in report.verdicts if row.verdict),
+        *(
+            Dot(f"baseline: {name}", score["value"], score["low"], score["high"], is_baseline=True)
+            for name, score in scores
+        ),
+    ]
 
 
-def inline_svg(report: CascadeReport) -> str:
-    """Return the chart for a page, in the page's colours."""
-    spoken = f"{TITLE}. {CAPTION} The same counts are in the table of the funnel."
-    return charts.in_page(_draw_chart(_chart_data(report)), spoken)
-
-
-def _chart_data(report: CascadeReport) -> str:
-    """Return the chart's data as JSON, so that equal data is drawn once."""
+def _funnel_data(report: CascadeReport) -> str:
     panels = []
     for row in (*report.rows, report.best):
         probed = score_figures.probed(row.decisions)
@@ -67,23 +85,22 @@ def _chart_data(report: CascadeReport) -> str:
 
 
 @lru_cache(maxsize=64)
-def _draw_chart(frozen: str) -> str:
-    panels = [_panel(panel) for panel in json.loads(frozen)]
+def _draw_funnel(data: str) -> str:
+    panels = [_panel(panel) for panel in json.loads(data)]
     return draw(alt.concat(*panels, columns=COLUMNS, spacing=18))
 
 
 def _panel(panel: dict[str, Any]) -> Any:
     names = [stage.upper() for stage in STAGES]
-    axis = alt.Axis(labelColor=charts.INK, ticks=False, domainColor=charts.STRONG, labelPadding=6, grid=False)
+    axis = charts.names_axis(labelPadding=6)
     base = alt.Chart(alt.Data(values=panel["bars"])).encode(
         y=alt.Y("stage:N", sort=names, title=None, axis=axis, scale=alt.Scale(domain=names))
     )
     share = alt.X("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=charts.axis())
     bars = base.mark_bar(color=charts.COLOURS[0], opacity=0.55).encode(x=share)
     counts = base.mark_text(align="left", dx=4, color=charts.INK_2).encode(x=share, text="n:Q")
-    title = panel["title"]
     head = alt.TitleParams(
-        title if len(title) <= MOST_TITLE else f"{title[: MOST_TITLE - 1]}…",
+        wrap(panel["title"], WIDTH + 20),
         anchor="start",
         fontSize=12,
         color=charts.INK,
@@ -92,9 +109,141 @@ def _panel(panel: dict[str, Any]) -> Any:
     return alt.layer(bars, counts).properties(width=WIDTH, height=HEIGHT, title=head)
 
 
-CHARTS = chart_forms("Funnel", svg)
-"""Download formats of the chart."""
+CHARTS: dict[str, Chart] = {
+    chart.key: chart
+    for chart in (
+        Chart(
+            "competence",
+            "Competence at probes: systems and baselines",
+            "Points: mean competence. Lines: intervals over families of scenarios. Grey: baselines.",
+            VERDICTS,
+            lambda report: dots_data(_dots(report)),
+            lambda data: draw_dots(data, "competence at probes"),
+            lambda report: dots_spoken(_dots(report)),
+        ),
+        Chart(
+            "funnel",
+            "Funnel: probed decisions that reach a stage",
+            "Bars: the share of probed decisions that reach a stage without a hard failure before it.",
+            "funnel",
+            _funnel_data,
+            _draw_funnel,
+            lambda report: "The same counts are in the table of the funnel.",
+        ),
+    )
+}
+"""The charts, the main one first."""
 
+
+# The page of a report: verdicts, the main chart, and sections.
+
+SECTIONS = (
+    Section("competence", "Competence", "How competent are they?", ("competence", "accuracy")),
+    Section(
+        "stages",
+        "Stages",
+        "At which stage do decisions fail?",
+        ("stages", "funnel", "failed_at", "failed_by_probe"),
+        "group_chat/_failing.html",
+    ),
+    Section("probes", "Probes", "Which probes are hard?", ("probes",)),
+    Section("restraint", "Restraint", "Do they stay out, and join in, where they must?", ("restraint",)),
+    Section("reliability", "Reliability", "How reliable are they?", ("reliability",)),
+    Section("conduct", "Conduct", "How do they behave? Conduct and leaks", ("conduct", "leaks", "talk")),
+    Section("people", "People", "What do people do in the agent’s place?", ("people", "contradicted")),
+)
+"""Sections in page order; each table of the report except the verdicts has one."""
+VERDICT_COLUMNS = ("Competence", "Reliability", "Conduct", "Leaks", "Decided")
+
+
+def is_grey(head: str) -> bool:
+    """Whether a column is shown in grey: pass@k does not measure reliability."""
+    return head.startswith("pass@")
+
+
+def view_of(report: CascadeReport) -> dict[str, Any]:
+    """Return the template context of a report."""
+    tables = {table.key: table_view(table, is_grey) for table in report.tables}
+    sections = sections_view(SECTIONS, tables, {"stages": [CHARTS["funnel"].view(report)]}, _results(report))
+    return {
+        "made": report,
+        "plan": report.query.plan,
+        "oracle": oracle_line(report),
+        "verdicts": VerdictTable(
+            "System and condition",
+            VERDICT_COLUMNS,
+            tuple(_verdict_row(row, report.query) for row in report.verdicts if row.verdict),
+        ),
+        "picture": CHARTS["competence"].view(report),
+        "cautions": cautions(report.tables[0]),
+        "sections": sections,
+        "contents": contents_of(sections),
+        "reasons": [f"{reason}." for reason in reasons(report)],
+        "flags": flags(report.tables),
+    }
+
+
+def _verdict_row(row: RowVerdict, query: CascadeQuery) -> VerdictRow:
+    assert row.verdict is not None
+    corpus = query.corpus.pk
+    unrated = "not calibrated" if query.judges else "not judged"
+    conduct = [f"{dimension} {number(result.value)}" for dimension, result in row.conduct.items()]
+    return verdict_row(
+        row.row.system + (" (fake model)" if row.row.is_fake else ""),
+        row.row.condition,
+        row.verdict,
+        (
+            (number(row.competence.value), small_interval(row.competence)),
+            (number(row.pass_hat.value), f"k = {row.k}") if row.pass_hat else (number(None), ""),
+            ("", ", ".join(conduct)) if conduct else (number(None), unrated),
+            (number(row.leaks.value), small_interval(row.leaks)),
+            (percent(row.decided.value), ""),
+        ),
+        {
+            "read": "#stages",
+            "add": reverse("scenarios", args=[corpus]),
+            "complete": reverse("agents", args=[corpus]),
+        },
+    )
+
+
+def _results(report: CascadeReport) -> dict[str, str]:
+    """Return the main result of each section in a few words."""
+    rows = [row for row in report.verdicts if row.verdict]
+    systems = [entry for entry in report.systems if not entry["baseline"]]
+    k = max((row.k for row in rows if row.k), default=None)
+    pass_hats = [row.pass_hat.value for row in rows if row.pass_hat and row.k == k]
+    failed = sum(
+        (score_figures.failures(score_figures.probed(row.decisions)) for row in report.rows), Counter()
+    )
+    stage, n_failed = max(((stage, failed[stage]) for stage in (FORM, *STAGES)), key=lambda pair: pair[1])
+    intrusions = [entry["restraint"]["intrusion_rate"]["value"] for entry in systems]
+    return {
+        "competence": span("at probes", (row.competence.value for row in rows)),
+        "stages": f"most fail first at {stage.upper()}: {n_failed:,} of {failed.total():,} decisions"
+        if n_failed
+        else "",
+        "probes": _hardest(systems),
+        "restraint": span("intrusion rate", intrusions),
+        "reliability": span(f"pass^{k}", pass_hats),
+        "conduct": span("leaks", (row.leaks.value for row in rows)),
+    }
+
+
+def _hardest(systems: Sequence[dict[str, Any]]) -> str:
+    """Return the kind of probe with the lowest competence, with its range over systems."""
+    values = {
+        kind: [value for entry in systems if (value := entry["probes"][kind]["probe"]["value"]) is not None]
+        for kind in PROBES
+    }
+    means = {kind: fmean(scores) for kind, scores in values.items() if scores}
+    if not means:
+        return ""
+    kind = min(means, key=lambda kind: means[kind])
+    return span(f"hardest: {kind.replace('_', ' ')},", values[kind])
+
+
+# Downloads.
 
 CSV_HEAD = (
     *("table", "row", "baseline", "column", "value", "low", "high", "n", "n_clusters"),
@@ -171,6 +320,7 @@ def content(report: CascadeReport) -> dict[str, Any]:
         "level": query.plan.level,
         "best_baseline": report.best.name,
         "oracle": report.oracle.as_dict(),
+        "verdicts": [row.as_dict() for row in report.verdicts if row.verdict],
         "systems": list(report.systems),
         "tables": list(map(table_json, report.tables)),
         "facts": list(report.facts),

@@ -46,7 +46,6 @@ from suites.group_chat.cascade.score_tables import (
     UNRATED,
     Reliability,
     canary,
-    is_calibrated,
     judge_score,
     of_kind,
     panel,
@@ -54,6 +53,8 @@ from suites.group_chat.cascade.score_tables import (
     reached,
     reliability,
 )
+from suites.group_chat.cascade.verdicts import RowVerdict, row_verdicts
+from suites.group_chat.cascade.verdicts import table as verdict_table
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, interval, report_part
 
@@ -252,42 +253,7 @@ def report_guardrails(context: Context, source: Material) -> Iterator[str]:
 
 # From a query to a Cascade report: its tables, in the order of the page.
 
-# The three scores side by side, and reliability: no cell combines two of them, and no row is their mean.
-
-AVERAGED = (
-    "The three are never averaged: an agent that is good at one and bad at another is not fair at both."
-)
-
-
-def headline(context: Context) -> Table:
-    """Return the three scores; conduct is included only for dimensions with calibrated judges."""
-    dimensions = [dimension for dimension in DIMENSIONS_BUT_LEAK if is_calibrated(context, dimension)]
-    most = max(context.query.k)
-    why = "not calibrated" if context.judges else "nobody judged it"
-
-    def cells(row: Row) -> tuple[Cell, ...]:
-        conduct: tuple[Cell, ...] = tuple(
-            context.mean(f"conduct_{dimension}", row.decisions, judge_score(dimension), UNRATED)
-            for dimension in dimensions
-        )
-        scores = reliability(row.decisions, context.query, context.probed, copies(row, context.query))
-        ks = [k for k in scores.pass_hat if k <= most]
-        tried: tuple[Cell, ...] = (f"k = {max(ks)}", scores.pass_hat[max(ks)]) if ks else ("–", "–")
-        return (
-            context.mean(
-                "competence_probed", score_figures.probed(row.decisions), score_figures.competence, WAITS
-            ),
-            *(conduct or (why,)),
-            *tried,
-        )
-
-    heads = (
-        "Competence",
-        *(f"Conduct: {dimension}" for dimension in dimensions or ["all"]),
-        "Trials",
-        "Reliability: pass^k",
-    )
-    return Table("headline", "The three scores", heads, context.lines(cells), (AVERAGED,))
+# Reliability: pass^k over scenarios.
 
 
 def reliability_table(context: Context) -> Table:
@@ -332,14 +298,13 @@ def _bounds(row: Row, scores: Reliability) -> list[str]:
 
 ORACLE = "oracle"
 TABLES: tuple[Callable[[score_figures.Context], Table], ...] = (
-    headline,
     score_tables.competence,
     *score_tables.CONDUCT_TABLES,
     reliability_table,
     *score_tables.COMPETENCE_TABLES,
     *SENTENCE_TABLES,
 )
-"""Tables in page order. None has a number that mixes the three scores."""
+"""Tables below the verdicts, in page order. None has a number that mixes the three scores."""
 
 
 @dataclass(frozen=True)
@@ -347,7 +312,8 @@ class CascadeReport:
     """A report: its tables, the sentences about its data, and the guardrails shown with it.
 
     ``oracle`` is the oracle's competence at all scored points: a value other than 1 is an error in the set.
-    ``systems`` are the figures by system (`figures_by_system`).
+    ``verdicts`` are those of the systems, then the best baseline; ``systems`` are the figures by system
+    (`figures_by_system`).
     """
 
     query: CascadeQuery
@@ -356,6 +322,7 @@ class CascadeReport:
     looks: tuple[TestLook, ...]
     rows: tuple[Row, ...]
     best: Row
+    verdicts: tuple[RowVerdict, ...]
     tables: tuple[Table, ...]
     facts: tuple[str, ...]
     guardrails: tuple[str, ...]
@@ -420,6 +387,8 @@ def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeR
         people=people.read(source.scenarios, items, query.plan),
         probed=Counter(decision.scenario for decision in score_figures.probed(oracle)),
     )
+    verdicts = row_verdicts(context)
+    tables = [verdict_table(verdicts, context.judges), *(make(context) for make in TABLES)]
     return CascadeReport(
         query,
         part.name,
@@ -427,7 +396,8 @@ def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeR
         part.looks,
         tuple(rows),
         best,
-        tuple(table for make in TABLES if (table := make(context)).lines),
+        verdicts,
+        tuple(table for table in tables if table.lines),
         tuple(report_facts(context, source, part.name, learnt_on_dev=learn_from is not None)),
         tuple(report_guardrails(context, source)),
         score_figures.family_mean("competence", oracle, score_figures.competence, families, query.plan),

@@ -4,56 +4,73 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 
+from annotation.text.display import number, percent
 from calibration.renderings import json_text
-from calibration.reports import charts
+from calibration.reports import chart_layout, charts
 from calibration.reports.charts import alt
-from suites.long_dialogue.answers.answers import Agreement
+from calibration.reports.tables import VerdictRow, VerdictTable
+from suites.long_dialogue.answers.answers import WRONG, Agreement
 from suites.long_dialogue.answers.figures import CHANCE, Figure, NamesRow, RowFigures
 from suites.long_dialogue.answers.report import AnswersReport
-from suites.long_dialogue.answers.rows import REPORT
+from suites.long_dialogue.answers.rows import (
+    FACTORS,
+    MODEL,
+    REPORT,
+    SUFFICIENT,
+    TABLE2,
+    TABLE3,
+    TABLE4,
+)
 from suites.long_dialogue.answers.tables import FIGURE7, beside_oracle, column_head
+from suites.long_dialogue.answers.verdicts import ALWAYS_E, GUESSING, VERDICTS, RowVerdict
 from suites.reports import (
-    chart_forms,
+    Chart,
+    Dot,
+    Section,
+    cautions,
+    contents_of,
+    dots_data,
+    dots_spoken,
     draw,
+    draw_dots,
     flags,
     forms,
     looks_json,
     results,
+    sections_view,
+    small_interval,
+    span,
     table_json,
     table_view,
+    verdict_row,
     write_csv,
     write_latex,
     write_markdown,
     write_text,
 )
 
-# Charts of an Answers report: accuracy by row, and each model's memory beside the oracle.
+# Charts of an Answers report: accuracy beside the baselines, and each model's memory beside the oracle.
 
-WIDTH, BAR, WIDEST_LABEL, MOST_ROWS = 360, 18, 440, 60
+WIDTH, BAR, WIDEST_LABEL, MOST_ROWS = 360, 14, 440, 60
 LINE = f"Dashed line: {CHANCE:.0%}, what guessing reaches."
 
 
-@dataclass(frozen=True)
-class Chart:
-    """A chart: its key in URLs, its title, its caption, and its bars."""
-
-    key: str
-    title: str
-    caption: str
-    bars: Callable[[AnswersReport], list[dict[str, Any]]]
-
-
-def accuracies(report: AnswersReport) -> list[dict[str, Any]]:
-    """Return a bar for every row of the report."""
-    return [_bar(row.label, "accuracy", row.accuracy) for row in report.rows]
+def _dots(report: AnswersReport) -> list[Dot]:
+    """Return the accuracy of every row, of guessing, and of always (E) if that is the same for all rows."""
+    dots = [Dot.of(row.row.label, row.row.accuracy.result) for row in report.verdicts]
+    always = [row.row.shares["always_e"].result for row in report.verdicts]
+    if len({result.value for result in always}) == 1:
+        low, value, high = always[0].low, always[0].value, always[0].high
+        dots.append(Dot(f"baseline: {ALWAYS_E}", value, low, high, is_baseline=True))
+    return [*dots, Dot(f"baseline: {GUESSING}", CHANCE, None, None, is_baseline=True)] if dots else []
 
 
 def best_and_oracle(report: AnswersReport) -> list[dict[str, Any]]:
@@ -87,70 +104,34 @@ def _bar(label: str, kind: str, figure: Figure, note: str = "") -> dict[str, Any
     }
 
 
-CHARTS: dict[str, Chart] = {
-    chart.key: chart
-    for chart in (
-        Chart("accuracy", "Accuracy", f"Bars: accuracy with intervals over sessions. {LINE}", accuracies),
-        Chart(
-            "figure4",
-            "Best memory and oracle",
-            f"Bars: each model's best memory, named beside it, and the oracle, with intervals. {LINE}",
-            best_and_oracle,
-        ),
-        Chart(
-            "figure7",
-            "Whole sessions by BM25, and oracle",
-            f"Bars: whole sessions found by BM25, and the oracle, with intervals. {LINE}",
-            figure7_and_oracle,
-        ),
-    )
-}
-"""The charts; a chart without bars is hidden."""
+def _bar_chart(
+    key: str, title: str, caption: str, bars: Callable[[AnswersReport], list[dict[str, Any]]]
+) -> Chart:
+    """Return a chart of bars, two for each model; it is hidden without bars."""
 
+    def data(report: AnswersReport) -> str:
+        return json.dumps(bars(report)[:MOST_ROWS]) if report.query.layout == REPORT and bars(report) else ""
 
-def visible_charts(report: AnswersReport) -> list[tuple[Chart, str]]:
-    """Return the charts that have bars, each rendered for a page."""
-    return [(chart, inline_svg(report, chart)) for chart in CHARTS.values() if chart.bars(report)]
+    def spoken(report: AnswersReport) -> str:
+        return "; ".join(f"{bar['row']}, {bar['kind']} {number(bar['value'])}" for bar in bars(report))
 
-
-def svg(report: AnswersReport, chart: Chart) -> str:
-    """Return a chart as a standalone SVG on white."""
-    return charts.on_white(_chart_svg(_frozen(report, chart)))
-
-
-def inline_svg(report: AnswersReport, chart: Chart) -> str:
-    """Return a chart for a page, in the page's colours."""
-    spoken = f"{chart.title}. {chart.caption} The same figures are in the tables."
-    return charts.in_page(_chart_svg(_frozen(report, chart)), spoken)
-
-
-def _frozen(report: AnswersReport, chart: Chart) -> str:
-    """Return a chart's data as text, the cache key of its drawing."""
-    return json.dumps(chart.bars(report)[:MOST_ROWS])
+    return Chart(key, title, caption, "oracle", data, _draw_bars, spoken)
 
 
 @lru_cache(maxsize=64)
-def _chart_svg(frozen: str) -> str:
-    return draw(_chart(json.loads(frozen)))
-
-
-def _chart(bars: list[dict[str, Any]]) -> Any:
+def _draw_bars(data: str) -> str:
+    bars = json.loads(data)
+    bars = [bar | {"row": chart_layout.wrapped(bar["row"], WIDEST_LABEL)} for bar in bars]
     names = list(dict.fromkeys(bar["row"] for bar in bars))
     kinds = list(dict.fromkeys(bar["kind"] for bar in bars))
-    labels = alt.Axis(
-        labelColor=charts.INK,
-        ticks=False,
-        domainColor=charts.STRONG,
-        labelPadding=6,
-        labelLimit=WIDEST_LABEL,
-    )
+    labels = charts.names_axis(labelPadding=6)
+    n_lines = max((name.count("\n") + 1 for name in names), default=1)
     y = alt.Y("row:N", sort=names, title=None, axis=labels, scale=alt.Scale(domain=names, paddingInner=0.25))
-    base = alt.Chart(alt.Data(values=bars)).encode(y=y)
-    if len(kinds) > 1:
-        base = base.encode(yOffset=alt.YOffset("kind:N", sort=kinds, scale=alt.Scale(domain=kinds)))
+    offset = alt.YOffset("kind:N", sort=kinds, scale=alt.Scale(domain=kinds))
+    base = alt.Chart(alt.Data(values=bars)).encode(y=y, yOffset=offset)
     x = alt.X("value:Q", title="accuracy", scale=alt.Scale(domain=[0, 1]), axis=charts.axis())
     ranges = charts.COLOURS[: len(kinds)]
-    legend = alt.Legend(title=None, orient="top", labelColor=charts.INK) if len(kinds) > 1 else None
+    legend = alt.Legend(title=None, orient="top", labelColor=charts.INK)
     colour = alt.Color("kind:N", sort=kinds, scale=alt.Scale(domain=kinds, range=list(ranges)), legend=legend)
     marks = [
         base.transform_filter("datum.value !== null").mark_bar(opacity=0.55).encode(x=x, color=colour),
@@ -164,11 +145,37 @@ def _chart(bars: list[dict[str, Any]]) -> Any:
         .mark_rule(strokeDash=[4, 3], color=charts.INK_2)
         .encode(x="chance:Q"),
     ]
-    return alt.layer(*marks).properties(width=WIDTH, height=alt.Step(BAR if len(kinds) == 1 else BAR - 4))
+    step = max(BAR, n_lines * chart_layout.LINE / len(kinds))
+    return draw(alt.layer(*marks).properties(width=WIDTH, height=alt.Step(step)))
 
 
-CHART_RENDERINGS = chart_forms("Chart", lambda report_chart: svg(*report_chart))
-"""Download formats of a report's chart."""
+CHARTS: dict[str, Chart] = {
+    chart.key: chart
+    for chart in (
+        Chart(
+            "accuracy",
+            "Accuracy: systems and baselines",
+            "Points: mean accuracy. Lines: intervals over sessions. Grey: baselines.",
+            VERDICTS,
+            lambda report: dots_data(_dots(report)),
+            lambda data: draw_dots(data, "accuracy"),
+            lambda report: dots_spoken(_dots(report)),
+        ),
+        _bar_chart(
+            "figure4",
+            "Best memory and oracle",
+            f"Bars: each model's best memory, named beside it, and the oracle, with intervals. {LINE}",
+            best_and_oracle,
+        ),
+        _bar_chart(
+            "figure7",
+            "Whole sessions by BM25, and oracle",
+            f"Bars: whole sessions found by BM25, and the oracle, with intervals. {LINE}",
+            figure7_and_oracle,
+        ),
+    )
+}
+"""The charts, the main one first."""
 
 
 # An Answers report as plain data, for the command, the API and JSON files.
@@ -189,6 +196,7 @@ def content(report: AnswersReport) -> dict[str, Any]:
         "seed": query.plan.seed,
         "level": query.plan.level,
         "random": CHANCE,
+        "verdicts": [row.as_dict() for row in report.verdicts],
         "rows": [_row(row) for row in report.rows],
         "names": [_names(row) for row in report.names],
         "agreement": [_agreement(agreement) for agreement in report.agreements],
@@ -247,19 +255,74 @@ def _agreement(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-# An Answers report in templates, for the page and its file: tables and charts.
+# An Answers report in templates, for the page and its file: verdicts, the main chart, and sections.
+
+SECTIONS = (
+    Section("accuracy", "Accuracy", "How accurate are they?", ("accuracy", "outcomes")),
+    Section("memory", "Memory", "What does memory contribute?", ("oracle", "retrieval")),
+    Section("abstention", "Abstention", "Do they say so where they cannot know?", ("abstention",)),
+    Section("factors", "Factors", "Where are they right?", tuple(f"by_{factor}" for factor in FACTORS)),
+    Section("names", "Names", "Do names matter?", ("names",)),
+    Section("asked", "Questions", "What was asked?", ("shares",)),
+    Section("judges", "Judges", "Do judges of free answers agree with people?", ("agreement",)),
+    Section(
+        "paper", "Tables", "Tables of the paper", (TABLE2, TABLE3, TABLE4), "long_dialogue/_paper_tables.html"
+    ),
+)
+"""Sections in page order; each table of a layout except the verdicts has one."""
+VERDICT_COLUMNS = ("Accuracy", "Evidence", "Abstention", "Scored")
 
 
-def view_of(report: AnswersReport) -> dict[str, Any]:
-    """Return the template context of a report."""
-    chart_svgs = visible_charts(report) if report.query.layout == REPORT else []
+def view_of(report: AnswersReport, answers_address: str = "") -> dict[str, Any]:
+    """Return the template context of a report; verdicts link to the list of answers at an address, if any."""
+    tables = {table.key: table_view(table) for table in report.tables}
+    memory = [CHARTS[key].view(report) for key in ("figure4", "figure7")]
+    sections = sections_view(SECTIONS, tables, {"memory": memory}, _results(report))
+    is_whole = report.query.layout == REPORT
+    verdict_rows = tuple(_verdict_row(row, answers_address) for row in report.verdicts)
     return {
         "made": report,
         "plan": report.query.plan,
-        "tables": list(map(table_view, report.tables)),
-        "charts": [(chart, mark_safe(svg)) for chart, svg in chart_svgs],
+        "verdicts": VerdictTable("System and condition", VERDICT_COLUMNS, verdict_rows) if is_whole else None,
+        "picture": CHARTS["accuracy"].view(report),
+        "cautions": cautions(report.tables[0]) if is_whole else [],
+        "sections": sections,
+        "contents": contents_of(sections),
+        "alone": not is_whole,
         "reasons": [f"{reason}." for reason in reasons(report)],
         "flags": flags(report.tables),
+    }
+
+
+def _verdict_row(row: RowVerdict, answers_address: str) -> VerdictRow:
+    query = urlencode({"outcome": WRONG, "system": row.row.group.system})
+    figures = row.row
+    accuracy, recall = figures.accuracy.result, figures.abstention["recall"].result
+    conditions = [f"{key} {value}" for key, value in figures.group.condition.items() if key != MODEL]
+    name = figures.group.system or figures.group.condition.get(MODEL, "all")
+    return verdict_row(
+        name + (" (fake model)" if figures.group.fake_model else ""),
+        ", ".join([*conditions, *filter(None, [figures.group.script])]),
+        row.verdict,
+        (
+            (number(accuracy.value), small_interval(accuracy)),
+            (percent(figures.retrieval[SUFFICIENT]["share"].value), ""),
+            (number(recall.value), "recall" if recall.value is not None else ""),
+            (percent(row.scored.value), ""),
+        ),
+        {"read": f"{answers_address}?{query}"} if answers_address else {},
+    )
+
+
+def _results(report: AnswersReport) -> dict[str, str]:
+    """Return the main result of each section in a few words."""
+    rows = report.rows
+    return {
+        "accuracy": span("accuracy", (row.accuracy.value for row in rows)),
+        "memory": span("below the oracle", (row.gap.value for row in rows)),
+        "abstention": span("recall", (row.abstention["recall"].value for row in rows)),
+        "asked": span("unanswerable", (row.shares["unanswerable"].value for row in rows)),
+        "judges": span("kappa", (row.kappa.value for row in report.agreements)),
     }
 
 

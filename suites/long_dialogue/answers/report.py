@@ -52,6 +52,8 @@ from suites.long_dialogue.answers.tables import (
     table3,
     table4,
 )
+from suites.long_dialogue.answers.verdicts import RowVerdict, row_verdicts
+from suites.long_dialogue.answers.verdicts import table as verdict_table
 from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, report_part
 
 # From a query to an Answers report: figures of its rows, and tables of its layout.
@@ -240,7 +242,7 @@ def by_factor(rows: Sequence[RowFigures], factor: Factor) -> Table:
         heads = tuple(values)
     if not values:
         lines = []
-    return Table(f"by_{factor.key}", title, heads, tuple(lines), notes, folds=True)
+    return Table(f"by_{factor.key}", title, heads, tuple(lines), notes)
 
 
 TABLES: tuple[Callable[[Sequence[RowFigures]], Table], ...] = (
@@ -277,7 +279,10 @@ ALWAYS_KNOWN = (MODEL, NAMES, SET)
 
 @dataclass(frozen=True)
 class AnswersReport:
-    """A report: its rows with their figures, the tables of its layout, and its basis in sentences."""
+    """A report: its rows with their figures, the tables of its layout, and its basis in sentences.
+
+    Only the layout `report` has verdicts.
+    """
 
     query: AnswersQuery
     part: str
@@ -285,6 +290,7 @@ class AnswersReport:
     looks: tuple[TestLook, ...]
     answers: Answers
     rows: tuple[RowFigures, ...]
+    verdicts: tuple[RowVerdict, ...]
     names: tuple[NamesRow, ...]
     agreements: tuple[Agreement, ...]
     tables: tuple[Table, ...]
@@ -345,6 +351,7 @@ def _report(
     answers = Answers(Sheet(answer_rows, query.plan))
     figure_rows = row_figures(answers, groups(answer_rows, query.by), query.rule)
     name_rows = tuple(names_rows(answers, query.by, query.rule))
+    verdicts = row_verdicts(answers, figure_rows, query.rule) if query.layout == REPORT else ()
     return AnswersReport(
         query,
         part.name,
@@ -352,9 +359,10 @@ def _report(
         part.looks,
         answers,
         figure_rows,
+        verdicts,
         name_rows,
         agreed,
-        tuple(_tables(query, answers, figure_rows, name_rows, agreed)),
+        tuple(_tables(query, answers, figure_rows, verdicts, name_rows, agreed)),
         tuple(_facts(query, answer_rows, answers, part.name)),
     )
 
@@ -363,10 +371,12 @@ def _tables(
     query: AnswersQuery,
     answers: Answers,
     figure_rows: Sequence[RowFigures],
+    verdicts: Sequence[RowVerdict],
     name_rows: Sequence[NamesRow],
     agreed: Sequence[Agreement],
 ) -> Iterator[Table]:
     if query.layout == REPORT:
+        yield verdict_table(verdicts)
         first, *others = report_tables(figure_rows, name_rows)
         yield first
         if oracles := beside_oracle(answers, query.rule):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -19,9 +19,8 @@ from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
 from config.permissions import researcher_only, user_of
 from suites.long_dialogue.answers import answers as one_answer
-from suites.long_dialogue.answers import renderings
 from suites.long_dialogue.answers.answers import NARROWED, has_answers, judge_named, judges_of, listing
-from suites.long_dialogue.answers.renderings import RENDERINGS, view_of
+from suites.long_dialogue.answers.renderings import CHARTS, RENDERINGS, view_of
 from suites.long_dialogue.answers.report import compute, open_test
 from suites.long_dialogue.answers.rows import (
     BY,
@@ -33,7 +32,7 @@ from suites.long_dialogue.answers.rows import (
     read,
     settings_of,
 )
-from suites.reports import file_answer, open_test_answer, query_values
+from suites.reports import open_test_answer, query_values, report_file
 
 NAMES = ("by", "score", "judge", "set", "layout", "part", "resamples", "seed", "level")
 """Query parameters of the report."""
@@ -57,7 +56,9 @@ def answers(request: HttpRequest, pk: int) -> HttpResponse:
     status = 200
     if context["has_answers"]:
         try:
-            context |= view_of(compute(query=read(query_texts, corpus), by=user_of(request)))
+            report = compute(query=read(query_texts, corpus), by=user_of(request))
+            context |= view_of(report, reverse("answers-list", args=[corpus.pk]))
+            context["files"] = reverse("answers-file", args=[corpus.pk, "csv"]).removesuffix("csv")
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if query_texts else 200
@@ -69,22 +70,15 @@ def answers(request: HttpRequest, pk: int) -> HttpResponse:
 def answers_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """Researchers: the report as CSV, Markdown, LaTeX, HTML or JSON, or a chart as SVG or PNG."""
     corpus = access.corpus(pk)
-    rendering = (RENDERINGS | renderings.CHART_RENDERINGS).get(form)
-    chart = renderings.CHARTS.get(request.GET.get("chart", "accuracy"))
-    if rendering is None or chart is None:
-        raise Http404
     query_texts = query_values(request, NAMES)
-
-    def source() -> Any:
-        report = compute(query=read(query_texts, corpus), by=user_of(request))
-        if form in RENDERINGS:
-            return report
-        if not chart.bars(report):
-            raise Http404
-        return report, chart
-
-    name = "answers" if form in RENDERINGS else f"answers-{chart.key}"
-    return file_answer(rendering, f"{name}-{corpus.pk}", source)
+    return report_file(
+        request,
+        form,
+        f"answers-{corpus.pk}",
+        lambda: compute(query=read(query_texts, corpus), by=user_of(request)),
+        RENDERINGS,
+        CHARTS,
+    )
 
 
 @require_POST
