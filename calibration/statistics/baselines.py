@@ -313,7 +313,7 @@ def _left_out(ratings: Ratings, name: str) -> Learned | str:
         return "nobody rated these items"
     rated = np.unique(clusters[present.any(axis=1)])
     if len(rated) < 2:
-        return "all ratings lie in one cluster: nothing is left to learn from"
+        return "all ratings lie in one cluster, and a baseline learns from other clusters"
     if ratings.scale is None:
         sums = np.bincount(clusters, np.nansum(block, axis=1), ratings.n_clusters)
         counts = np.bincount(clusters, present.sum(axis=1), ratings.n_clusters)
