@@ -89,10 +89,7 @@ def plan_section(answer: PlanAnswer, ratings: Ratings) -> Section:
 
 # `agree --threshold` and `--scale-maps`: metric scores mapped to people's answers, cross-fitted by cluster.
 
-HOW = (
-    f"Cross-fitted: the clusters are dealt into {FOLDS} folds, and each item is read by what the other folds "
-    "teach."
-)
+HOW = f"Cross-fitted over {FOLDS} folds of clusters: each fold is scored with what the other folds teach."
 
 
 def score_section(title: str, ratings: Ratings, scores: ScoreAnalysis) -> Section:
@@ -182,16 +179,16 @@ def _bins(probabilities: Probabilities) -> list[dict[str, Any]]:
 
 # `agree --raters`: each rater of a question, in one table per figure, in ascending order.
 
-REPEATED = "Answering alike is not answering right: a rater can repeat its mistakes."
+REPEATED = "The same answer is not always the right answer: a rater can repeat its mistakes."
 NOTES = {
-    "rater_difference": "The rest are the people other than the rater; where there are none, all others.",
+    "rater_difference": "The rest are the other people (without any, the other raters).",
     "rater_severity": (
-        "Least squares of value = item + rater: each rater is taken to be off by the same amount on every "
-        "item. 0 is the average person, each by the number of ratings; below 0 a rater is severe."
+        "Below 0, the rater is severe (rates lower than the average person). Least squares of value = item + "
+        "rater, which assumes the same shift on every item."
     ),
-    "rater_misfit": "Above 1 a rater is less predictable than the others once severity is allowed for.",
-    "rater_spread": "Below 1 a rater keeps to the middle of the scale, above 1 to its ends.",
-    "rater_alpha_gain": "Below 0 the rater pulls alpha down.",
+    "rater_misfit": "Above 1, the rater is less predictable than the others, apart from severity.",
+    "rater_spread": "Below 1, the rater keeps to the middle of the scale; above 1, to its ends.",
+    "rater_alpha_gain": "Below 0, the rater lowers alpha.",
 }
 
 
@@ -199,13 +196,13 @@ def raters(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
     """Return a table per figure; a single note if there are no figures for any rater."""
     panel = rater_panel(ratings, plan=plan)
     if not panel.rows:
-        return [Block("Raters, one by one", (), note=f"Nobody is described: {panel.reason}.")]
+        return [Block("Raters, one by one", (), note=f"There are no figures per rater: {panel.reason}.")]
     blocks = _tables((row.rater, row.figures) for row in panel.rows)
     blocks = [_noted(block, panel) for block in blocks]
     if panel.over is not None:
         people = tuple(row.rater for row in panel.rows if row.kind == "human")
         entry = Entry(panel.over, people)
-        note = "The interval says what other people would have given on these items."
+        note = "The interval shows what it could be with other people on the same items."
         blocks.append(Block("Pairs of people, over people", (entry,), note=note))
     return blocks
 
@@ -219,7 +216,7 @@ def repeats(ratings: Ratings, samples: Ratings, plan: Plan) -> list[Block]:
             right = right_answers(ratings, name)
             repeated = repeats_of(samples.take(mine), name, "samples", reference=right, plan=plan)
             entries = tuple(Entry(figure, (name,)) for figure in repeated.figures)
-            heading = f"How alike {name} answers, {repeated.n_answers} samples of an item"
+            heading = f"How consistently {name} answers, {repeated.n_answers} samples of an item"
             blocks.append(Block(heading, entries, note=REPEATED))
     return blocks
 
@@ -245,9 +242,11 @@ def _noted(block: Block, panel: RaterPanel) -> Block:
     notes = [NOTES.get(name, "")]
     if name == "rater_severity" and panel.groups:
         groups = "; ".join(", ".join(group) for group in panel.groups)
-        notes.append(f"Groups that share no item, each with a zero of its own: {groups}.")
+        notes.append(f"Compare severities only within a group that shares items: {groups}.")
     if name == "rater_severity" and panel.through_judges:
-        notes.append("People are joined by the items that judges rated, not by items of their own.")
+        notes.append(
+            "People are compared through judges, as not all of them are connected by items they share."
+        )
     return Block(block.heading, block.entries, note=" ".join(filter(None, notes)), each=True)
 
 
@@ -281,8 +280,8 @@ def tag_section(table: TagTable, ratings: Ratings) -> Section:
         for row in table.rows
     )
     facts = (
-        f"{table.n_items:,} turns that all of them answered for every behaviour; {table.n_dropped:,} that "
-        "only some of them answered are left out.",
+        f"Figures are over {table.n_items:,} turns that all of them answered for every behaviour; "
+        f"{table.n_dropped:,} that only some of them answered are left out.",
         f"Policy {table.policy}: {POLICIES[table.policy]}.",
     )
     every = tuple(entry for block in blocks for entry in block.entries)

@@ -136,7 +136,7 @@ def _alpha(question: Question, people: Mapping[str, Values]) -> float:
         ]
         for own in people.values()
     ]
-    level = {"binary": "nominal"}.get(question.level, question.level)
+    level: Any = {"binary": "nominal"}.get(question.level, question.level)
     return float(krippendorff.alpha(reliability_data=np.array(rows, dtype=float), level_of_measurement=level))
 
 
@@ -246,7 +246,7 @@ def few_of_the_rarer(facts: Facts, titles: str) -> bool:
             return min(
                 sum(own[item] == value for item in items) for own in group.values() for value in (0, 1)
             )
-        per_item = np.mean([len(answers) for answers in shared])
+        per_item = float(np.mean([len(answers) for answers in shared]))
         return min(sum(answers.count(value) for answers in shared) / per_item for value in (0, 1))
 
     return all(any(events(g) < 30 for q in facts.titled(t) for g in facts.groups(q)) for t in _names(titles))
