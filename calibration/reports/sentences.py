@@ -300,7 +300,7 @@ def headline_question(result: Snapshot) -> str:
         return f"{'Does' if len(judges) == 1 else 'Do'} {join_names(judges, 3)} agree with {people_name}?"
     if metrics and people:
         return f"{'Does' if len(metrics) == 1 else 'Do'} {join_names(metrics, 2)} follow {people_name}?"
-    if people:
+    if any(len(question.people) > 1 for question in questions):
         return f"Do {people_name} agree with each other?"
     if result.preferences and not judges:
         return "Which system is preferred?"

@@ -255,7 +255,7 @@ def baselines(
             rows.append(_constant(beside, name, learned))
     if isinstance(learned, Learned) and learned.shares.size:
         rows.append(_random(beside, learned))
-    if lengths and beside.correlations:
+    if lengths and not lengths.keys().isdisjoint(beside.ratings.items) and beside.correlations:
         rows += [_length(beside, name, lengths, place) for place, name in enumerate((CHARACTERS, WORDS))]
     return rows
 

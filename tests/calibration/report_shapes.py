@@ -14,6 +14,9 @@ import numpy as np
 from annotation.models import Corpus
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import study_actions as studies
+from tests.calibration import test_coverage, test_unanswered
+from tests.calibration.levels_world import static
+from tests.calibration.rated_world import SYSTEMS, Rated
 from tests.calibration.world import World, world
 
 TITLE = "Quality"
@@ -199,6 +202,22 @@ def anonymous_slots() -> Shape:
     return shape
 
 
+def an_answer_key() -> Shape:
+    """Two people, two judges and an answer key."""
+    raters = {"ann": "human", "ben": "human", "gpt": "judge", "llama": "judge", "answers": "key"}
+    return _on("binary", [0, 1], raters=raters, size=(20, 3))
+
+
+def a_metric_of_a_tag() -> Shape:
+    """Four people, who may tie, and a metric that rises with their answers."""
+    raters = dict.fromkeys(("ann", "ben", "cid", "dee"), "human") | {"bleu": "metric"}
+    shape = _on("binary", [0, 1], raters=raters, size=(20, 4))
+    scores = np.random.default_rng(5).normal(size=80).tolist()
+    own = shape.answers["bleu"]
+    shape.answers["bleu"] = {place: own[place] + score for place, score in zip(own, scores, strict=True)}
+    return shape
+
+
 MADE: dict[str, Callable[[], Shape]] = {
     shape.__name__: shape
     for shape in (
@@ -214,6 +233,8 @@ MADE: dict[str, Callable[[], Shape]] = {
         a_guess_at_a_rare_answer,
         a_judge_that_skips,
         anonymous_slots,
+        an_answer_key,
+        a_metric_of_a_tag,
     )
 }
 
@@ -271,3 +292,33 @@ def fed(shared: Path) -> Snapshot:
         name="FED", corpus=Corpus.objects.get(name="fed"), definition={"resamples": 100}, by=None
     )
     return snapshot_of(studies.compute(study=study, part="all", by=None))
+
+
+def _tags(**marked: dict[int, str]) -> Snapshot:
+    return snapshot_of(test_coverage.report_of(test_coverage.built(**marked)))
+
+
+def _levels() -> Snapshot:
+    rated = Rated(static(systems=SYSTEMS[:5], turns=3))
+    definition = {
+        "resamples": 30,
+        "statistics": ["spearman"],
+        "level": ["turn", "dialogue", "system"],
+        "questions": ["comperdial_turn@1/overall"],
+    }
+    study = studies.create(name="levels", corpus=rated.corpus, definition=definition, by=None)
+    return snapshot_of(studies.compute(study=study, part="all", by=None))
+
+
+def _panel() -> Snapshot:
+    return an_answer_key().report(panels=[{"name": "jury", "rule": "majority"}])
+
+
+STUDIES: dict[str, Callable[[], Snapshot]] = {
+    "tags of two people": lambda: _tags(ann={3: ""}, ben={}, gpt={5: "x"}),
+    "tags of one person": lambda: _tags(ann={}, gpt={}),
+    "failed calls": lambda: snapshot_of(test_unanswered.report(test_unanswered.rated())),
+    "levels": _levels,
+    "a panel": _panel,
+}
+"""Reports that have more than one question, calls, levels or a panel."""
