@@ -257,7 +257,7 @@ def score_chart(
     """Return the chart of scores from 0 to 1 with their intervals, highest first, `points` in any order."""
 
     def drawn(report: Any) -> charts.Chart:
-        scored = [point for point in points(report) if point.value is not None]
+        scored = [replace(point, series=title) for point in points(report) if point.value is not None]
         scored.sort(key=lambda point: -(point.value or 0.0))
         return charts.Chart(key, title, axis, tuple(scored[:MOST_SCORES]), top=1.0)
 
@@ -284,7 +284,7 @@ def score_point(name: str, score: Result | Mapping[str, Any], *, is_baseline: bo
     """Return a score, a statistic or its plain data, as a row of a chart of scores."""
     figure = score.as_dict() if isinstance(score, Result) else score
     value, low, high = figure["value"], figure["low"], figure["high"]
-    return charts.Point(name, "score", value, low, high, 0, 0, "", baseline=is_baseline)
+    return charts.Point(name, "", value, low, high, 0, 0, "", baseline=is_baseline)
 
 
 def write_text(
