@@ -142,7 +142,7 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
     `seen` is the id of the newest version that the author has seen; where another version is the newest by
     now, SchemeRefused is raised and nothing is saved (None: overwrite the newest version in any case). An
     identical definition changes nothing. One that differs in short names alone renames the questions of the
-    newest version, used or not, because raters never see these names. Any other change replaces an unused
+    newest version, used or not, because raters are asked the wording. Any other change replaces an unused
     version under the same number; a used version is kept and gets a successor. Either way the saved version
     has a new id: what raters see of an id never changes.
     """

@@ -29,7 +29,7 @@ from calibration.statistics import Plan, Ratings
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.verdicts import TITLES, VerdictRule, decide, evidence_of
 
-DIALOGUES, PREVALENCES, PEOPLE = (20, 50, 150), (0.02, 0.2, 0.5), (2, 3, 8, 30)
+DIALOGUES, PREVALENCES, PEOPLE = (10, 20, 50, 150), (0.02, 0.2, 0.5), (2, 3, 8, 30)
 JUDGES = ("coin", "constant", "inverted", "worse", "one more", "as good")
 SCORES = 0.0
 """Stands for ratings from 1 to 5 in place of a prevalence."""

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from suites.verdicts import STEPS, TITLES
+
 Plain = serializers.Serializer[Any]
 
 
@@ -33,3 +35,31 @@ class ReportLookSerializer(Plain):
     by = serializers.CharField(allow_null=True)
     at = serializers.CharField()
     purpose = serializers.CharField()
+
+
+class SystemComparisonSerializer(Plain):
+    """A system's score minus a baseline's on the same items, with its interval."""
+
+    baseline = serializers.CharField()
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    low_if_missing_wrong = serializers.FloatField(allow_null=True)
+    high_if_missing_right = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+    n_clusters = serializers.IntegerField()
+    n_missing = serializers.IntegerField()
+    reason = serializers.CharField(allow_blank=True)
+
+
+class SystemVerdictSerializer(Plain):
+    """Whether a system scores better than the baselines, why, and what to do next."""
+
+    state = serializers.ChoiceField(choices=list(TITLES))
+    sentence = serializers.CharField()
+    step = serializers.ChoiceField(choices=list(STEPS), allow_blank=True)
+    next = serializers.CharField(allow_blank=True)
+    needed = serializers.IntegerField(
+        allow_null=True, help_text="clusters that would show the difference, or that a verdict needs"
+    )
+    baselines = SystemComparisonSerializer(many=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from textwrap import wrap
 from typing import Any, TypeAlias
@@ -208,7 +208,7 @@ def draw(chart: Any) -> str:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of a report: its key in addresses, title, caption, and how it is drawn.
+    """A chart of a report: its key in addresses, title, caption, the table of its data, and how it is drawn.
 
     ``data`` returns a report's data as JSON ('' for no chart), ``draw`` turns them into an SVG in plain
     colours, and ``spoken`` says them to screen readers.
@@ -217,6 +217,7 @@ class Chart:
     key: str
     title: str
     caption: str
+    table: str
     data: Callable[[Any], str]
     draw: Callable[[str], str]
     spoken: Callable[[Any], str]
@@ -227,7 +228,8 @@ class Chart:
             return None
         spoken = f"{self.title}. {self.caption} {self.spoken(report)}"
         svg = mark_safe(charts.in_page(self.draw(data), spoken))
-        return {"key": self.key, "title": self.title, "caption": self.caption, "svg": svg}
+        names = {"key": self.key, "title": self.title, "caption": self.caption, "table": self.table}
+        return names | {"svg": svg}
 
 
 def _chart_svg(source: tuple[Any, Chart]) -> str:
@@ -263,7 +265,7 @@ class Dot:
         return cls(label, result.value, result.low, result.high)
 
 
-MOST_DOTS, DOT_ROW, LABEL_CHARACTERS = 60, 24, 44
+MOST_DOTS, DOT_ROW, DOT_WIDTH, LABEL_CHARACTERS = 60, 24, 520, 44
 
 
 def dots_data(dots: Sequence[Dot]) -> str:
@@ -309,11 +311,11 @@ def draw_dots(data: str, axis: str) -> str:
         .encode(x=alt.X("low:Q"), x2="high:Q"),
         base.mark_point(filled=True, opacity=1, size=60).encode(x=x),
         base.mark_text(align="right", fontSize=11.5).encode(
-            x=alt.value(charts.WIDTH + 44), text="text:N", color=alt.value(charts.INK_2)
+            x=alt.value(DOT_WIDTH + 44), text="text:N", color=alt.value(charts.INK_2)
         ),
     ]
     step = alt.Step(DOT_ROW if lines == 1 else 16 * lines)
-    return draw(alt.layer(*layers).properties(width=charts.WIDTH, height=step))
+    return draw(alt.layer(*layers).properties(width=DOT_WIDTH, height=step))
 
 
 def write_text(
@@ -349,6 +351,13 @@ def write_markdown(
     remarks += [f"- {markdown(flag)}: {markdown(meaning)}" for flag, meaning in flags(tables)]
     lines += ["", f"## {caveats}", "", *remarks] if remarks else []
     return "\n".join([*lines, ""])
+
+
+def table_markdown(table: Table) -> str:
+    """Return one table as Markdown: its title, its rows, and its notes."""
+    rows = [[line.name, *_texts(table, line)] for line in table.lines]
+    lines = [f"**{markdown(table.title)}**", "", *markdown_table(["", *table.heads], rows)]
+    return "\n".join([*lines, *(["", *map(markdown, table.notes)] if table.notes else []), ""])
 
 
 def _texts(table: Table, line: Line) -> list[str]:
@@ -593,7 +602,9 @@ def report_file(
     renderings: Mapping[str, Rendering[Any, Any]],
     charts: Mapping[str, Chart],
 ) -> HttpResponse:
-    """Return a response with a report in a format, or with its chart `?chart=` (the first by default)."""
+    """Return a response with a report, its table `?table=`, or its chart `?chart=` (default: the first)."""
+    if form in renderings and (key := request.GET.get("table")):
+        return _table_file(renderings, form, f"{name}-{key}", key, compute)
     if form in renderings:
         return _file(renderings[form], name, compute)
     chart = charts.get(request.GET.get("chart", next(iter(charts))))
@@ -607,6 +618,30 @@ def report_file(
         return report, chart
 
     return _file(CHART_FORMS[form], f"{name}-{chart.key}", source)
+
+
+TABLE_FORMS = ("csv", "md", "latex")
+"""Formats of a single table."""
+
+
+def _table_file(
+    renderings: Mapping[str, Rendering[Any, Any]], form: str, name: str, key: str, compute: Callable[[], Any]
+) -> HttpResponse:
+    """Return a response with one table of a report; raise Http404 for an unknown table or format."""
+    if form not in TABLE_FORMS:
+        raise Http404
+
+    def source() -> Any:
+        report = compute()
+        table = next((table for table in report.tables if table.key == key), None)
+        if table is None:
+            raise Http404
+        return replace(report, tables=(table,))
+
+    rendering = renderings[form]
+    if form == "md":
+        rendering = replace(rendering, write=lambda report: table_markdown(report.tables[0]))
+    return _file(rendering, name, source)
 
 
 def _file(form: Rendering[Any, Any], name: str, source: Callable[[], Any]) -> HttpResponse:

@@ -33,6 +33,7 @@ TITLES: dict[State, str] = {
 }
 Step = Literal["add", "complete", "read", "resample", ""]
 """The kind of a next step: more clusters, missing items, reading failures, a report with intervals, none."""
+STEPS: tuple[Step, ...] = ("add", "complete", "read", "resample")
 LEAST_CLUSTERS = 10
 """Below this number of clusters an interval says too little for a verdict."""
 LEAST_GAP = 0.005

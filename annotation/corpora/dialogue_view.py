@@ -15,7 +15,7 @@ from annotation.text import views
 from annotation.text.context import Names, happening, heading, session_dates
 from annotation.text.display import language_tag
 from annotation.text.views import Blind
-from annotation.work.labels import name_of, pointed
+from annotation.work.labels import pointed, title_of
 
 DECISIONS = "decisions"
 KINDS = {"human": "people", "judge": "judges", "key": "answer keys", "": DECISIONS}
@@ -141,7 +141,7 @@ def answers(continuation: Continuation) -> list[Answers]:
             (label.item_id, label.question_id),
             Answers(
                 label.item.turn.position + 1 if label.item.turn else None,
-                question.key.replace("_", " "),
+                question.title,
                 question.version.name,
                 is_tag,
             ),
@@ -152,7 +152,7 @@ def answers(continuation: Continuation) -> list[Answers]:
         if of := points.get(label.pk):
             parts.append(", ".join(map(str, of)))
         of_kind = entry.by_kind.setdefault(KINDS["" if is_decision else label.rater.kind], {})
-        of_kind.setdefault(name_of(label.rater, continuation.dialogue.corpus_id), []).append(
+        of_kind.setdefault(title_of(label.rater, continuation.dialogue.corpus_id), []).append(
             " → ".join(parts)
         )
     for entry in by_question.values():  # by pseudonym: user-name order would reveal people

@@ -80,9 +80,8 @@ class Opened:
         """Describe the opening in one line."""
         opening = self.opening
         again = f" (opening {self.number} of the family {opening.family})" if self.number > 1 else ""
-        return (
-            f"{opening.at:%d %B %Y}, {opening.by or 'unknown'}: {opening.rater.name}{again}: {opening.reason}"
-        )
+        by, judge = opening.by or "unknown", opening.rater.title
+        return f"{opening.at:%d %B %Y}, {by}: {judge}{again}: {opening.reason}"
 
 
 def family_of(rater: Rater) -> str:

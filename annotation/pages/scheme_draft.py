@@ -89,6 +89,7 @@ SLOTS = {
 """Form field for the problems of a definition's field, where their names differ."""
 FIELDS = (
     "wording",
+    "short_name",
     "key",
     "kind",
     "values",
@@ -119,6 +120,7 @@ class DraftQuestion:
     uid: str
     unfolded: bool = False
     wording: str = ""
+    short_name: str = ""
     key: str = ""
     kind: str = "ordinal"
     values: list[tuple[str, str]] = field(default_factory=list)
@@ -301,6 +303,7 @@ def _question(draft: Draft, question: DraftQuestion) -> dict[str, Any]:
     content: dict[str, Any] = {
         "key": question.chosen_key,
         "wording": question.wording,
+        "short_name": question.short_name,
         "level": LEVEL.get(question.kind, question.kind),
         **_scale(question),
         "group": question.group if question.kind in ("tag", "text") else "",
@@ -407,6 +410,7 @@ def _draft_question(uid: str, question: QuestionDefinition, unfolded: bool) -> D
         uid=uid,
         unfolded=unfolded,
         wording=question.wording,
+        short_name=question.short_name,
         key=question.key,
         kind=kind,
         values=rows,

@@ -73,7 +73,7 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
     def texts_of(name: str) -> list[str]:
         return [_text(value) for value in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
 
-    texts = "wording key minimum maximum group shortcut positive after low high evidence item_kind"
+    texts = "wording short_name key minimum maximum group shortcut positive after low high evidence item_kind"
     same: dict[str, Any] = {name: text(name) for name in texts.split()}
     question = DraftQuestion(
         uid=uid,

@@ -222,7 +222,7 @@ class QuestionDefinition:
     have it (`takes_evidence`); with `evidence_required` such an answer needs evidence. `item_kind` is the
     kind
     of its items where it differs from its scheme's, '' where it is the same. `short_name` names it in reports
-    and lists in place of its wording; annotators and judges never see it.
+    and lists in place of its wording, which raters are asked.
     """
 
     key: str

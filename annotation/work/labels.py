@@ -114,6 +114,11 @@ def name_of(rater: Rater, corpus: int) -> str:
     return rater.name if rater.user_id is None else pseudonym(rater, corpus)
 
 
+def title_of(rater: Rater, corpus: int) -> str:
+    """Return a rater's name on a corpus's pages: as `name_of`, but the short name of a judge or metric."""
+    return rater.title if rater.user_id is None else pseudonym(rater, corpus)
+
+
 def pseudonyms_of_people(people: Iterable[int], corpus: int) -> dict[int, str]:
     """Return the pseudonyms of accounts in a corpus, by account; accounts without labels get one now."""
     account_ids = set(people)

@@ -297,8 +297,6 @@ MOST_FOUND = 200
 """Maximum number of submissions in a search by text, latest first."""
 MOST_LOOKED_THROUGH = 1_000
 EXCERPT = 160
-SHORT = 40
-"""In a list of answers, longest wording (characters) that names a question; longer ones use its key."""
 MOST_ANSWERS = 6
 State = Assignment.State
 BOXES = ("flagged", "bookmarked", "commented")
@@ -432,7 +430,7 @@ def _fitting(user: User, query: SubmissionQuery) -> QuerySet[Assignment]:
 
 
 def _with_answer(answer: str) -> QuerySet[Label]:
-    names_tag = Q(question__wording__icontains=answer) | Q(question__key__icontains=answer)
+    names_tag = Q(question__wording__icontains=answer) | Q(question__short_name__icontains=answer)
     fits = Q(text__icontains=answer) | Q(question__level="binary", number=1) & names_tag
     with suppress(ValueError):
         fits |= Q(number=float(answer))
@@ -493,7 +491,7 @@ def _answers(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, int]]:
     live = Label.objects.filter(assignment__in=pks, superseded_at=None, missing="")
     rows = live.order_by("id").values_list(
         "assignment_id",
-        "question__key",
+        "question__short_name",
         "question__wording",
         "question__level",
         "question__group",
@@ -502,9 +500,9 @@ def _answers(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, int]]:
     )
     answers: dict[int, list[str]] = {}
     counts: dict[int, int] = {}
-    for pk, key, wording, level, group, number, text in rows:
+    for pk, short_name, wording, level, group, number, text in rows:
         counts[pk] = counts.get(pk, 0) + 1
-        name = wording if len(wording) <= SHORT else key.replace("_", " ")
+        name = short_name or wording
         is_tag = level == "binary" and bool(group)
         if is_tag and number == 1:
             answers.setdefault(pk, []).append(name)

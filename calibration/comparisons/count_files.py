@@ -31,6 +31,7 @@ from calibration.renderings import (
     report_renderings,
 )
 from calibration.reports import charts
+from calibration.reports.chart_layout import wrap, wrapped
 from calibration.reports.charts import alt
 from calibration.reports.kinds import ReportKind
 from calibration.statistics.core.engine import FLAGS, Result
@@ -103,8 +104,9 @@ def flags(counts: Counts) -> list[tuple[str, str]]:
 
 APART = 3.0
 """Panels share their axis unless one panel's highest bar exceeds another's by more than this factor."""
-COLUMNS, BAR, LEAST, HEIGHT = 3, 22, 120, 150
-MOST_TITLE = 46
+COLUMNS, BAR, LEAST, HEIGHT, TITLE_SIZE = 3, 22, 120, 150, 12
+NAME, NAME_LINE = 150, 13
+"""Widest line of a column's name, and the distance of two such lines, in pixels."""
 
 
 def svg(counts: Counts) -> str:
@@ -114,8 +116,23 @@ def svg(counts: Counts) -> str:
 
 def inline_svg(counts: Counts) -> str:
     """Return the chart for a page, in the page's colours."""
-    spoken = f"{title(counts)}. {caption(counts)} The same figures are in the table below."
-    return charts.in_page(_render_svg(_frozen(counts)), spoken)
+    return charts.in_page(_render_svg(_frozen(counts)), alt_text(counts))
+
+
+def alt_text(counts: Counts) -> str:
+    """Return the title, and each panel's values, or only the highest of each if there are many."""
+    panels = [(row.name, charted_cells(row)) for row in [*_panels(counts), *filter(None, [_people(counts)])]]
+    has_many = sum(len(cells) for _, cells in panels) > charts.MOST_SPOKEN
+    parts = []
+    for name, cells in panels:
+        with_value = [cell for cell in cells if cell.result.value is not None]
+        if has_many:
+            with_value = sorted(with_value, key=lambda cell: -(cell.result.value or 0.0))[:1]
+        values = ", ".join(
+            f"{counts.titles[cell.column.key]} {number(cell.result.value, 2)}" for cell in with_value
+        )
+        parts.append(f"{name}: {'highest ' if has_many and values else ''}{values or 'no values'}")
+    return f"{title(counts)}, {_axis_title(counts)}. {'; '.join(parts)}."
 
 
 def png(counts: Counts) -> bytes:
@@ -171,20 +188,25 @@ def _frozen(counts: Counts) -> str:
         }
         for row in _panels(counts)
     ]
-    axis = f"per {counts.query.per_turns} turns" if counts.query.per_turns else "turns per continuation"
     return json.dumps(
         {
             "panels": panels,
-            "axis": axis if counts.is_turns else "mean score",
+            "axis": _axis_title(counts),
             "own": own_axes(counts),
             "people": people is not None,
         }
     )
 
 
+def _axis_title(counts: Counts) -> str:
+    if not counts.is_turns:
+        return "mean score"
+    return f"per {counts.query.per_turns} turns" if counts.query.per_turns else "turns per continuation"
+
+
 def _bar(counts: Counts, cell: Cell, people: float | None) -> dict[str, Any]:
     return {
-        "column": counts.titles[cell.column.key],
+        "column": wrapped(counts.titles[cell.column.key], NAME),
         "value": cell.result.value,
         "low": cell.result.low,
         "high": cell.result.high,
@@ -210,7 +232,7 @@ def _specification(content: dict[str, Any]) -> dict[str, Any]:
     header = alt.TitleParams(
         subtitle, anchor="start", fontSize=12, fontWeight="normal", color=charts.INK_2, offset=6
     )
-    columns = 1 if panels and len(content["panels"][0]["bars"]) * BAR > 2 * LEAST * 2 else COLUMNS
+    columns = 1 if panels and _width(content["panels"][0]) > 2 * LEAST * 2 else COLUMNS
     chart = alt.concat(*panels, columns=columns, spacing=18).properties(
         title=header, background="transparent", padding=6
     )
@@ -238,26 +260,21 @@ def _panel(panel: dict[str, Any], axis: str, end: float) -> Any:
         .mark_line(color=charts.COLOURS[1], strokeWidth=2, point={"color": charts.COLOURS[1], "size": 22})
         .encode(y="people:Q"),
     ]
-    head = alt.TitleParams(
-        _short(panel["title"]), anchor="start", fontSize=12, color=charts.INK, fontWeight=600
-    )
-    return alt.layer(*layers).properties(width=max(LEAST, BAR * len(names)), height=HEIGHT, title=head)
+    width = _width(panel)
+    heading = wrap(panel["title"], width + 30, TITLE_SIZE * 1.1)
+    head = alt.TitleParams(heading, anchor="start", fontSize=TITLE_SIZE, color=charts.INK, fontWeight=600)
+    return alt.layer(*layers).properties(width=width, height=HEIGHT, title=head)
+
+
+def _width(panel: dict[str, Any]) -> int:
+    """Return the width of a panel, whose bars stand as far apart as the lines of their names need."""
+    n_lines = max((bar["column"].count("\n") + 1 for bar in panel["bars"]), default=1)
+    return max(LEAST, max(BAR, n_lines * NAME_LINE + 9) * len(panel["bars"]))
 
 
 def _names(names: list[str]) -> Any:
-    axis = alt.Axis(
-        labelAngle=-50,
-        labelLimit=150,
-        labelColor=charts.INK,
-        ticks=False,
-        domainColor=charts.STRONG,
-        labelPadding=6,
-    )
+    axis = charts.names_axis(labelAngle=-50, labelPadding=6, labelLineHeight=NAME_LINE)
     return alt.X("column:N", sort=names, title=None, axis=axis, scale=alt.Scale(domain=names))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_TITLE else f"{text[: MOST_TITLE - 1]}…"
 
 
 # Shared by the written tables: the kinds of figures, row by row.

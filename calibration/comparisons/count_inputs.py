@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -124,6 +124,11 @@ class Selection:
         return crowd_of(self.raters).many
 
     @property
+    def title(self) -> str:
+        """Name of the rater on pages; for people together, the word for them."""
+        return self.name if self.together else self.raters[0].title
+
+    @property
     def kind(self) -> str:
         """Kind of the rater."""
         return self.raters[0].kind
@@ -165,7 +170,9 @@ def raters(counted: Census) -> list[tuple[str, str]]:
         choices.append((PEOPLE, f"{crowd.many} together".capitalize()))
     for info in answering:
         if _is_counted(info, counted) and info.identified and info.name != PEOPLE:
-            choices.append((info.name, f"{info.name}, {'simulated' if info.simulated else info.kind}"))
+            choices.append(
+                (info.name, replace(info, kind="simulated").choice if info.simulated else info.choice)
+            )
     return choices
 
 

@@ -193,7 +193,7 @@ def figures_of(ground: Ground) -> Figures:
     units_read, rated = inputs.units, inputs.rated
     if not len(inputs.counted):
         part = ground.part.name
-        raise CountsRefused(f"{selection.name} has counts or scores of no continuation of the {part} part")
+        raise CountsRefused(f"{selection.title} has counts or scores of no continuation of the {part} part")
     if len(units_read.by) > MOST_ROWS:
         keys = join_names(query.by)
         raise CountsRefused(
@@ -401,7 +401,9 @@ def facts(counts: Counts) -> list[str]:
     if query.per_turns and any(column.is_count for column in counts.columns):
         unit = f"Counts per {query.per_turns} turns"
     selection = counts.selection
-    rater_name = f"{selection.name}{' (simulated)' if selection.simulated and not selection.together else ''}"
+    rater_name = (
+        f"{selection.title}{' (simulated)' if selection.simulated and not selection.together else ''}"
+    )
     lines = [
         f"{unit}, as {rater_name} {'mark' if selection.together else 'marks'} them."
         if counts.is_turns

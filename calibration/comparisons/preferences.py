@@ -51,6 +51,7 @@ from calibration.reports.kinds import (
     part_of,
     rater_rows,
 )
+from calibration.reports.wording import counted
 from calibration.statistics.core.engine import Result
 from calibration.statistics.preference_strengths import (
     BOTH_BAD_POLICIES,
@@ -203,25 +204,31 @@ def _facts(votes: Mapping[int, list[Vote]], among: Mapping[int, list[Vote]]) -> 
 # Charts of a report: win rates and strengths by system, a mark with its interval per group of voters.
 
 MOST_SERIES = 6
-"""Maximum number of groups of voters in a chart, told apart by colour and shape; the tables show all."""
+"""Maximum number of groups of voters in a chart; its caption says how many more are in the tables."""
 
 
 def charts(question: QuestionReport) -> list[Chart]:
     """Return the charts of one question: win rates, then strengths if any."""
     figures, key = question.figures, question.key
     level = f"{figures.plan.level:.0%} interval over clusters"
+    of_question = f": {question.title}" if question.title else ""
+    n_more = len(figures.voters) - MOST_SERIES
+    caption = f"{counted(n_more, 'more group')} of voters in the tables." if n_more > 0 else ""
     question_charts = [
         Chart(
             f"win_rate-{key}",
-            "Win rate by system",
+            f"Win rate by system{of_question}",
             f"Win rate, {level}",
             _points(figures, lambda row: row.win_rate),
+            caption=caption,
+            top=1.0,
         ),
         Chart(
             f"strength-{key}",
-            "Strength by system",
+            f"Strength by system{of_question}",
             f"Strength above or below {CENTRE:g}, {level}",
             _points(figures, lambda row: row.strength, CENTRE),
+            caption=caption,
         ),
     ]
     return [chart for chart in question_charts if any(point.value is not None for point in chart.points)]

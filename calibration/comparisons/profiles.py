@@ -17,6 +17,7 @@ from annotation.kinds import KINDS
 from annotation.models import Continuation, Label, Rater
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN
+from annotation.text.display import number
 from calibration.comparisons.profile_cells import (
     ALL,
     NOTHING,
@@ -56,6 +57,7 @@ from calibration.renderings import (
     records_csv,
 )
 from calibration.reports import charts
+from calibration.reports.chart_layout import LINE, wrap, wrapped
 from calibration.reports.charts import alt
 from calibration.reports.kinds import Dated, ReportKind, adapter
 from jobs.errors import JobRefused
@@ -98,12 +100,13 @@ class Column:
     name: str
     metric: Metric
     variant: str
+    short_name: str = ""
 
     @classmethod
     def of(cls, rater: Rater) -> Self:
         """Take a metric's rater."""
         variant = rater.spec.get("variant", PAPER)
-        return cls(rater.pk, rater.name, METRICS[rater.spec["metric"]], variant)
+        return cls(rater.pk, rater.name, METRICS[rater.spec["metric"]], variant, rater.short_name)
 
     @property
     def order(self) -> tuple[int, str]:
@@ -112,8 +115,8 @@ class Column:
 
     @property
     def title(self) -> str:
-        """Title of the metric, with the variant unless it is the printed formula."""
-        return self.metric.titled(self.variant)
+        """Short name, else the metric's title, with the variant unless it is the printed formula."""
+        return self.short_name or self.metric.titled(self.variant)
 
     @property
     def direction(self) -> str:
@@ -455,6 +458,10 @@ def distribution(corpus: Corpus, column: Column, points: str = SAME) -> list[dic
     return [dict(zip(FIELDS, (name, n, mean, *quartiles), strict=True)) for name, n, mean, quartiles in rows]
 
 
+NAMES, BOXES = 190, 530
+"""Widths of the names of systems and of their box plots, in pixels."""
+
+
 def svg(values: list[dict[str, Any]], column: Column) -> str:
     """Return the box plots as a standalone SVG on white."""
     return charts.on_white(_render_svg(json.dumps(values), column.name))
@@ -462,7 +469,18 @@ def svg(values: list[dict[str, Any]], column: Column) -> str:
 
 def inline_svg(values: list[dict[str, Any]], column: Column) -> str:
     """Return the box plots for a page, in the page's colours."""
-    return charts.in_page(_render_svg(json.dumps(values), column.name), f"{column.name} by system")
+    return charts.in_page(_render_svg(json.dumps(values), column.name), alt_text(values, column))
+
+
+def alt_text(values: list[dict[str, Any]], column: Column) -> str:
+    """Return the mean of each system, or the lowest and the highest of many."""
+    means = [(row["system"], row["mean"]) for row in values]
+    if len(means) > charts.MOST_SPOKEN:
+        means = sorted(means, key=lambda pair: pair[1])
+        means = [means[0], means[-1]]
+    spoken = ", ".join(f"{system} {number(mean, 3)}" for system, mean in means)
+    which = f"the lowest and the highest of {len(values):,} means" if len(means) < len(values) else "means"
+    return f"{column.name} by system, {which}: {spoken}."
 
 
 @lru_cache(maxsize=256)
@@ -471,19 +489,18 @@ def _render_svg(values: str, title: str) -> str:
 
 
 def _specification(values: list[dict[str, Any]], title: str) -> dict[str, Any]:
-    axis = alt.Axis(
-        labelLimit=190, minExtent=190, maxExtent=190, labelColor=charts.INK, labelPadding=8, ticks=False
-    )
-    base = alt.Chart(alt.Data(values=values)).encode(
-        y=alt.Y("system:N", sort=None, title=None, axis=axis.copy())
-    )
-    x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True), axis=charts.axis())
+    values = [row | {"system": wrapped(row["system"], NAMES)} for row in values]
+    n_lines = max((row["system"].count("\n") + 1 for row in values), default=1)
+    axis = charts.names_axis(minExtent=NAMES, maxExtent=NAMES, domain=False)
+    base = alt.Chart(alt.Data(values=values)).encode(y=alt.Y("system:N", sort=None, title=None, axis=axis))
+    heading = wrap(title, BOXES, charts.AXIS_TITLE)
+    x = alt.X("low:Q", title=heading, scale=alt.Scale(zero=False, nice=True), axis=charts.axis())
     value_range = base.mark_rule(color=charts.INK_3).encode(x=x, x2="high:Q")
     middle = base.mark_bar(size=12, color=charts.COLOURS[0], opacity=0.35).encode(x="q1:Q", x2="q3:Q")
     median = base.mark_tick(color=charts.COLOURS[0], thickness=2, size=12).encode(x="median:Q")
     mean = base.mark_point(filled=True, color=charts.COLOURS[1], size=40, opacity=1).encode(x="mean:Q")
     chart = alt.layer(value_range, middle, median, mean).properties(
-        width=charts.WIDTH, height=max(2, len(values)) * 26, background="transparent"
+        width=BOXES, height=len(values) * max(26, n_lines * LINE + 8), background="transparent"
     )
     return dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict())
 
@@ -599,9 +616,9 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
     columns = columns_of({rater for rater, _ in figures.cells})
     calls = calls_of(of_corpus(corpus), {column.id for column in columns})
     spread = {}
-    for number, column in enumerate(columns, 1):
+    for place, column in enumerate(columns, 1):
         spread[str(column.id)] = {points: distribution(corpus, column, points) for points in POINTS}
-        progress(number, len(columns))
+        progress(place, len(columns))
     stored = StoredFigures(
         list(figures.cells.items()),
         list(figures.reasons.items()),

@@ -51,7 +51,8 @@ from calibration.adjudication.rounds import (
 from calibration.errors import AdjudicationRefused, CalibrationError, NotYours
 from calibration.gold.rules import RULES
 from calibration.models import AdjudicationCase, AdjudicationDecision, AdjudicationRound
-from calibration.ratings.scope import census
+from calibration.ratings.scope import census, question_choices
+from calibration.reports.names import Names, names_in
 from calibration.workbench import marks
 from config.files import file_response
 from config.permissions import researcher_only, user_of
@@ -311,9 +312,8 @@ class AdjudicationForm(forms.Form):
         questions = questions_with_answers(corpus, campaign)
         counted = census(raters_scope(corpus, campaign))
         self._offer("scheme", {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in questions})
-        several = len({q.scheme for q in questions}) > 1
-        self._offer("questions", {q.ref: f"{q.scheme}: {q.key}" if several else q.key for q in questions})
-        judges = {r.name: r.name for r in counted.raters.values() if r.kind == "judge"}
+        self._offer("questions", dict(question_choices(questions)))
+        judges = {r.name: r.choice for r in counted.raters.values() if r.kind == "judge"}
         self._offer("judge", {"": "none", **judges})
         if not judges:
             del self.fields["judge"], self.fields["judge_apart"]
@@ -423,6 +423,7 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
     rows = reading.numbered(list(page))
     allowed = TITLES | reading.STATES
     filters = {name: value for name, value in (("state", state), ("rule", rule)) if value in allowed}
+    names = names_in(adjudication_round.corpus)
     return ROOM | {
         "round": adjudication_round,
         "progress": reading.progress(adjudication_round),
@@ -432,7 +433,8 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
         "state": state,
         "rule": rule,
         "query": "".join(f"{name}={value}&" for name, value in filters.items()),
-        "rules": _rules(adjudication_round),
+        "rules": _rules(adjudication_round, names),
+        "names": names,
         "report": _report(adjudication_round),
         "warning": agreement.WARNING,
         "draws": adjudication_round.draws.order_by("number"),
@@ -447,13 +449,13 @@ def _report(adjudication_round: AdjudicationRound) -> agreement.Report | str:
         return str(error)
 
 
-def _rules(adjudication_round: AdjudicationRound) -> list[tuple[str, str]]:
+def _rules(adjudication_round: AdjudicationRound, names: Names) -> list[tuple[str, str]]:
     """Return a round's rules with their thresholds, in words."""
     rules = adjudication_round.rules
     rule, most = rules.get("confidence_rule", "dawid_skene"), rules.get("confidence", 0)
     bounds = {
         "spread": f"{rules.get('spread', 0):g} or more",
-        "judge": f"{rules.get('judge', '')}, {rules.get('judge_apart', 0):g} or more",
+        "judge": f"{names.short(rules.get('judge', ''))}, {rules.get('judge_apart', 0):g} or more",
         "confidence": f"{rule}, at most {most:g}",
         "control": f"{rules.get('control', 0):,} a question",
     }

@@ -46,7 +46,7 @@ from calibration.pages.report_pages import (
     test_view,
 )
 from calibration.ratings import votes
-from calibration.ratings.scope import census, scope_of
+from calibration.ratings.scope import census, question_choices, scope_of
 from calibration.reports import charts
 from calibration.statistics.core.engine import Result
 from calibration.statistics.judge_errors import CORRECTIONS
@@ -413,7 +413,8 @@ class TurnVsDialoguePage(ReportPage):
         """Return the questions about turns, and about whole continuations."""
         turns, dialogue_questions = offered(census(scope_of(subject, campaign)))
         query = f"{urlencode(params)}&" if params else ""
-        return {"turns": turns, "whole": dialogue_questions, "query": query}
+        about_turns, about_dialogues = question_choices(turns), question_choices(dialogue_questions)
+        return {"turns": about_turns, "whole": about_dialogues, "query": query}
 
     def is_error(self, subject: Corpus, params: Params) -> bool:
         """Whether a question is named."""

@@ -51,6 +51,7 @@ from calibration.gold.rules import RULES, Option, Rule, known_options, label, li
 from calibration.models import Gold, GoldLabel
 from calibration.pages.exports import being_written, place_query, taken_by
 from calibration.ratings.scope import Census, offered, scope_of
+from calibration.reports.names import names_in
 from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import is_researcher
@@ -177,7 +178,7 @@ class GoldForm(forms.Form):
             ("scheme", list(schemes.items())),
             (
                 "raters",
-                [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values() if r.kind != "metric"],
+                [(r.name, r.choice) for r in counted.raters.values() if r.kind != "metric"],
             ),
         ):
             field = self.fields[name]
@@ -345,6 +346,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "described": described(gold),
         "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
         "findings": findings_of(gold),
+        "names": names_in(gold.corpus),
         "others": [described(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
         "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),

@@ -5,7 +5,9 @@ For researchers, and for those who manage the study's campaign; only researchers
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -32,7 +34,7 @@ from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
 from calibration.reports import charts
 from calibration.reports.figures import worded
-from calibration.reports.names import names_of
+from calibration.reports.names import Names, names_in, names_of
 from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import PEOPLE as ALL_PEOPLE
@@ -267,7 +269,7 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
         studies.report_or_job(study=study, part="test", by=user)
         return redirect(_address(study, "report", part="test"))
     context = _frame(study) | {"form": form, "split": split, "looks": split.looks.select_related("by")}
-    context |= {"judges": [rater.name for rater in unopened(split, studies.judges_of(study))]}
+    context |= {"judges": [rater.title for rater in unopened(split, studies.judges_of(study))]}
     return render(request, "calibration/open_test.html", context, status=422 if form.errors else 200)
 
 
@@ -371,7 +373,7 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
         answer = plans.plan_or_job(study=study, query=query, by=_user(request), again=again)
         if again:
             return redirect(_address_of_plans(study, request))
-        context |= {"query": query} | _shown_of_plans(answer)
+        context |= {"query": query} | _shown_of_plans(study, answer)
         if isinstance(answer, PlanAnswer) and answer.computed_at:
             newer = plans.newer_job(study, query)
             context["kept"] = CachedFigures({}, answer.computed_at, answer.labels_since, newer)
@@ -436,34 +438,46 @@ def _form(study: Study, parameters: dict[str, str]) -> dict[str, Any]:
         "study": study,
         "active_room": "studies",
         "given": parameters,
-        "questions": [
-            (question.ref, f"{question.title} ({question.subjects[0].question.scheme_title})")
-            for question in choices.questions
-        ],
+        "questions": _titles(choices),
         "raters": [
             (PEOPLE, "people with each other"),
-            *((r.name, f"{r.name} ({r.kind})") for r in choices.raters()),
+            *((r.name, r.choice) for r in choices.raters()),
         ],
         "statistics": [("Of raters", plain), ("Of a judge beside people", gaps)],
         "forms": plan_texts.FORMS.values(),
     }
 
 
-def _shown_of_plans(answer: PlanAnswer | Job) -> dict[str, Any]:
+def _titles(choices: Choices) -> list[tuple[str, str]]:
+    """Return the questions to choose from; those of one title are told apart by their schemes."""
+    titles = Counter(question.title for question in choices.questions)
+    return [
+        (
+            question.ref,
+            question.title
+            if titles[question.title] == 1
+            else f"{question.title} ({question.subjects[0].question.scheme_title})",
+        )
+        for question in choices.questions
+    ]
+
+
+def _shown_of_plans(study: Study, answer: PlanAnswer | Job) -> dict[str, Any]:
     """Return the page's data for a plan, or for its job."""
     if isinstance(answer, Job):
         return {"job": answer}
-    chart = plan_texts.chart_of(answer)
+    named = replace(answer, rater=names_in(study.corpus).short(answer.rater))
+    chart = plan_texts.chart_of(named)
     return {
         "answer": answer,
         "half": f"{answer.target / 2:.4g}" if answer.goal == "width" and answer.target else "",
-        "heading": plan_texts.title(answer),
-        "sentences": plan_texts.sentences(answer),
-        "cautions": plan_texts.cautions(answer),
-        "headings": plan_texts.headings(answer),
-        "rows": plan_texts.rows(answer),
-        "effort_headings": plan_texts.effort_headings(answer),
-        "efforts": plan_texts.efforts(answer),
+        "heading": plan_texts.title(named),
+        "sentences": plan_texts.sentences(named),
+        "cautions": plan_texts.cautions(named),
+        "headings": plan_texts.headings(named),
+        "rows": plan_texts.rows(named),
+        "effort_headings": plan_texts.effort_headings(named),
+        "efforts": plan_texts.efforts(named),
         "chart": chart,
         "svg": mark_safe(charts.inline_svg(chart)) if chart else "",
     }
@@ -500,15 +514,18 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
     items = items_with_answers(
         items_listed.question, items_listed.compared, list(page), [items_listed.apart[row] for row in page]
     )
+    names = names_in(study.corpus)
     context = frame | {
         "found": items_listed,
         "page": page,
         "items": items,
         "may_share": queries.may_share({row.item.continuation.dialogue_id for row in items}),
         "question": items_listed.question.data.subject.question,
-        "choices": _choices(items_listed),
+        "choices": _choices(items_listed, names),
+        "names": names,
         "who": [
-            _everybody(items_listed).get(name, name) for name in (items_listed.first, items_listed.second)
+            _everybody(items_listed).get(name) or names.short(name)
+            for name in (items_listed.first, items_listed.second)
         ],
         "table": _table(items_listed, part),
         "query": f"{urlencode(items_listed.params(part))}&",
@@ -516,11 +533,11 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "calibration/disagreements.html", context)
 
 
-def _choices(items_listed: Listing) -> list[tuple[str, str]]:
+def _choices(items_listed: Listing, names: Names) -> list[tuple[str, str]]:
     """Return the raters to choose from: all people together, then each identified rater, people first."""
     ratings = items_listed.question.ratings
     single = [
-        (name, name)
+        (name, names.short(name))
         for kind in ("human", "judge", "key", "metric")
         for name, its, identified in zip(ratings.raters, ratings.kinds, ratings.identified, strict=True)
         if its == kind and identified

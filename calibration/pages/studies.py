@@ -38,7 +38,7 @@ from calibration.ratings.definitions import (
     parse,
 )
 from calibration.ratings.levels import condition_keys
-from calibration.ratings.scope import Census, offered, scope_of
+from calibration.ratings.scope import Census, offered, question_choices, scope_of
 from calibration.ratings.subsets import MOST_VALUES, Value, condition_values, system_names
 from calibration.ratings.votes import comparing
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
@@ -339,7 +339,7 @@ class StudyForm(LevelFields, SubsetFields):
         super().__init__(*args, **kwargs)
         raters = counted.raters.values()
         people = [(MEAN_OF_PEOPLE, "the mean of all people")]
-        self._choices("reference", [*people, *((rater.name, rater.name) for rater in raters)])
+        self._choices("reference", [*people, *((rater.name, rater.title) for rater in raters)])
         self._choices("by", [(key, key) for key in condition_keys(corpus)])
         self._choices("systems", [(name, name) for name in system_names(corpus)])
         self._choices("conditions", _condition_choices(corpus))
@@ -348,17 +348,17 @@ class StudyForm(LevelFields, SubsetFields):
         if len(splits) < 2:
             del self.fields["split"]
         comparable = [q for q in counted.questions.values() if q.level != TEXT]
-        question_choices = [(q.ref, f"{q.title} ({q.scheme_title})") for q in comparable]
         scaled = {q.ref for q in comparable if q.level not in UNSCALED}
-        self._choices("questions", question_choices)
-        questions = [(ref, title) for ref, title in question_choices if ref in scaled]
+        choices = question_choices(comparable)
+        self._choices("questions", choices)
+        questions = [(ref, title) for ref, title in choices if ref in scaled]
         if not comparing(counted):
             for name in PREFERENCE_KEYS:
                 del self.fields[name]
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
-        self._choices("raters", [(rater.name, f"{rater.name} ({rater.kind})") for rater in raters])
-        self._choices("members", [(rater.name, rater.name) for rater in raters if rater.kind == "judge"])
+        self._choices("raters", [(rater.name, rater.choice) for rater in raters])
+        self._choices("members", [(rater.name, rater.choice) for rater in raters if rater.kind == "judge"])
         self._choices("statistics", _families())
         self.fields["statistics"].initial = list(DEFAULT.statistics)
 

@@ -255,7 +255,7 @@ class RaterInfo:
     """A rater as studies read it. `name` is unique within the scope; a simulated rater is no real person.
 
     A person with an account appears under their pseudonym in the corpus. `address` and `revision` describe
-    the server that a judge calls.
+    the server that a judge calls. Pages show a judge or metric by its `title`, with `detail` in small print.
     """
 
     id: int
@@ -265,6 +265,18 @@ class RaterInfo:
     simulated: bool = False
     address: str = ""
     revision: str = ""
+    short_name: str = ""
+    detail: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name on pages: the short name, else the name."""
+        return self.short_name or self.name
+
+    @property
+    def choice(self) -> str:
+        """Name in a list of choices: `Support judge v1 (judge, gpt-4o · support@1)`."""
+        return f"{self.title} ({', '.join(filter(None, (self.kind, self.detail)))})"
 
 
 @dataclass(frozen=True)
@@ -373,6 +385,22 @@ def question_info(question: Question) -> QuestionInfo:
     )
 
 
+def question_choices(questions: Iterable[QuestionInfo]) -> list[tuple[str, str]]:
+    """Return questions as choices, `(ref, title)`; questions of one title are told apart by their schemes."""
+    listed = list(questions)
+    titles = Counter(question.title for question in listed)
+    in_schemes = Counter((question.title, question.scheme_title) for question in listed)
+    choices = []
+    for question in listed:
+        text = question.title
+        if in_schemes[text, question.scheme_title] > 1:
+            text = f"{text} ({question.ref})"
+        elif titles[text] > 1:
+            text = f"{text} ({question.scheme_title})"
+        choices.append((question.ref, text))
+    return choices
+
+
 def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
     """Give each rater a unique name: where two share one, the kind is added, and if need be the id.
 
@@ -392,7 +420,8 @@ def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
             name = f"{called_name} ({rater.kind} {rater.pk})"
         simulated = bool(rater.spec.get("simulated"))
         server = (str(rater.spec.get(part, "")) for part in ("address", "revision"))
-        infos[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, *server)
+        shown = (rater.short_name, rater.detail) if rater.short_name else ()
+        infos[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, *server, *shown)
     return infos
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -252,6 +253,7 @@ def marked(result: Snapshot) -> list[Chart]:
     """Return, per judge, a chart of marked turns by behaviour, people beside judge; no policy changes it."""
     people = crowd(figures(result))
     charts = []
+    judges = Counter(table.judge for table in result.tags if table.policy == DEFAULT)
     for number, table in enumerate(t for t in result.tags if t.policy == DEFAULT):
         points = [
             Point(
@@ -268,7 +270,8 @@ def marked(result: Snapshot) -> list[Chart]:
             for series, entry in ((people.many, row.detected_by_people), (table.judge, row.detected_by_judge))
         ]
         if points:
-            title = f"Turns marked by {table.judge} and by {people.many}"
+            scheme = f": {table.scheme_title}" if judges[table.judge] > 1 else ""
+            title = f"Turns marked by {table.judge} and by {people.many}{scheme}"
             axis = f"Marked turns of {table.n_items:,} ({people.many}: their mean), intervals over dialogues"
             charts.append(Chart(f"marked-{number + 1}", title, axis, tuple(points), bars=True))
     return charts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from importlib import import_module
@@ -13,7 +13,21 @@ from typing import TYPE_CHECKING, Any
 import vl_convert
 from django.utils.functional import SimpleLazyObject
 
+from annotation.text.display import number
 from calibration.renderings import csv_text, markdown, markdown_table
+from calibration.reports.chart_layout import (
+    GAP,
+    LABEL_SIZE,
+    LINE,
+    NOTE_SIZE,
+    ROW,
+    TOTAL,
+    VALUES,
+    Rows,
+    place_key,
+    place_rows,
+    wrap,
+)
 from calibration.reports.figures import (
     JUDGE,
     METRIC,
@@ -27,7 +41,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot, SystemDot
-from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, join_names
+from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, counted, join_names
 
 # Shared by all charts: colours that the page replaces with its own, fonts, and the quantitative axis.
 
@@ -38,17 +52,18 @@ else:  # altair takes a quarter of a process's load time, and few processes ever
 
 COLOURS = ("#005f99", "#a34700", "#00694c", "#8a3f72", "#6b5b00", "#4a4f9e")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-INK, INK_2, INK_3, LINE, STRONG = "#1f2328", "#5b6068", "#676c74", "#e3dfd8", "#c9c3b8"
+INK, INK_2, INK_3, GRID, STRONG, PAPER = "#1f2328", "#5b6068", "#676c74", "#e3dfd8", "#c9c3b8", "#ffffff"
 TOKENS = {
     **{colour: f"var(--s{n})" for n, colour in enumerate(COLOURS, 1)},
     INK: "var(--ink)",
     INK_2: "var(--ink-2)",
     INK_3: "var(--ink-3)",
-    LINE: "var(--line)",
+    GRID: "var(--line)",
     STRONG: "var(--line-strong)",
+    PAPER: "var(--surface)",
 }
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, DejaVu Sans, sans-serif"
-WIDTH = 520
+AXIS_TITLE = 11.5
 
 
 def axis(form: str = ".1f", **more: Any) -> Any:
@@ -58,15 +73,31 @@ def axis(form: str = ".1f", **more: Any) -> Any:
         "labelFlush": False,
         "tickCount": 6,
         "grid": True,
-        "gridColor": LINE,
+        "gridColor": GRID,
         "domain": False,
         "ticks": False,
         "labelColor": INK_3,
         "titleColor": INK_3,
         "titleFontWeight": "normal",
-        "titleFontSize": 11.5,
+        "titleFontSize": AXIS_TITLE,
+        "titleLimit": 0,
+        "labelLimit": 0,
         "labelPadding": 8,
         "titlePadding": 8,
+    }
+    return alt.Axis(**(settings | more))
+
+
+def names_axis(**more: Any) -> Any:
+    """Return an axis of names, which break where their text has line breaks."""
+    settings: dict[str, Any] = {
+        "labelExpr": "split(datum.label, '\\n')",
+        "labelLimit": 0,
+        "labelColor": INK,
+        "labelPadding": 8,
+        "ticks": False,
+        "domainColor": STRONG,
+        "grid": False,
     }
     return alt.Axis(**(settings | more))
 
@@ -81,7 +112,10 @@ AMONG = frozenset(among(people) for people in (PEOPLE, SIMULATED, MIXED))
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One figure of a series for one question; without a `value`, `reason` says why. `x`: of a curve."""
+    """One figure of a series for one question; without a `value`, `reason` says why.
+
+    `x` is its place on a curve. A `baseline` is drawn in grey.
+    """
 
     question: str
     series: str
@@ -92,19 +126,18 @@ class Point:
     n_clusters: int
     reason: str
     x: float | None = None
-
-
-COMPARED = "The number at the right of a line is how many items were compared."
+    baseline: bool = False
 
 
 @dataclass(frozen=True)
 class Chart:
     """A chart: its key in addresses, title, the quantity on its axis, and points in reading order.
 
-    `bars`: amounts from zero, drawn as bars; otherwise figures, drawn as points. `dots` make it a scatter of
-    two scores instead, whose axes are `axis` and `up`. A `folded` chart is drawn by its section alone. With
-    an `x_axis` it is a curve: values over numbers (logarithmic), or probabilities over probabilities if it
-    has a `diagonal`; `target` is the target value.
+    `bars`: amounts from zero, drawn as bars; otherwise figures, drawn as points. The axis reaches `top`, the
+    greatest value that the quantity can have, if there is one. `dots` make it a scatter of two scores
+    instead, whose axes are `axis` and `up`. A `folded` chart is drawn by its section alone. With an `x_axis`
+    it is a curve: values over numbers (logarithmic), or probabilities over probabilities if it has a
+    `diagonal`; `target` is the target value.
     """
 
     key: str
@@ -115,7 +148,8 @@ class Chart:
     dots: tuple[SystemDot, ...] = ()
     up: str = ""
     folded: bool = False
-    caption: str = COMPARED
+    caption: str = ""
+    top: float | None = None
     x_axis: str = ""
     diagonal: bool = False
     target: float | None = None
@@ -153,39 +187,41 @@ def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], le
         if question.headline != statistic:
             continue
         own = [
-            _point(title, _judge_series(judge, humans), entry)
+            point_of(title, _judge_series(judge, humans), entry)
             for judge in judges
             if (entry := question.with_people(statistic, judge))
         ]
         people = question.among(statistic)
-        points += ([_point(title, among(humans), people)] if people and own else []) + own
+        points += ([point_of(title, among(humans), people)] if people and own else []) + own
     if not points:
         return None
     return Chart(
         statistic,
-        f"Judge with {humans.many}, beside {among(humans)}",
+        f"Judge with {humans.many}, beside {among(humans)}: {worded(statistic).heading}",
         f"{worded(statistic).name}, {level}",
         tuple(points),
         caption=_caption(questions, points),
+        top=1.0,
     )
 
 
 def _alpha(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
     people = crowd(q for _, q in questions)
     points = [
-        _point(title, among(people), entry)
+        point_of(title, among(people), entry)
         for title, question in questions
         if (entry := question.among("krippendorff_alpha"))
     ]
     if not points:
         return None
     axis = f"{worded('krippendorff_alpha').name}, {level}"
-    title = f"How far {people.many} agree"
-    return Chart("krippendorff_alpha", title, axis, tuple(points), caption=_caption(questions, points))
+    title = f"How far {people.many} agree with each other"
+    caption = _caption(questions, points)
+    return Chart("krippendorff_alpha", title, axis, tuple(points), caption=caption, top=1.0)
 
 
 def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[Point]) -> str:
-    """Explain the numbers, and why a judge that answered a plotted question has no mark in the chart."""
+    """Explain why a judge that answered a plotted question has no mark in the chart."""
     plotted = {(point.question, point.series) for point in points}
     rows, people = {question for question, _ in plotted}, crowd(q for _, q in questions)
     names_by_reason: dict[str, list[str]] = {}
@@ -194,10 +230,7 @@ def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[
             if (title, _judge_series(judge, people)) not in plotted:
                 names_by_reason.setdefault(_why_left_out(question, judge), []).append(f"{judge} on {title}")
     return " ".join(
-        [
-            COMPARED,
-            *(f"Not in this chart: {join_names(names)}: {why}." for why, names in names_by_reason.items()),
-        ]
+        f"Not in this chart: {join_names(names)}: {why}." for why, names in names_by_reason.items()
     )
 
 
@@ -232,12 +265,12 @@ def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> 
             for name in question.names(kind):
                 entry = question.with_mean(name)
                 if entry is not None and question.with_people(question.headline, name) is None:
-                    points.append(_point(title, name, entry))
+                    points.append(point_of(title, name, entry))
     if not points:
         return None
     own = crowd(q for _, q in questions).own
     axis = f"{worded('spearman').name} with the {own} mean, {level}"
-    return Chart("spearman", f"Who follows the {own} mean", axis, tuple(points))
+    return Chart("spearman", f"Who follows the {own} mean", axis, tuple(points), top=1.0)
 
 
 def as_csv(chart: Chart) -> str:
@@ -272,7 +305,8 @@ def _cell(value: str | float | None) -> str:
     return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _point(question: str, series: str, entry: Figure) -> Point:
+def point_of(question: str, series: str, entry: Figure) -> Point:
+    """Return a figure as a point of a chart."""
     has_value = ok(entry)
     return Point(
         question,
@@ -286,28 +320,108 @@ def _point(question: str, series: str, entry: Figure) -> Point:
     )
 
 
+# The result that a chart shows, in words: for readers who do not see it.
+
+MOST_SPOKEN = 24
+"""Most values that are read out one by one; of more, the extremes of each series are."""
+
+
+def alt_text(chart: Chart) -> str:
+    """Return a chart's title and result: each value drawn, or the extremes of many."""
+    if chart.dots:
+        result = _spoken_dots(chart)
+    else:
+        with_value = [point for point in chart.points if point.value is not None]
+        result = _spoken_extremes(chart) if len(with_value) > MOST_SPOKEN else _spoken_points(chart)
+    return f"{chart.title}{' ' if chart.title.endswith('?') else ': '}{result or 'no values'}."
+
+
+def _spoken_points(chart: Chart) -> str:
+    questions, series = chart.questions, chart.series
+    if chart.x_axis:
+        groups = {name: [p for p in chart.points if p.series == name] for name in series}
+        return "; ".join(
+            f"{name} {', '.join(_spoken(chart, point) for point in points)}"
+            for name, points in groups.items()
+        )
+    if len(questions) == len(chart.points) > 1 and len(series) == 1:
+        name = "" if series[0] in chart.title or series[0] in AMONG else f"{series[0]}: "
+        return name + ", ".join(f"{point.question} {_spoken(chart, point)}" for point in chart.points)
+    groups = {name: [p for p in chart.points if p.question == name] for name in questions}
+    return "; ".join(
+        ("" if len(groups) == 1 and name in chart.title else f"{name}: ")
+        + ", ".join(f"{point.series} {_spoken(chart, point)}" for point in points)
+        for name, points in groups.items()
+    )
+
+
+def _spoken(chart: Chart, point: Point) -> str:
+    """Return a point's value as it is drawn, with its place on a curve, or the reason why it has none."""
+    if point.value is None:
+        return f"none ({point.reason})" if point.reason else "none"
+    place = "" if point.x is None else f" at {point.x:,.4g}"
+    return f"{value_text(chart, point.value)}{place}"
+
+
+def _spoken_extremes(chart: Chart) -> str:
+    """Return the lowest and the highest value of each series, or of all if there are many series."""
+    series = chart.series if len(chart.series) <= MOST_SPOKEN // 2 else [""]
+    parts = []
+    for name in series:
+        points = [p for p in chart.points if p.value is not None and name in ("", p.series)]
+        ends = [f(points, key=lambda p: p.value or 0.0) for f in (min, max)] if points else []
+        names = [p.question if chart.x_axis or name else f"{p.series} on {p.question}" for p in ends]
+        span = " to ".join(f"{_spoken(chart, point)} ({of})" for point, of in zip(ends, names, strict=True))
+        parts.append(f"{name or f'{len(points):,} values'} from {span}" if ends else f"{name} none")
+    return "; ".join(parts)
+
+
+def _spoken_dots(chart: Chart) -> str:
+    dots = _ranked(asdict(dot) for dot in chart.dots)
+    if len(dots) > MOST_SPOKEN // 2:
+        ends = f"highest {_spoken_dot(dots[0])}, lowest {_spoken_dot(dots[-1])}"
+        return f"{len(dots):,} systems, {ends}"
+    return ", ".join(map(_spoken_dot, dots))
+
+
+def _spoken_dot(dot: dict[str, Any]) -> str:
+    return f"{dot['system']} {number(dot['y'], 2)} beside {number(dot['x'], 2)}"
+
+
 # Charts with numbers on both axes: a value with its interval over a probability, a size or the like.
 
-HEIGHT, ACROSS = 320, WIDTH + 170
+HEIGHT = 320
 
 
 def curve_specification(chart: dict[str, Any]) -> dict[str, Any]:
     """Return the Vega-Lite specification: per series points with their intervals, joined by a line."""
-    points = [point for point in chart["points"] if point["value"] is not None]
     series = list(dict.fromkeys(point["series"] for point in chart["points"]))
+    points = [
+        point | _mark(series.index(point["series"]), with_shape=True)
+        for point in chart["points"]
+        if point["value"] is not None
+    ]
+    key, height = place_key(series, 0) if len(series) > 1 else ([], 0.0)
+    key = [entry | {"y": entry["y"] - height - 6} for entry in key]
+    title = wrap(chart["axis"], HEIGHT, AXIS_TITLE)
     base = alt.Chart(alt.Data(values=points))
-    return _layered([*_marks(chart), *_curves(base, chart, series)], ACROSS, HEIGHT, beside=12)
+    layers = [*_marks(chart), *_curves(base, chart, title), *_key_marks(key)]
+    left = 50 + LINE * len(title)
+    return _framed(layers, TOTAL - left - 16, HEIGHT, left=left, top=12 + height, bottom=36 + LINE)
 
 
-def _layered(layers: list[Any], width: int, height: int, *, beside: int = 4) -> dict[str, Any]:
-    """Return the specification of layers without a frame, with `beside` pixels of room at their right."""
+def _framed(
+    layers: list[Any], width: float, height: float, *, left: float, top: float, bottom: float
+) -> dict[str, Any]:
+    """Return the specification of layers in a plot of a size, with room around it for all texts."""
     layered = alt.layer(*layers).properties(
         width=width,
         height=height,
+        autosize=alt.AutoSizeParams(type="none"),
         background="transparent",
-        padding={"left": 4, "right": beside, "top": 4, "bottom": 4},
+        padding={"left": left, "right": max(4, TOTAL - left - width), "top": top, "bottom": bottom},
     )
-    return dict(layered.configure(font=FONT).configure_view(stroke=None).to_dict())
+    return dict(layered.configure(font=FONT, aria=False).configure_view(stroke=None).to_dict())
 
 
 def _marks(chart: dict[str, Any]) -> list[Any]:
@@ -321,31 +435,20 @@ def _marks(chart: dict[str, Any]) -> list[Any]:
     return []
 
 
-def _curves(base: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
+def _curves(base: Any, chart: dict[str, Any], title: list[str]) -> list[Any]:
     x = alt.X("x:Q", title=chart["x_axis"], scale=_x_scale(chart), axis=_x_axis(chart))
-    y = alt.Y("value:Q", title=chart["axis"], scale=_y_scale(chart), axis=axis(".2~f", titleLimit=HEIGHT))
-    colour, shape = _series_marks(series, with_legend=len(series) > 1)
+    y = alt.Y("value:Q", title=title, scale=_y_scale(chart), axis=axis(".2~f"))
+    line_of = alt.Detail("series:N")
     with_interval = base.transform_filter("datum.low !== null && datum.high !== null")
     return [
         with_interval.mark_rule(strokeWidth=1.5, opacity=0.7).encode(
-            x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour
+            x=x, y=alt.Y("low:Q"), y2="high:Q", color=_colour()
         ),
-        base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=colour),
+        base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=_colour(), detail=line_of),
         base.mark_point(filled=True, opacity=1).encode(
-            x=x, y=y, color=colour, shape=shape, size=_size(chart)
+            x=x, y=y, color=_colour(), shape=_shape(), size=_size(chart)
         ),
     ]
-
-
-def _series_marks(series: list[str], *, with_legend: bool) -> tuple[Any, Any]:
-    """Return the colour and shape encodings that distinguish series."""
-    legend = None
-    if with_legend:
-        legend = alt.Legend(
-            title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3
-        )
-    colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
-    return colour, alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
 
 
 def _size(chart: dict[str, Any]) -> Any:
@@ -380,25 +483,8 @@ def _x_axis(chart: dict[str, Any]) -> Any:
 # The SVG of a page carries the page's colour tokens, so that it follows the scheme; a downloaded SVG carries
 # plain colours on white.
 
-ROW, LABELS = 14, 190
-
-SIDE, BESIDE, MOST_NAMED = 360, 330, 15
-"""Side length of a scatter, the room beside it, and the maximum number of systems that are labelled."""
-__all__ = [
-    "COLOURS",
-    "FONT",
-    "INK",
-    "INK_2",
-    "INK_3",
-    "LINE",
-    "STRONG",
-    "WIDTH",
-    "alt",
-    "axis",
-    "inline_svg",
-    "png",
-    "svg",
-]
+SIDE, MOST_NUMBERED = 360, 40
+"""Side length of a scatter, and the most systems that are numbered and named beside it."""
 
 
 def svg(chart: Chart) -> str:
@@ -408,7 +494,7 @@ def svg(chart: Chart) -> str:
 
 def inline_svg(chart: Chart) -> str:
     """Return the chart for a page, with the page's colour tokens and size."""
-    return in_page(_svg(_frozen(chart)), _spoken(chart))
+    return in_page(_svg(_frozen(chart)), alt_text(chart))
 
 
 def png(chart: Chart) -> bytes:
@@ -425,7 +511,7 @@ def to_svg(specification: dict[str, Any]) -> str:
 
 def on_white(markup: str) -> str:
     """Add a white background to a drawn SVG, for standalone use."""
-    return markup.replace("<svg ", '<svg style="background:#fff" ', 1)
+    return re.sub("(<svg [^>]*>)", r'\1<rect width="100%" height="100%" fill="#fff"/>', markup, count=1)
 
 
 def in_page(markup: str, spoken: str) -> str:
@@ -433,16 +519,13 @@ def in_page(markup: str, spoken: str) -> str:
     for colour, token in TOKENS.items():
         markup = markup.replace(f'"{colour}"', f'"{token}"')
     markup = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", markup, count=1)
+    markup = re.sub(r'viewBox="0 0 ([\d.]+) ', _as_wide, markup, count=1)
     return markup.replace("<svg ", f'<svg role="img" aria-label="{_escaped(spoken)}" ', 1)
 
 
-def _spoken(chart: Chart) -> str:
-    where = (
-        "each system’s figures can be downloaded as CSV"
-        if chart.dots
-        else "the same figures are in the table below"
-    )
-    return f"{chart.title}: {chart.axis}; {where}."
+def _as_wide(view_box: re.Match[str]) -> str:
+    """Widen a small drawing's view to that of all charts, so that it is not enlarged to fill the page."""
+    return f'viewBox="0 0 {max(float(view_box[1]), TOTAL):g} '
 
 
 def _escaped(text: str) -> str:
@@ -459,73 +542,127 @@ def _svg(frozen: str) -> str:
 
 
 def specification(chart: dict[str, Any]) -> dict[str, Any]:
-    """Return the Vega-Lite specification: one band per question, one point with its interval per series."""
+    """Return the Vega-Lite specification: one row per figure, with its interval and value."""
     if chart["dots"]:
         return scatter(chart)
     if chart["x_axis"]:
         return curve_specification(chart)
-    points = chart["points"]
-    questions = list(dict.fromkeys(point["question"] for point in points))
-    series = list(dict.fromkeys(point["series"] for point in points))
-    base = alt.Chart(alt.Data(values=points)).encode(y=_rows(questions))
-    beside = base.encode(yOffset=alt.YOffset("series:N", sort=series))
-    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=STRONG).encode(x="zero:Q")
-    layers = [zero, *_figures(beside, chart, series), _reasons(beside), _counts(base)]
-    return _layered(layers, WIDTH, max(2, len(questions)) * (ROW * max(1, len(series)) + 10))
-
-
-def _rows(questions: list[str]) -> Any:
-    axis = alt.Axis(
-        labelLimit=LABELS,
-        minExtent=LABELS,
-        maxExtent=LABELS,
-        labelFontSize=12.5,
-        labelColor=INK,
-        labelPadding=12,
-        ticks=False,
-        domain=False,
-    )
-    return alt.Y("question:N", sort=questions, title=None, axis=axis)
-
-
-def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
-    """Draw intervals as lines and values as marks distinguished by colour and shape."""
-    with_value = beside.transform_filter("datum.value !== null")
-    colour, shape = _series_marks(series, with_legend=len(series) != 1 or series[0] not in AMONG)
-    low, high = _domain(chart["points"])
-    scale = alt.Scale(domain=[low, high], nice=True)
+    rows = place_rows(chart["points"], chart["title"], AMONG)
+    series = list(dict.fromkeys(point["series"] for point in chart["points"]))
+    low, high = _domain(chart)
+    points = [
+        point
+        | _mark(series.index(point["series"]), with_shape=bool(rows.key), is_baseline=point["baseline"])
+        | {"end": max(point["value"], point["high"] or low), "text": _value_text(chart, point["value"])}
+        for point in rows.points
+        if point["value"] is not None
+    ]
+    title = wrap(_axis_title(chart, rows), rows.plot + VALUES, AXIS_TITLE)
     form = ",.1~f" if chart["bars"] else _decimals(high - low)
-    x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=axis(form))
-    if chart["bars"]:
-        bars = with_value.mark_bar(opacity=0.75, height=ROW - 4).encode(x=x, color=colour)
-        ends = with_value.mark_rule(strokeWidth=1.5, color=INK).encode(x=alt.X("low:Q"), x2="high:Q")
-        return [bars, ends]
-    lines = with_value.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour)
+    x = alt.X(
+        "value:Q",
+        title=title,
+        scale=alt.Scale(domain=[low, high], nice=True),
+        axis=axis(form, titleAnchor="start", titleAlign="left", titleX=0),
+    )
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=STRONG).encode(x="zero:Q")
+    base = alt.Chart(alt.Data(values=points)).encode(y=_height())
+    layers = [zero, *_figures(base, x, bars=chart["bars"]), *_texts(rows)]
+    return _framed(
+        layers, rows.plot, rows.height, left=rows.labels + GAP, top=4, bottom=36 + LINE * len(title)
+    )
+
+
+def _axis_title(chart: dict[str, Any], rows: Rows) -> str:
+    """Return the quantity of the axis, and the number of items if all rows have the same."""
+    n_items = {point["n_items"] for point in chart["points"] if point["value"] is not None}
+    if chart["bars"] or rows.counts or not any(n_items):
+        return str(chart["axis"])
+    return f"{chart['axis']}; {counted(max(n_items), 'item')}"
+
+
+def _colour() -> Any:
+    """Encode the colour that each mark's data have."""
+    return alt.Color("colour:N", scale=None, legend=None)
+
+
+def _shape() -> Any:
+    """Encode the shape that each mark's data have."""
+    return alt.Shape("shape:N", scale=None, legend=None)
+
+
+def _height() -> Any:
+    """Encode the pixels from the top that each mark's data have."""
+    return alt.Y("y:Q", scale=None, axis=None)
+
+
+def _mark(series: int, *, with_shape: bool, is_baseline: bool = False) -> dict[str, Any]:
+    shape = SHAPES[series % len(SHAPES)] if with_shape else SHAPES[0]
+    return {"colour": INK_3 if is_baseline else COLOURS[series % len(COLOURS)], "shape": shape}
+
+
+HALO: dict[str, Any] = {"color": PAPER, "stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"}
+"""Look of a text that is drawn behind itself, so that grid lines do not cross it."""
+
+
+def _figures(base: Any, x: Any, *, bars: bool) -> list[Any]:
+    """Draw values as points or bars, their intervals as lines, and the values in digits at their right."""
+    across = {"x": alt.X("low:Q"), "x2": "high:Q"}
+    look: dict[str, Any] = {"align": "left", "dx": 9, "fontSize": 12}
+    texts = [base.mark_text(**look, **ink).encode(x="end:Q", text="text:N") for ink in (HALO, {"color": INK})]
+    if bars:
+        amounts = base.mark_rule(opacity=0.75, strokeWidth=ROW - 10).encode(
+            x=x, x2=alt.X2Datum(0), color=_colour()
+        )
+        return [amounts, base.mark_rule(strokeWidth=1.5, color=INK).encode(**across), *texts]
+    lines = base.mark_rule(strokeWidth=2.5).encode(**across, color=_colour())
+    marks = base.mark_point(filled=True, opacity=1, size=80).encode(x=x, color=_colour(), shape=_shape())
+    return [lines, marks, *texts]
+
+
+def _key_marks(key: list[dict[str, Any]]) -> list[Any]:
+    """Draw a key: the marks of series, and their names beside them."""
+    marks = [
+        {"x": entry["x"] - 9, "y": entry["y"], **_mark(entry["mark"], with_shape=True)}
+        for entry in key
+        if entry["mark"] >= 0
+    ]
+    drawn = _pixels(marks).mark_point(filled=True, opacity=1, size=80)
+    return [drawn.encode(color=_colour(), shape=_shape()), _text(key, align="left", fontSize=12, color=INK)]
+
+
+def _texts(rows: Rows) -> list[Any]:
+    """Draw all texts of the rows at their places."""
     return [
-        lines,
-        with_value.mark_point(filled=True, opacity=1, size=60).encode(x=x, color=colour, shape=shape),
+        *_key_marks(rows.key),
+        _text(rows.headings, align="left", fontSize=LABEL_SIZE, fontWeight=600, **HALO),
+        _text(rows.headings, align="left", fontSize=LABEL_SIZE, color=INK, fontWeight=600),
+        _text(rows.names, align="right", fontSize=LABEL_SIZE, color=INK),
+        _text(rows.reasons, align="left", fontSize=NOTE_SIZE, fontStyle="italic", **HALO),
+        _text(rows.reasons, align="left", fontSize=NOTE_SIZE, color=INK_3, fontStyle="italic"),
+        _text(rows.counts, align="right", fontSize=NOTE_SIZE, color=INK_3),
     ]
 
 
-def _reasons(beside: Any) -> Any:
-    """Draw the reason in place of a missing figure: from the left edge, cut before the counts."""
-    without = beside.transform_filter("datum.value === null")
-    text = without.mark_text(align="left", fontSize=11, color=INK_3, fontStyle="italic", limit=WIDTH - 20)
-    return text.encode(x=alt.value(4), text="reason:N")
+def _text(places: list[dict[str, Any]], **look: Any) -> Any:
+    return _pixels(places).mark_text(baseline="middle", **look).encode(text="text:N")
 
 
-def _counts(base: Any) -> Any:
-    """Draw the number of items compared at the right of each row."""
-    counted = base.transform_aggregate(n="max(n_items)", groupby=["question"])
-    text = counted.mark_text(align="right", fontSize=11, color=INK_3)
-    return text.encode(x=alt.value(WIDTH + 48), text=alt.Text("n:Q", format=","))
+def _pixels(values: list[dict[str, Any]]) -> Any:
+    """Return a chart of data that have their places in pixels."""
+    return alt.Chart(alt.Data(values=values)).encode(x=alt.X("x:Q", scale=None, axis=None), y=_height())
 
 
-def _domain(points: list[dict[str, Any]]) -> list[float]:
-    """Return the range of the axis, which includes all intervals and 0."""
-    ends = [point[end] for point in points for end in ("low", "value", "high") if point[end] is not None]
+def _domain(chart: dict[str, Any]) -> tuple[float, float]:
+    """Return the range of the axis, which includes all intervals, 0, and the quantity's greatest value."""
+    ends = [
+        point[end]
+        for point in chart["points"]
+        for end in ("low", "value", "high")
+        if point["value"] is not None and point[end] is not None
+    ]
     low, high = min([0.0, *ends]), max([0.1, *ends])
-    return [low, high]
+    return low, high if chart["top"] is None else max(high, chart["top"])
 
 
 def _decimals(span: float) -> str:
@@ -533,25 +670,68 @@ def _decimals(span: float) -> str:
     return next((form for least, form in ((0.5, ".1f"), (0.05, ".2f")) if span >= least), ".3f")
 
 
+def value_text(chart: Chart, value: float) -> str:
+    """Return a value as a chart has it: with the decimals that its axis allows, amounts with one at most."""
+    return _value_text(asdict(chart), value)
+
+
+def _value_text(chart: dict[str, Any], value: float) -> str:
+    if chart["bars"]:
+        return number(value, 1).removesuffix(".0")
+    low, high = _domain(chart)
+    span = high - low
+    return number(value, next((n for least, n in ((50.0, 0), (5.0, 1), (0.2, 2)) if span >= least), 3))
+
+
 def scatter(chart: dict[str, Any]) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a scatter: one point per system, with intervals on both axes."""
-    dots = [dot for dot in chart["dots"] if dot["x"] is not None and dot["y"] is not None]
+    """Return the Vega-Lite specification of a scatter: one point per system, with intervals on both axes.
+
+    The points are numbered from the highest on the horizontal axis, with the systems' names beside the plot.
+    """
+    dots = [dot | {"number": n} for n, dot in enumerate(_ranked(chart["dots"]), 1)]
+    across, up = (wrap(chart[name], SIDE, AXIS_TITLE) for name in ("axis", "up"))
     base = alt.Chart(alt.Data(values=dots)).encode(
-        x=alt.X("x:Q", title=chart["axis"], scale=_span(dots, "x"), axis=axis(".3~g")),
-        y=alt.Y("y:Q", title=chart["up"], scale=_span(dots, "y"), axis=axis(".3~g")),
+        x=alt.X("x:Q", title=across, scale=_span(dots, "x"), axis=axis(".3~g")),
+        y=alt.Y("y:Q", title=up, scale=_span(dots, "y"), axis=axis(".3~g")),
     )
-    across = base.mark_rule(strokeWidth=1, opacity=0.35, color=COLOURS[0]).encode(
-        x=alt.X("x_low:Q"), x2="x_high:Q"
-    )
-    up = base.mark_rule(strokeWidth=1, opacity=0.35, color=COLOURS[0]).encode(
-        y=alt.Y("y_low:Q"), y2="y_high:Q"
-    )
-    points = base.mark_point(filled=True, opacity=0.9, size=36, color=COLOURS[0])
-    layers = [across, up, points]
-    if len(dots) <= MOST_NAMED:
-        text = base.mark_text(align="left", dx=6, dy=-6, fontSize=11, color=INK_2, limit=150)
-        layers.append(text.encode(text="system:N"))
-    return _layered(layers, SIDE, SIDE, beside=BESIDE)
+    intervals = base.mark_rule(strokeWidth=1, opacity=0.35, color=COLOURS[0])
+    layers = [
+        intervals.encode(x=alt.X("x_low:Q"), x2="x_high:Q"),
+        intervals.encode(y=alt.Y("y_low:Q"), y2="y_high:Q"),
+        base.mark_point(filled=True, opacity=0.9, size=36, color=COLOURS[0]),
+    ]
+    left = 50 + LINE * len(up)
+    numbers, names, height = _system_key(dots, TOTAL - left - SIDE - 56)
+    if len(dots) <= MOST_NUMBERED:
+        text = base.mark_text(align="left", dx=5, dy=-7, fontSize=NOTE_SIZE, color=INK_2)
+        layers.append(text.encode(text="number:N"))
+        layers.append(_text(numbers, align="right", fontSize=NOTE_SIZE, color=INK_2))
+    layers.append(_text(names, align="left", fontSize=LABEL_SIZE, color=INK))
+    bottom = max(36.0 + LINE * len(across), height - SIDE + 8)
+    return _framed(layers, SIDE, SIDE, left=left, top=12, bottom=bottom)
+
+
+def _ranked(dots: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the systems with both scores, the highest on the horizontal axis first."""
+    with_both = [dot for dot in dots if dot["x"] is not None and dot["y"] is not None]
+    return sorted(with_both, key=lambda dot: -float(dot["x"]))
+
+
+def _system_key(
+    dots: Sequence[dict[str, Any]], width: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], float]:
+    """Place the numbers and names of systems at the right of a scatter; return them and their height."""
+    if len(dots) > MOST_NUMBERED:
+        lines = wrap(f"{len(dots):,} systems; their names are in the data", width)
+        return [], [{"x": SIDE + 48, "y": 8 + LINE * n, "text": line} for n, line in enumerate(lines)], 0.0
+    numbers, names, y = [], [], 8.0
+    for dot in dots:
+        numbers.append({"x": SIDE + 40, "y": y, "text": f"{dot['number']}"})
+        for line in wrap(dot["system"], width):
+            names.append({"x": SIDE + 48, "y": y, "text": line})
+            y += LINE
+        y += 2
+    return numbers, names, y
 
 
 def _span(dots: list[dict[str, Any]], side: str) -> Any:

@@ -718,24 +718,29 @@ def _key_remarks(table: KeyTable) -> Iterator[str]:
 def accuracies(result: Snapshot) -> Sequence[Chart]:
     """Return the chart of each rater's and baseline's accuracy, on the first question with a key."""
     for title, table in headed(result, result.keys):
-        rows = [*table.rows, *table.baselines]
-        points = [_point(row, row.figures[0]) for row in rows if row.n]
+        points = [_point(row, "raters", row.figures[0]) for row in table.rows if row.n]
+        points += [_point(row, BASELINES, row.figures[0]) for row in table.baselines if row.n]
         if points:
             axis = f"Accuracy against {table.key}, intervals over dialogues"
-            return [Chart("against-key", f"Right answers on {title}", axis, tuple(points))]
+            return [Chart("against-key", f"Right answers on {title}", axis, tuple(points), top=1.0)]
     return ()
 
 
-def _point(row: KeyRow, of: Figure) -> Point:
+BASELINES = "baselines"
+"""Series of the baselines in the chart."""
+
+
+def _point(row: KeyRow, series: str, of: Figure) -> Point:
     return Point(
         row.rater,
-        "accuracy",
+        series,
         of.value,
         of.low,
         of.high,
         of.n_items,
         of.n_clusters,
         of.reason if not of.ok else "",
+        baseline=series == BASELINES,
     )
 
 

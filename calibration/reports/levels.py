@@ -616,11 +616,13 @@ def charts(result: Snapshot) -> list[Chart]:
 
 def _charts_of(result: Snapshot, table: LevelTable, at: int) -> list[Chart]:
     labels = labels_name(result, table)
+    made = f", {CONTINUATION_KINDS[table.made]}" if table.made else ""
+    about = f": {table.title} ({table.scheme_title}){made}" if len(result.levels) > 1 else ""
     level = f"{result.definition.plan.level:.0%} intervals over dialogues"
     return [
         Chart(
             key=f"systems-{at}-{number}",
-            title=f"Systems by {row.name} and by {labels}",
+            title=f"Systems by {row.name} and by {labels}{about}",
             axis=f"{labels[:1].upper()}{labels[1:]}, {level}",
             points=(),
             dots=row.dots,

@@ -494,7 +494,10 @@ def severity(result: Snapshot) -> list[Chart]:
         severities.sort(key=lambda pair: pair[1].value or 0.0)
         if len(severities) < FEWEST_DRAWN:
             return []
+        caption = ""
         if len(severities) > MOST_DRAWN:
+            half = MOST_DRAWN // 2
+            caption = f"The {half} lowest and the {half} highest of {len(severities):,} raters."
             severities = severities[: MOST_DRAWN // 2] + severities[-MOST_DRAWN // 2 :]
         points = tuple(
             Point(row.name, _kind(row), f.value, f.low, f.high, f.n_items, f.n_clusters, "")
@@ -502,7 +505,7 @@ def severity(result: Snapshot) -> list[Chart]:
         )
         level = f"{result.definition.plan.level:.0%} interval"
         axis = f"Lower (severe) or higher (lenient), items held equal, {level}"
-        return [Chart("severity", f"Who rates lower or higher: {title}", axis, points)]
+        return [Chart("severity", f"Who rates lower or higher: {title}", axis, points, caption=caption)]
     return []
 
 

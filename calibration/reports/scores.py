@@ -9,7 +9,7 @@ from annotation.text.display import number
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.figures import JUDGE, crowd, figures, worded
+from calibration.reports.figures import JUDGE, crowd, figures, label, worded
 from calibration.reports.snapshot import (
     Figure,
     ScoreBin,
@@ -278,10 +278,16 @@ def charts(result: Snapshot) -> list[Chart]:
         if n_more
         else ""
     )
-    return [_diagram(number, members, scores, more) for number, members in enumerate(diagrams, 1)]
+    headings = {question.data.ref: heading for heading, question in label(figures(result))}
+    return [
+        _diagram(number, headings.get(members[0].ref, members[0].title), members, scores, more)
+        for number, members in enumerate(diagrams, 1)
+    ]
 
 
-def _diagram(place: int, members: Sequence[ScoreProbabilities], scores: Scores, more: str) -> Chart:
+def _diagram(
+    place: int, heading: str, members: Sequence[ScoreProbabilities], scores: Scores, more: str
+) -> Chart:
     points = tuple(_point(member, place) for member in members for place in range(len(member.bins)))
     errors = "; ".join(
         f"ECE {METHODS[member.method]} {number(member.figures[0].value, 3)}" for member in members
@@ -289,7 +295,7 @@ def _diagram(place: int, members: Sequence[ScoreProbabilities], scores: Scores, 
     how = "learned on dev" if scores.held_out else "cross-fitted"
     return Chart(
         f"reliability-{place}",
-        f"Reliability of {members[0].rater} on {members[0].title}",
+        f"Reliability of {members[0].rater} on {heading}",
         "Share that people affirm",
         points,
         caption=f"{errors}. Each point is a bin of items (the larger, the more), {how}; on the dashed line "

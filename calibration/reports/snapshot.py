@@ -8,7 +8,7 @@ again where it is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -546,7 +546,8 @@ class Answerer:
 
     `mean` is the share of the positive class for binary questions, None for categories. `constant`: the same
     value throughout at least two answers. `n_of_people`: the number of items rated by people that it
-    answered.
+    answered, `n_shared` of those rated by two people or more. Raters with the same `answered_items`, a
+    digest, answered the same of the items rated by people.
     """
 
     name: str
@@ -560,6 +561,8 @@ class Answerer:
     samples: int
     simulated: bool
     n_of_people: int = 0
+    n_shared: int = 0
+    answered_items: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -582,7 +585,8 @@ class Question:
     `pooled` marks the tags of a scheme read as one. `repeated` counts answers that repeat those of the same
     rater in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals,
     `stand_ins` the verdicts whether each judge may stand in for a person, `people_items` the number of items
-    that people rated. `pairs_left_out` says which pairs of a crowd were not compared.
+    that people rated, `shared_items` of those that two people or more rated. `pairs_left_out` says which
+    pairs of a crowd were not compared.
     """
 
     ref: str
@@ -609,6 +613,7 @@ class Question:
     f_intervals: tuple[Figure, ...] = ()
     stand_ins: tuple[StandIn, ...] = ()
     people_items: int = 0
+    shared_items: int = 0
     pairs_left_out: str = ""
 
     @property
@@ -781,6 +786,16 @@ def snapshot_of(report: Report) -> Snapshot:
     if snapshot is None:
         snapshot = vars(report)[READ] = _read(report.result, is_readable(report))
     return snapshot
+
+
+def remove_notes(report: Report) -> None:
+    """Remove the raters' notes about items from a loaded report; its row stays as it is.
+
+    They are a snapshot's only texts about single items. Raises OlderFormat as `snapshot_of` does.
+    """
+    snapshot = snapshot_of(report)
+    coverage = tuple(replace(table, notes=()) for table in snapshot.coverage)
+    vars(report)[READ] = replace(snapshot, coverage=coverage)
 
 
 def _read(stored: dict[str, Any], readable: bool) -> Snapshot:

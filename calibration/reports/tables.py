@@ -24,7 +24,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot, recorded
-from calibration.reports.wording import counted
+from calibration.reports.wording import counted, join_names, units
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.ratings import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
@@ -369,6 +369,136 @@ def select_question(
     return [pair for pair in titled if pair[1].ref == ref], switches
 
 
+# Rows of one question on the same items stand together, under a heading that says which items.
+
+Columns = Sequence[tuple[str, str]]
+WITH_MEAN = "with_mean"
+"""Key of the column of correlations with the people's mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSet:
+    """Items that figures rest on: their number, and how many people rated each at least (0: judges alone).
+
+    `answered` is the digest of the items of a rater who did not answer all of these, "" otherwise; `read_by`
+    is `Fleiss’ kappa reads` for statistics that read only some of the items that their raters answered.
+    """
+
+    n: int
+    least: int
+    answered: str = ""
+    read_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows of one question that rest on the same items, with their heading."""
+
+    heading: str
+    rows: tuple[Row, ...]
+
+
+def answered_items(question: QuestionFigures, rater: str, least: int) -> ItemSet:
+    """Return the items that a rater answered, of those rated by at least one or two people."""
+    answerer = question.rater(rater)
+    if question.data.people_items == question.data.shared_items:
+        least = 2
+    n, everything = (
+        (answerer.n_shared, question.data.shared_items)
+        if least == 2
+        else (answerer.n_of_people, question.data.people_items)
+    )
+    if least == 1 and n and answerer.n_shared == n:
+        return answered_items(question, rater, 2)
+    return ItemSet(n, least, "" if n == everything else answerer.answered_items)
+
+
+def split_row(row: Row, columns: Columns, items: ItemSet, rater: str) -> list[tuple[ItemSet, str, Row]]:
+    """Split a row into figures that rest on these items, and others by the number of items they read.
+
+    Figures without a value stand with the first. Each part comes with its items and the rater it is about.
+    """
+    by_number: dict[int, list[int]] = {items.n: []}
+    for at, cell in enumerate(row.cells):
+        n = items.n if cell is None or not cell.ok or _reads_singles(cell) else cell.n_items
+        by_number.setdefault(n, []).append(at)
+    if not any(ok(row.cells[at]) for at in by_number[items.n]) and len(by_number) > 1:
+        own = by_number.pop(items.n)
+        next(iter(by_number.values())).extend(own)
+    parts = []
+    for n, places in by_number.items():
+        cells = [cell if at in places else None for at, cell in enumerate(row.cells)]
+        if not any(cells):
+            continue
+        part = items
+        if n != items.n:
+            keys = [columns[at] for at, cell in enumerate(cells) if cell and cell.ok]
+            names = [worded(key).name if key in STATISTICS else heading for key, heading in keys]
+            part = replace(
+                items, n=n, read_by=f"{join_names(names)} {'reads' if len(names) == 1 else 'read'}"
+            )
+        parts.append((part, rater, _counted_row(row, cells)))
+    return parts
+
+
+def grouped(
+    title: str,
+    question: QuestionFigures,
+    placed: Sequence[tuple[ItemSet, str, Row]],
+    columns: Columns = (),
+) -> list[Group]:
+    """Group rows by their items; people on the items that a rater answered come first, for `columns`."""
+    by_items: dict[ItemSet, list[tuple[str, Row]]] = {}
+    for items, rater, row in placed:
+        by_items.setdefault(items, []).append((rater, row))
+    groups = []
+    for items, members in by_items.items():
+        names = list(dict.fromkeys(rater for rater, _ in members if rater))
+        rows = [row for _, row in members]
+        if items.answered and items.least == 2 and not items.read_by and columns:
+            rows = [*_people_beside(title, question, names[0], columns, items), *rows]
+        groups.append(Group(_heading(title, question, items, names), tuple(rows)))
+    return groups
+
+
+def _people_beside(
+    title: str, question: QuestionFigures, rater: str, columns: Columns, items: ItemSet
+) -> list[Row]:
+    """Return people with people on the items that a rater answered; nothing if no figure rests on them."""
+    cells = [question.people_beside(key, rater) if key in STATISTICS else None for key, _ in columns]
+    cells = [cell if cell and cell.n_items == items.n else None for cell in cells]
+    if not any(cells):
+        return []
+    compared = question.counted_in(next(cell for cell in cells if cell))
+    return [_row(title, question, compared, cells)]
+
+
+def _heading(title: str, question: QuestionFigures, items: ItemSet, names: Sequence[str]) -> str:
+    """Return `Overall · 208 of 400 turns rated by two people or more, those that gpt answered`."""
+    kind, pooled = question.data.item_kind, question.data.pooled
+    one, many = question.crowd.units
+    rated = {0: "two judges or more", 1: f"one {one} or more", 2: f"two {many} or more"}[items.least]
+    everything = {0: items.n, 1: question.data.people_items, 2: question.data.shared_items}[items.least]
+    total = units(kind, everything, pooled=pooled)
+    subset = [f"those that {join_names(names)} answered"] if items.answered else []
+    subset += [f"those that {items.read_by}"] if items.read_by else []
+    if not subset:
+        return f"{title} · {total} rated by {rated}"
+    return f"{title} · {items.n:,} of {total} rated by {rated}, {' and '.join(subset)}"
+
+
+def under_headings(groups: Sequence[Group]) -> list[Row]:
+    """Return the rows of all groups; with headings if a question has rows on different items."""
+    questions = [row.question for group in groups for row in group.rows[:1]]
+    several = len(set(questions)) < len(questions)
+    rows: list[Row] = []
+    for group in groups:
+        for row in group.rows:
+            first = not rows or rows[-1].question != row.question
+            rows.append(replace(row, first=first, heading=group.heading if several else ""))
+    return rows
+
+
 # Agreement of people, of judges with people, and of metrics.
 
 KINDS = (HUMAN, JUDGE, METRIC, "key")
@@ -391,7 +521,7 @@ def agreement(result: Snapshot) -> list[Table]:
     }
     statistics = [name for name in STATISTICS if name in result.definition.statistics]
     agreement_tables = [
-        _table(key, title, members, [*statistics, "gap", "with_mean"])
+        _table(key, title, members, [*statistics, "gap", WITH_MEAN])
         for (key, title), members in families.items()
     ]
     agreement_tables.append(_replacement(questions))
@@ -418,11 +548,13 @@ def of_people(table: Table) -> Table:
 
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
     """Return the alternative annotator test of each judge: verdict, figures, and reason if not passed."""
-    rows: list[Row] = []
+    columns = [(key, worded(key).heading) for key in JUDGE_TESTS]
+    groups: list[Group] = []
     remarks: list[str] = []
     for title, question in questions:
+        placed: list[tuple[ItemSet, str, Row]] = []
         judges = [name for name in question.judging if question.replacement(name)]
-        for place, judge in enumerate(judges):
+        for judge in judges:
             entry = question.replacement(judge)
             assert entry is not None
             of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
@@ -434,8 +566,10 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
                 compared = f"{compared}, for {replaced_text(entry, question.crowd)}"
             elif verdict is not None and ok(entry):
                 remarks.append(f"{judge} does not pass on {title}: {verdict.why}.")
-            rows.append(replace(_row(title, question, compared, cells), first=place == 0))
-    columns, rows = filled([(key, worded(key).heading) for key in JUDGE_TESTS], rows)
+            row = _row(title, question, compared, cells)
+            placed += split_row(row, columns, answered_items(question, judge, 2), judge)
+        groups += grouped(title, question, placed)
+    columns, rows = filled(columns, under_headings(groups))
     return tabulate("replacement", "Alternative annotator test", columns, rows, remarks=remarks)
 
 
@@ -444,31 +578,51 @@ def _table(
 ) -> Table:
     """Return a table without the columns that no row fills."""
     people = crowd(question for _, question in questions)
-    others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {people.own} mean"}
+    others = {"gap": "Gap", WITH_MEAN: f"{worded('spearman').symbol}, {people.own} mean"}
     columns = [(name, others.get(name) or worded(name).heading) for name in statistics]
-    rows = [row for name, question in questions for row in _rows(name, question, statistics)]
-    return tabulate(key, title, *filled(columns, rows))
+    groups = [group for name, question in questions for group in _groups(name, question, columns)]
+    return tabulate(key, title, *filled(columns, under_headings(groups)))
 
 
-def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list[Row]:
-    rows = []
+def _groups(title: str, question: QuestionFigures, columns: Columns) -> list[Group]:
+    keys = [key for key, _ in columns]
+    placed: list[tuple[ItemSet, str, Row]] = []
     if len(question.people) > 1:
-        cells = [_people_cell(question, column) for column in columns]
+        cells = [_people_cell(question, key) for key in keys]
         compared = question.counted_in(next((cell for cell in cells if cell), None))
         row = _row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE))
-        rows.append(replace(row, among_people=True))
+        row = replace(row, among_people=True)
+        placed += split_row(row, columns, ItemSet(question.data.shared_items, 2), "")
     for judge in question.judging:
-        cells = [_judge_cell(question, judge, column) for column in columns]
+        cells = [_judge_cell(question, judge, key) for key in keys]
         if any(cells):
             gap = question.gap(question.headline, judge)
             absent = question.missing_from(gap) if gap else []
             compared = f"{judge} with {question.counted_in(gap) if absent else question.crowd.many}"
             items = items_params(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
-            rows.append(_row(title, question, compared, cells, items))
+            row = _row(title, question, compared, cells, items)
+            placed += _split_judge(row, columns, question, judge)
     if not question.people and len(question.names(JUDGE)) > 1:
-        cells = [question.among(column, JUDGE) if column in STATISTICS else None for column in columns]
-        rows.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
-    return [replace(row, first=place == 0) for place, row in enumerate(rows)]
+        cells = [question.among(key, JUDGE) if key in STATISTICS else None for key in keys]
+        row = _row(title, question, counted(len(question.names(JUDGE)), "judge"), cells)
+        placed.append((ItemSet(row.n_items, 0), "", row))
+    return grouped(title, question, placed, columns)
+
+
+def _split_judge(
+    row: Row, columns: Columns, question: QuestionFigures, judge: str
+) -> list[tuple[ItemSet, str, Row]]:
+    """Split a judge's row: the correlation with the people's mean also reads items that one person rated."""
+    any_person, shared = answered_items(question, judge, 1), answered_items(question, judge, 2)
+    if len(question.people) < 2 or any_person == shared:
+        return split_row(row, columns, any_person, judge)
+    is_mean = [key == WITH_MEAN for key, _ in columns]
+    rest = [None if mean else cell for mean, cell in zip(is_mean, row.cells, strict=True)]
+    with_mean = [cell if mean else None for mean, cell in zip(is_mean, row.cells, strict=True)]
+    return [
+        *split_row(replace(row, cells=rest), columns, shared, judge),
+        *split_row(replace(row, cells=with_mean), columns, any_person, judge),
+    ]
 
 
 def items_params(question: QuestionFigures, a: str, b: str) -> str:
@@ -479,12 +633,18 @@ def items_params(question: QuestionFigures, a: str, b: str) -> str:
 def _row(
     title: str, question: QuestionFigures, compared: str, cells: list[Figure | None], items: str = ""
 ) -> Row:
+    row = Row(title, compared, 0, 0, cells, pooled=bool(question.data.pooled), items=items)
+    return _counted_row(row, cells)
+
+
+def _counted_row(row: Row, cells: list[Figure | None]) -> Row:
+    """Return a row with other cells, and the numbers of items and clusters that these rest on."""
     counted_cells = [cell for cell in cells if cell and not _reads_singles(cell)] or [
         cell for cell in cells if cell
     ]
     n_items = max((cell.n_items for cell in counted_cells), default=0)
     clusters = max((cell.n_clusters for cell in counted_cells), default=0)
-    return Row(title, compared, n_items, clusters, cells, pooled=bool(question.data.pooled), items=items)
+    return replace(row, cells=cells, n_items=n_items, n_clusters=clusters)
 
 
 def _reads_singles(cell: Figure) -> bool:
@@ -497,7 +657,7 @@ def _people_cell(question: QuestionFigures, column: str) -> Figure | None:
 
 
 def _judge_cell(question: QuestionFigures, judge: str, column: str) -> Figure | None:
-    if column == "with_mean":
+    if column == WITH_MEAN:
         return question.with_mean(judge)
     if column == "gap":
         return question.gap(question.headline, judge)
@@ -514,17 +674,18 @@ def metrics(result: Snapshot) -> Table | None:
         key for key, s in STATISTICS.items() if not s.needs_scale and key in result.definition.statistics
     ]
     columns = order_statistics or ["spearman"]
-    rows: list[Row] = []
+    own = crowd(question for _, question in questions)
+    heads = [(key, f"{worded(key).heading}, {own.own} mean") for key in columns]
+    groups: list[Group] = []
     for title, question in questions:
-        first = True
+        placed: list[tuple[ItemSet, str, Row]] = []
         for name in question.names(METRIC):
             cells = [question.with_mean(name, key) for key in columns]
             if any(cells):
                 row = _row(title, question, name, cells, items_params(question, name, PEOPLE))
-                rows.append(replace(row, first=first))
-                first = False
-    own = crowd(question for _, question in questions)
-    heads = [(key, f"{worded(key).heading}, {own.own} mean") for key in columns]
+                placed += split_row(row, heads, answered_items(question, name, 1), name)
+        groups += grouped(title, question, placed)
+    rows = under_headings(groups)
     return tabulate("metrics", f"Metrics with {own.many}", heads, rows) if rows else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -226,7 +227,8 @@ def _calibrated(result: Snapshot, questions: Sequence[QuestionFigures], names: N
     scores = result.scores
     if scores is None:
         return ""
-    raters = dict.fromkeys(row.rater for row in (*scores.marks, *scores.probabilities, *scores.maps))
+    rated = [[row.rater for row in rows] for rows in (scores.marks, scores.probabilities, scores.maps)]
+    raters = dict.fromkeys(chain.from_iterable(rated))
     return join_names([names.short(rater) for rater in raters], 3)
 
 

@@ -43,18 +43,24 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.names import Names, names_of
+from calibration.reports.overview import overview
 from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import (
+    Group,
+    ItemSet,
     PageParams,
     Row,
     Section,
     Table,
     Topic,
     View,
+    answered_items,
     filled,
+    grouped,
     items_params,
     tabulate,
+    under_headings,
 )
 from calibration.reports.topics import TopicHeading, topic_headings, verdict_table
 from calibration.reports.wording import counted, narrowing
@@ -253,12 +259,14 @@ def means(result: Snapshot) -> list[Table]:
     """
     keys = [key for key in STATISTICS if key in POOLED and key in result.definition.statistics]
     keys = [key for key in keys if key != "percent_agreement"]
-    rows: list[Row] = []
+    groups: list[Group] = []
     for title, question in label(figures(result)):
-        question_rows = [
-            _row(title, question, compared, cells) for compared, cells in _compared(question, keys)
+        placed = [
+            (items, judge, _row(title, question, compared, cells))
+            for items, judge, compared, cells in _compared(question, keys)
         ]
-        rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(question_rows)]
+        groups += grouped(title, question, placed)
+    rows = under_headings(groups)
     columns = [
         (name, f"{worded(key).heading}, {how}")
         for key in keys
@@ -273,25 +281,30 @@ def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> R
     return Row(title, compared, items, clusters, cells, pooled=bool(question.data.pooled))
 
 
-def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
-    """Return rows of raters compared, with both figures of each statistic.
+def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[ItemSet, str, str, Both]]:
+    """Return rows: their items, their judge, the raters compared, and both figures of each statistic.
 
     Two people alone get no row if there are no judges, because both figures are the same.
     """
     crowd_words, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
-    compared_rows = []
+    compared_rows: list[tuple[ItemSet, str, str, Both]] = []
+
+    def add_people(items: ItemSet, judge: str, first: Sequence[str]) -> None:
+        cells = _both(question, "people", keys, first)
+        compared = question.counted_in(next((cell for cell in cells if cell), None))
+        compared_rows.append((items, judge, compared, cells))
+
     if len(people) > (1 if judges else 2):
-        cells = _both(question, "people", keys, people)
-        compared_rows.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
+        add_people(ItemSet(question.data.shared_items, 2), "", people)
     for judge in judges:
-        compared_rows.append((f"{judge} with {crowd_words.many}", _both(question, "judge", keys, [judge])))
-        compared_rows.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
-    return [
-        (compared, cells)
-        for compared, cells in compared_rows
-        if any(cell and cell.ok for cell in cells[1::2])
-    ]
+        items = answered_items(question, judge, 2)
+        if items not in [row[0] for row in compared_rows]:
+            add_people(items, judge, [judge])
+        with_people, gap = f"{judge} with {crowd_words.many}", f"gap of {judge}"
+        compared_rows.append((items, judge, with_people, _both(question, "judge", keys, [judge])))
+        compared_rows.append((items, judge, gap, _both(question, "gap", keys, [judge])))
+    return [row for row in compared_rows if any(cell and cell.ok for cell in row[-1][1::2])]
 
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
@@ -302,7 +315,9 @@ def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence
 
 def charts_of(result: Snapshot) -> list[charts.Chart]:
     """Return all charts of a report, in the order of its page."""
-    return [*charts.charts(result), *(chart for section in SECTIONS for chart in section.charts(result))]
+    leading = [chart for chart in [overview(result)] if chart is not None]
+    of_sections = [chart for section in SECTIONS for chart in section.charts(result)]
+    return [*leading, *charts.charts(result), *of_sections]
 
 
 def tables_of(result: Snapshot) -> list[tables.Table]:
@@ -355,14 +370,14 @@ class TopicView:
 
     heading: TopicHeading
     is_open: bool
-    charts: list[tuple[charts.Chart, SafeString]]
+    drawn: list[tuple[charts.Chart, SafeString]]
     agreement: list[Table]
     sections: list[tuple[Section, list[tuple[charts.Chart, SafeString]], Sequence[View]]]
 
     @property
     def has_content(self) -> bool:
         """Whether there is anything to unfold."""
-        return bool(self.charts or self.agreement or self.sections)
+        return bool(self.drawn or self.agreement or self.sections)
 
 
 def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
@@ -426,9 +441,9 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     if has_judges:
         of_people = [table for table in map(tables.of_people, agreement) if table.rows]
         by_topic["people-agree"].agreement.extend(of_people)
-    for chart, svg in _with_svg(charts.charts(result)[1:]):
+    for chart, svg in _with_svg(_split_charts(result)[1]):
         topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
-        by_topic[topic].charts.append((chart, svg))
+        by_topic[topic].drawn.append((chart, svg))
     for section, views in sections(result, params):
         topic = judged if section.topic == "judge-agrees" else section.topic
         by_topic[topic].sections.append((section, _with_svg(section.charts(result)), views))
@@ -448,7 +463,15 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
 
 def _overview(result: Snapshot) -> tuple[charts.Chart, SafeString] | None:
     """Return the picture at the top of the page, with people, judges and baselines on one axis."""
-    return next(iter(_with_svg(charts.charts(result)[:1])), None)
+    leading, _ = _split_charts(result)
+    return (leading, _trusted(leading)) if leading else None
+
+
+def _split_charts(result: Snapshot) -> tuple[charts.Chart | None, Sequence[charts.Chart]]:
+    """Return the picture at the top, and the charts of the sections below."""
+    below = charts.charts(result)
+    leading = overview(result)
+    return (leading, below) if leading or not below else (below[0], below[1:])
 
 
 def _everyone(study: Study) -> dict[str, Any] | None:

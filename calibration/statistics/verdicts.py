@@ -76,7 +76,7 @@ class VerdictRule:
     agreement: float = 0.2
     coverage: float = 0.95
     people: int = 2
-    clusters: int = 15
+    clusters: int = 10
     events: int = 20
     baselines: bool = True
     alternative_test: AlternativeTest = "ignored"

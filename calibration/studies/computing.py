@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,12 +37,11 @@ from calibration.reports.snapshot import (
 from calibration.reports.wording import PEOPLE, Crowd, crowd_of
 from calibration.statistics import Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, f_intervals, mean_of
-from calibration.statistics.core.ratings import RatingError
+from calibration.statistics.core.ratings import Ints, RatingError
 from calibration.statistics.replacement import StandIn
 from calibration.studies.inputs import Inputs, pooled
 
 Progress = Callable[[int, int], None]
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
@@ -126,13 +126,14 @@ def _question(
         ratings = data.ratings(definition.samples)
     except RatingError as error:
         return replace(described, problem=str(error)), ()
-    of_people: Bools = np.any(~np.isnan(ratings.values[:, list(ratings.of_kind(HUMAN))]), axis=1)
+    n_people = (~np.isnan(ratings.values[:, list(ratings.of_kind(HUMAN))])).sum(axis=1)
     described = replace(
         described,
-        raters=_answerers(data, ratings, of_people),
+        raters=_answerers(data, ratings, n_people),
         n_items=ratings.n_items,
         n_clusters=ratings.n_clusters,
-        people_items=int(of_people.sum()),
+        people_items=int((n_people > 0).sum()),
+        shared_items=int((n_people > 1).sum()),
     )
     return _compared(described, ratings, inputs)
 
@@ -223,10 +224,10 @@ def _with_metrics(
     ).pairs
 
 
-def _answerers(data: SubjectData, ratings: Ratings, of_people: Bools) -> tuple[Answerer, ...]:
+def _answerers(data: SubjectData, ratings: Ratings, n_people: Ints) -> tuple[Answerer, ...]:
     """Describe the raters: number of items answered and missing, and the mean answer.
 
-    `of_people` marks the items that a person rated.
+    `n_people` are the numbers of people who rated each item.
     """
     missing: dict[str, int] = {}
     samples: dict[str, set[int]] = {}
@@ -250,7 +251,9 @@ def _answerers(data: SubjectData, ratings: Ratings, of_people: Bools) -> tuple[A
             missing=missing.get(name, 0),
             samples=len(samples.get(name, {0})),
             simulated=_is_simulated(name, data),
-            n_of_people=int((of_people & is_answer).sum()),
+            n_of_people=int(((n_people > 0) & is_answer).sum()),
+            n_shared=int(((n_people > 1) & is_answer).sum()),
+            answered_items=hashlib.sha256(np.packbits((n_people > 0) & is_answer).tobytes()).hexdigest()[:16],
         )
 
     return tuple(answerer(column, name) for column, name in enumerate(ratings.raters))

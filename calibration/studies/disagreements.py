@@ -15,7 +15,7 @@ import numpy.typing as npt
 from django.db.models import Q
 
 from annotation.corpora import dialogue_view
-from annotation.models import Item, Turn, turn_numbers
+from annotation.models import Item, Question, Turn, turn_numbers
 from annotation.work.labels import Pointed, pointed
 from calibration.errors import DefinitionError, ItemsRefused
 from calibration.models import Study
@@ -316,10 +316,12 @@ def items_with_answers(
     items = Item.objects.select_related(*related).in_bulk(ids)
     reasons, points = _reasons(question, ids), points_of(question, ids)
     lines = lines_of([items[pk] for pk in dict.fromkeys(ids)])
+    tags = Question.objects.filter(pk__in=question.questions if any(question.tags) else ())
+    titles = {tag.key: tag.title for tag in tags}
     return [
         ItemAnswers(
             items[pk],
-            question.tags[row].replace("_", " ").capitalize(),
+            titles.get(question.tags[row], ""),
             distance,
             _answers(question, compared, row, reasons, points),
             lines[pk],

@@ -25,7 +25,7 @@ from annotation.people.participants import count_try
 from calibration.errors import CalibrationError, OlderFormat, ShareRefused
 from calibration.models import MOST_SHARED_DAYS, Report, ReportShare, ReportShareView, Study
 from calibration.reports.figures import QuestionFigures, figures, label
-from calibration.reports.snapshot import READ, snapshot_of
+from calibration.reports.snapshot import remove_notes, snapshot_of
 from calibration.reports.tables import PEOPLE
 from calibration.reports.view import looks
 from calibration.statistics import RatingError
@@ -124,12 +124,11 @@ def open_share(token: str, address: str) -> ReportShare:
     if share is None:
         raise ShareRefused(NO_USE)
     try:
-        snapshot = snapshot_of(share.report)
+        snapshot_of(share.report)
     except OlderFormat:
         raise ShareRefused(OUTDATED) from None
     if not share.allows_transcripts:
-        coverage = tuple(replace(table, notes=()) for table in snapshot.coverage)
-        vars(share.report)[READ] = replace(snapshot, coverage=coverage)
+        remove_notes(share.report)
     ReportShareView.objects.create(share=share)
     return share
 

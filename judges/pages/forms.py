@@ -66,7 +66,7 @@ def need_fields(protocol: Protocol, drafts: Iterable[Choice] = ()) -> dict[str, 
     """Return a field for every role that a protocol needs, with judges, metrics and drafts as choices."""
     if not protocol.needs:
         return {}
-    read = [("", "nobody's"), *((rater.fingerprint, rater.name) for rater in machines())]
+    read = [("", "nobody's"), *((rater.fingerprint, rater.title) for rater in machines())]
     groups: list[Any] = [*read, *([("Drafts", list(drafts))] if drafts else [])]
     return {
         f"{NEED}{need.role}": forms.ChoiceField(

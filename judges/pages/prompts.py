@@ -228,7 +228,7 @@ class ExamplesForm(forms.Form):
 
 def judges_to_disagree_with() -> list[tuple[str, str]]:
     """Return the choices for the most disagreed examples: among people, or between a judge and people."""
-    judges = [(rater.fingerprint, rater.name) for rater in machines() if rater.kind == "judge"]
+    judges = [(rater.fingerprint, rater.title) for rater in machines() if rater.kind == "judge"]
     return [("", "between people"), *judges]
 
 

@@ -30,7 +30,7 @@ from jobs.api import JobAnswer, accepted
 from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Job
 from judges.runs.lookup import PARTS
-from suites.api import ReportLookSerializer, ReportTableSerializer
+from suites.api import ReportLookSerializer, ReportTableSerializer, SystemVerdictSerializer
 from suites.continuation.productions.dialogues import select_dialogues
 from suites.group_chat import baselines, editing
 from suites.group_chat.answer_keys import correct, current
@@ -362,6 +362,14 @@ class CascadeSystemSerializer(Plain):
     restraint = serializers.DictField(help_text="by figure of the panel")
 
 
+class CascadeVerdictSerializer(SystemVerdictSerializer):
+    """A verdict on a system's competence; `decided` is the share of decisions at probes with a score."""
+
+    system = serializers.CharField()
+    condition = serializers.CharField(allow_blank=True)
+    decided = serializers.FloatField(allow_null=True)
+
+
 class CascadeReportSerializer(Plain):
     """A Cascade report. No field combines the three scores."""
 
@@ -378,6 +386,7 @@ class CascadeReportSerializer(Plain):
     level = serializers.FloatField()
     best_baseline = serializers.CharField()
     oracle = ResultSerializer()
+    verdicts = CascadeVerdictSerializer(many=True)
     systems = CascadeSystemSerializer(many=True)
     tables = ReportTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())

@@ -386,6 +386,7 @@ def cascade(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             report = compute(query=read(values, corpus), by=user_of(request))
             context |= view_of(report) | {"failing": _failing(report)}
+            context["files"] = reverse("cascade-file", args=[corpus.pk, "csv"]).removesuffix("csv")
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if values else 200

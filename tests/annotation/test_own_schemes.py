@@ -67,6 +67,30 @@ def test_an_unused_version_is_replaced_and_a_used_one_gets_a_successor() -> None
     assert scheme_actions.save(by=None, definition=replace(MADE, title="Third"), seen=None).pk == third.pk
 
 
+def test_short_names_alone_are_changed_in_place_even_in_a_used_version() -> None:
+    first = scheme_actions.create(by=None, definition=MADE)
+    campaign = factories.campaign(factories.corpus(), "made", opened=False)
+    named = replace(MADE, questions=(replace(MADE.questions[0], short_name="Number"), *MADE.questions[1:]))
+    same = scheme_actions.save(by=None, definition=named, seen=first.pk)
+    assert (same.pk, same.content_hash) == (first.pk, first.content_hash)
+    assert scheme_store.definition_of(same) == named
+    assert [question.title for question in same.questions.order_by("position")] == [
+        "Number",
+        "Which?",
+        "Why b?",
+    ]
+    assert Event.objects.filter(verb="scheme: rename questions", subject="made@1").count() == 1
+    campaign.refresh_from_db()
+    assert campaign.scheme_version_id == first.pk
+
+
+@pytest.mark.parametrize("short_name", ["x" * 81, " Number", "a  b", "a\nb", "a\x00b"])
+def test_a_short_name_is_one_short_line(short_name: str) -> None:
+    question = replace(MADE.questions[0], short_name=short_name)
+    with pytest.raises(SchemeRefused, match="short_name"):
+        scheme_actions.create(by=None, definition=replace(MADE, questions=(question, *MADE.questions[1:])))
+
+
 def test_of_two_who_save_at_once_the_second_is_told_and_nothing_is_lost() -> None:
     first = scheme_actions.create(by=None, definition=MADE)
     kept = scheme_actions.save(by=None, definition=replace(MADE, title="One"), seen=first.pk)

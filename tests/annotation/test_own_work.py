@@ -94,17 +94,17 @@ def test_the_pages_and_the_api_list_own_submissions_without_a_system(client, ana
     (row,) = client.get("/api/v1/work/submissions/?commented=1").json()["results"]
     assert row["assignment"] == hold.assignment
     assert row["closed"] == ""
-    assert row["answers"] == ["How good is this response overall?: 4"]
+    assert row["answers"] == ["Overall: 4"]
     mine = client.get("/my/").content.decode()
     assert "1 task done, 3 left" in mine
     assert "gpt-zeta" not in mine
 
 
-def test_a_long_question_is_named_by_its_key(ana, campaign, monkeypatch) -> None:
+def test_a_question_without_a_short_name_is_named_by_its_wording(ana, campaign) -> None:
     submit(ana, campaign)
-    monkeypatch.setattr(own_work, "SHORT", 20)
+    campaign.scheme_version.questions.update(short_name="")
     (row,) = own_work.describe_submissions(own_work.own_submissions(ana, SubmissionQuery()))
-    assert row.answers == ["overall: 4"]
+    assert row.answers == ["How good is this response overall?: 4"]
 
 
 def test_pace_counts_attention_and_days(ana, campaign) -> None:

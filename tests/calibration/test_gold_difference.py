@@ -156,7 +156,7 @@ def test_the_page_shows_both_values_and_leads_to_the_item(
     label = pair[0].labels.get(item=item, question__key="quality")
     assert f"?continuation=self&amp;turn={label.item.turn.number}" in page
     assert "tie: " in page
-    assert "Which value became which: act" in page
+    assert "Which value became which: Act" in page
     assert researcher.get(address).status_code == 302
     assert researcher.get(f"{address}?with=x").status_code == 302
     assert researcher.get(f"{address}?with=99999999").status_code == 404

@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError
+from django.test import Client
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from annotation.models import Rater
 from annotation.work import labels
-from calibration.ratings.scope import census, of_corpus
+from calibration.gold import derivation
+from calibration.ratings.scope import census, of_corpus, question_choices
 from calibration.reports.names import names_in, names_of
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
+from tests import factories
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
@@ -87,3 +92,72 @@ def test_a_question_is_called_by_its_short_name_else_by_its_wording(judged: Worl
     judged.questions["quality"].short_name = "Quality"
     judged.questions["quality"].save()
     assert title() == "Quality"
+
+
+HOSTILE = "<script>alert('x')</script> & co"
+ESCAPED = "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; &amp; co"
+
+
+@pytest.fixture
+def researcher() -> Client:
+    client = Client()
+    client.force_login(factories.user("rei", researcher=True))
+    return client
+
+
+def _pages(built: World) -> list[str]:
+    """Return the addresses of pages that name questions and judges, beside the report."""
+    study = studies.automatic(corpus=built.corpus)
+    ref = next(question.ref for question in census(of_corpus(built.corpus)).questions.values())
+    judge = "m-1 rubric quality@1"
+    version = built.questions["quality"].version
+    gold = derivation.make(
+        corpus=built.corpus,
+        campaign=None,
+        scheme_version=version,
+        rule="majority",
+        raters=["ann", "ben", judge],
+        by=None,
+    )
+    return [
+        f"{reverse('report-items', args=[study.pk])}?{urlencode({'question': ref, 'a': judge})}",
+        f"{reverse('new-study')}?corpus={built.corpus.pk}",
+        reverse("plan", args=[study.pk]),
+        f"{reverse('new-gold')}?corpus={built.corpus.pk}",
+        reverse("gold", args=[gold.pk]),
+        reverse("dialogue", args=[built.corpus.dialogues.first().pk]),  # type: ignore[union-attr]
+        reverse("raters"),
+    ]
+
+
+def test_pages_show_short_names_escaped(judged: World, researcher: Client) -> None:
+    _rename("m-1 rubric quality@1", HOSTILE)
+    judged.questions["quality"].short_name = f"Q {HOSTILE}"
+    judged.questions["quality"].save()
+    for address in _pages(judged):
+        answer = researcher.get(address, follow=True)
+        assert answer.status_code == 200, address
+        html = answer.content.decode()
+        assert HOSTILE not in html, address
+        assert ESCAPED in html, address
+        if not address.startswith((reverse("raters"), reverse("new-gold"))):  # these name no question
+            assert f"Q {ESCAPED}" in html, address
+
+
+def test_json_keeps_the_names_of_raters(judged: World, researcher: Client) -> None:
+    _rename("m-1 rubric quality@1", "Support judge v1")
+    study = studies.automatic(corpus=judged.corpus)
+    researcher.get(reverse("report", args=[study.pk]))
+    text = researcher.get(reverse("report-file", args=[study.pk, "json"])).content.decode()
+    assert "m-1 rubric quality@1" in text
+    assert "Support judge v1" not in text
+
+
+def test_questions_of_one_title_are_told_apart_by_their_schemes(judged: World) -> None:
+    judged.ask("other", "ordinal", [1, 2, 3], wording="How good is this reply?")
+    judged.say("ann", "other", [1, 2, 3])
+    questions = census(of_corpus(judged.corpus)).questions.values()
+    assert [text for _, text in question_choices(questions)] == [
+        "How good is this reply? (Other)",
+        "How good is this reply? (Quality)",
+    ]

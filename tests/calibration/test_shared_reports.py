@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -23,7 +22,7 @@ from annotation.work.labels import Answer, record
 from calibration.errors import CalibrationError, ShareRefused
 from calibration.models import Report, ReportShare, ReportShareView, Study
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import FORMAT
+from calibration.reports.snapshot import FORMAT, snapshot_of
 from calibration.reports.view import SECTIONS
 from calibration.studies import share_actions as shares
 from calibration.studies import study_actions as studies
@@ -38,6 +37,7 @@ DIALOGUES = 10
 NOTE = "she repeats <b>the joke</b> about geese"
 REASON = "the answer ignores <i>the geese</i>"
 TURN = "words 0"
+READ_FROM_SNAPSHOT = [RENDERINGS[form] for form in ("csv", "md", "latex", "html")]
 NO_USE = "This link does not work: it has expired, was revoked, or its address is incomplete."
 
 
@@ -96,7 +96,7 @@ def opened(token: str, client: Client | None = None) -> Any:
     return (client or Client()).get(reverse("shared-report", args=[token]))
 
 
-def text_of(response: HttpResponse) -> str:
+def text_of(response: Any) -> str:
     return response.content.decode()
 
 
@@ -167,12 +167,24 @@ def test_without_transcripts_no_text_about_an_item_is_shown(shared: Shared, rei:
     assert "without transcripts and without notes" in page
 
 
+def test_without_transcripts_a_report_has_no_text_about_an_item_in_any_part(
+    shared: Shared, rei: User
+) -> None:
+    share, token = shares.create(by=rei, report=shared.report)
+    assert "geese" in str(shared.report.result)
+    loaded = shares.open_share(token, "10.0.0.9").report
+    everything = str(snapshot_of(loaded)) + "".join(form.write(loaded) for form in READ_FROM_SNAPSHOT)
+    for text in (TURN, "geese"):
+        assert text not in everything
+    assert Report.objects.get(pk=share.report_id).result == shared.report.result
+
+
 def test_with_transcripts_the_leading_disagreements_are_shown(shared: Shared, rei: User) -> None:
     page = text_of(opened(shares.create(by=rei, report=shared.report, allows_transcripts=True).token))
     assert page.count(TURN) == shares.LEADING
     assert "gpt, 5 of" in page
     assert "the answer ignores &lt;i&gt;the geese&lt;/i&gt;" in page
-    assert "she repeats &lt;b&gt;the joke&lt;/b&gt; about geese" in page
+    assert page.count("she repeats &lt;b&gt;the joke&lt;/b&gt; about geese") == 2  # one note of each person
 
 
 def test_a_link_has_a_limited_number_of_transcripts(

@@ -166,6 +166,9 @@ def test_a_used_scheme_version_is_frozen_with_its_questions(world, label, refuse
     refused("frozen", "UPDATE annotation_schemeversion SET frozen_at = NULL WHERE id = %s", version)
     refused("frozen", "UPDATE annotation_question SET wording = 'x' WHERE version_id = %s", version)
     refused("frozen", "DELETE FROM annotation_question WHERE version_id = %s", version)
+    execute("UPDATE annotation_question SET short_name = 'x' WHERE version_id = %s", version)
+    both = "UPDATE annotation_question SET short_name = 'x', wording = 'x' WHERE version_id = %s"
+    refused("frozen", both, version)
     copy = (
         "INSERT INTO annotation_question (version_id, key, position, wording, level, values, anchors,"
         ' "group", help, shortcut, required)'

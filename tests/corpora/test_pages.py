@@ -161,10 +161,10 @@ def test_tags_that_nobody_set_are_folded_away_with_their_number(researcher: Clie
     built.say("ann", "repetition", [0, 0, None])
     dialogue = Dialogue.objects.get(corpus=built.corpus)
     response = researcher.get(reverse("dialogue", args=[dialogue.pk]))
-    assert [(entry.turn, entry.question) for entry in response.context["answers"]] == [(2, "off topic")]
+    assert [(entry.turn, entry.question) for entry in response.context["answers"]] == [(2, "Off topic")]
     assert response.context["answers"][0].by_kind == {"people": {"ann": ["1"]}}
-    assert response.context["unset"] == {1: ["off topic", "repetition"], 3: ["off topic", "repetition"]} | {
-        2: ["repetition"]
+    assert response.context["unset"] == {1: ["Off topic", "Repetition"], 3: ["Off topic", "Repetition"]} | {
+        2: ["Repetition"]
     }
     assert "5 tags that nobody set, on 3 turns" in response.content.decode()
 

@@ -64,7 +64,7 @@ CASES = [
     ({"n_people": 1}, "cannot_say", "more_people", "Only one person rated these turns"),
     ({"n_people": 0}, "cannot_say", "more_people", "No person rated these turns"),
     ({"n_answered": 0}, "cannot_say", "unanswered", "none of the 400 turns that people rated"),
-    ({"n_clusters": 9}, "cannot_say", "more_ratings", "Only 9 dialogues can be compared; 15 are needed"),
+    ({"n_clusters": 9}, "cannot_say", "more_ratings", "Only 9 dialogues can be compared; 10 are needed"),
     ({"n_events": 4}, "cannot_say", "more_ratings", "Only 4 turns got another answer"),
     ({"gap": None, "reason": "no variation"}, "cannot_say", "none", "no variation"),
     (
@@ -181,7 +181,7 @@ def test_trust_is_given_only_where_every_condition_holds_and_every_number_is_a_f
         assert gap
         assert agreement
         assert among
-        enough = given.n_people >= 2 and given.n_clusters >= 15 and given.n_events >= 20
+        enough = given.n_people >= 2 and given.n_clusters >= 10 and given.n_events >= 20
         if verdict.state == "trust":
             assert enough
             assert not given.constant
@@ -195,7 +195,7 @@ def test_trust_is_given_only_where_every_condition_holds_and_every_number_is_a_f
         numbers = {abs(x) for s in (gap, agreement, among) for x in (s.value, s.low, s.high)} | {
             rule.agreement
         }
-        counts = {given.n_people, given.n_clusters, given.n_events, n, 400, 400 - n, 15, 20, 2}
+        counts = {given.n_people, given.n_clusters, given.n_events, n, 400, 400 - n, 10, 20, 2}
         for text in re.findall(r"\d+(?:\.\d+)?", " ".join(verdict.reasons)):
             known = {f"{x:.2f}" for x in numbers} | {str(count) for count in counts}
             assert text in known, (text, verdict)

@@ -15,12 +15,13 @@ from annotation.scenario_records import FORM, PROBES, STAGES
 from annotation.text.display import number, percent
 from calibration.renderings import json_text
 from calibration.reports import charts
+from calibration.reports.chart_layout import wrap
 from calibration.reports.charts import alt
 from calibration.reports.tables import VerdictRow, VerdictTable
 from suites.group_chat.cascade import score_figures
 from suites.group_chat.cascade.report import CascadeReport
 from suites.group_chat.cascade.score_figures import CascadeQuery, label
-from suites.group_chat.cascade.verdicts import RowVerdict
+from suites.group_chat.cascade.verdicts import VERDICTS, RowVerdict
 from suites.reports import (
     Cell,
     Chart,
@@ -52,7 +53,6 @@ from suites.reports import (
 # Charts: competence beside the baselines, and the funnel of every row.
 
 COLUMNS, WIDTH, HEIGHT = 3, 190, 130
-MOST_TITLE = 46
 
 
 def _dots(report: CascadeReport) -> list[Dot]:
@@ -92,16 +92,15 @@ def _draw_funnel(data: str) -> str:
 
 def _panel(panel: dict[str, Any]) -> Any:
     names = [stage.upper() for stage in STAGES]
-    axis = alt.Axis(labelColor=charts.INK, ticks=False, domainColor=charts.STRONG, labelPadding=6, grid=False)
+    axis = charts.names_axis(labelPadding=6)
     base = alt.Chart(alt.Data(values=panel["bars"])).encode(
         y=alt.Y("stage:N", sort=names, title=None, axis=axis, scale=alt.Scale(domain=names))
     )
     share = alt.X("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=charts.axis())
     bars = base.mark_bar(color=charts.COLOURS[0], opacity=0.55).encode(x=share)
     counts = base.mark_text(align="left", dx=4, color=charts.INK_2).encode(x=share, text="n:Q")
-    title = panel["title"]
     head = alt.TitleParams(
-        title if len(title) <= MOST_TITLE else f"{title[: MOST_TITLE - 1]}…",
+        wrap(panel["title"], WIDTH + 20),
         anchor="start",
         fontSize=12,
         color=charts.INK,
@@ -117,6 +116,7 @@ CHARTS: dict[str, Chart] = {
             "competence",
             "Competence at probes: systems and baselines",
             "Points: mean competence. Lines: intervals over families of scenarios. Grey: baselines.",
+            VERDICTS,
             lambda report: dots_data(_dots(report)),
             lambda data: draw_dots(data, "competence at probes"),
             lambda report: dots_spoken(_dots(report)),
@@ -125,6 +125,7 @@ CHARTS: dict[str, Chart] = {
             "funnel",
             "Funnel: probed decisions that reach a stage",
             "Bars: the share of probed decisions that reach a stage without a hard failure before it.",
+            "funnel",
             _funnel_data,
             _draw_funnel,
             lambda report: "The same counts are in the table of the funnel.",

@@ -201,7 +201,7 @@ def table(rows: Sequence[RowVerdict], judges: Sequence[str]) -> Table:
             *(tuple(row.conduct.values()) or (unrated,)),
             "–" if row.k is None else f"k = {row.k}",
             row.pass_hat or "–",
-            row.leaks,
+            "–" if row.leaks.value is None else row.leaks,
             row.decided,
         )
 

@@ -14,7 +14,7 @@ from django.utils.safestring import mark_safe
 
 from annotation.text.display import number, percent
 from calibration.renderings import json_text
-from calibration.reports import charts
+from calibration.reports import chart_layout, charts
 from calibration.reports.charts import alt
 from calibration.reports.tables import VerdictRow, VerdictTable
 from suites.long_dialogue.answers.answers import WRONG, Agreement
@@ -30,7 +30,7 @@ from suites.long_dialogue.answers.rows import (
     TABLE4,
 )
 from suites.long_dialogue.answers.tables import FIGURE7, beside_oracle, column_head
-from suites.long_dialogue.answers.verdicts import ALWAYS_E, GUESSING, RowVerdict
+from suites.long_dialogue.answers.verdicts import ALWAYS_E, GUESSING, VERDICTS, RowVerdict
 from suites.reports import (
     Chart,
     Dot,
@@ -115,21 +115,17 @@ def _bar_chart(
     def spoken(report: AnswersReport) -> str:
         return "; ".join(f"{bar['row']}, {bar['kind']} {number(bar['value'])}" for bar in bars(report))
 
-    return Chart(key, title, caption, data, _draw_bars, spoken)
+    return Chart(key, title, caption, "oracle", data, _draw_bars, spoken)
 
 
 @lru_cache(maxsize=64)
 def _draw_bars(data: str) -> str:
     bars = json.loads(data)
+    bars = [bar | {"row": chart_layout.wrapped(bar["row"], WIDEST_LABEL)} for bar in bars]
     names = list(dict.fromkeys(bar["row"] for bar in bars))
     kinds = list(dict.fromkeys(bar["kind"] for bar in bars))
-    labels = alt.Axis(
-        labelColor=charts.INK,
-        ticks=False,
-        domainColor=charts.STRONG,
-        labelPadding=6,
-        labelLimit=WIDEST_LABEL,
-    )
+    labels = charts.names_axis(labelPadding=6)
+    n_lines = max((name.count("\n") + 1 for name in names), default=1)
     y = alt.Y("row:N", sort=names, title=None, axis=labels, scale=alt.Scale(domain=names, paddingInner=0.25))
     offset = alt.YOffset("kind:N", sort=kinds, scale=alt.Scale(domain=kinds))
     base = alt.Chart(alt.Data(values=bars)).encode(y=y, yOffset=offset)
@@ -149,7 +145,8 @@ def _draw_bars(data: str) -> str:
         .mark_rule(strokeDash=[4, 3], color=charts.INK_2)
         .encode(x="chance:Q"),
     ]
-    return draw(alt.layer(*marks).properties(width=WIDTH, height=alt.Step(BAR)))
+    step = max(BAR, n_lines * chart_layout.LINE / len(kinds))
+    return draw(alt.layer(*marks).properties(width=WIDTH, height=alt.Step(step)))
 
 
 CHARTS: dict[str, Chart] = {
@@ -159,6 +156,7 @@ CHARTS: dict[str, Chart] = {
             "accuracy",
             "Accuracy: systems and baselines",
             "Points: mean accuracy. Lines: intervals over sessions. Grey: baselines.",
+            VERDICTS,
             lambda report: dots_data(_dots(report)),
             lambda data: draw_dots(data, "accuracy"),
             lambda report: dots_spoken(_dots(report)),

@@ -14,7 +14,7 @@ from annotation import access
 from calibration.api.exports import refused_as
 from calibration.api.serializers import OpensTestSerializer, ReportQuerySerializer, compute_report
 from config import api
-from suites.api import ReportLookSerializer, ReportTableSerializer
+from suites.api import ReportLookSerializer, ReportTableSerializer, SystemVerdictSerializer
 from suites.long_dialogue.answers.answers import NARROWED, AnswerView, Opinion, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
@@ -82,6 +82,15 @@ class AnswersRowSerializer(Plain):
     counts = serializers.DictField(child=serializers.IntegerField())
 
 
+class AnswersVerdictSerializer(SystemVerdictSerializer):
+    """A verdict on a row's accuracy; `scored` is the share of its answers with a score."""
+
+    system = serializers.CharField(allow_blank=True)
+    condition = serializers.DictField()
+    script = serializers.CharField(allow_blank=True)
+    scored = serializers.FloatField()
+
+
 class AnswersReportSerializer(Plain):
     """The Answers report."""
 
@@ -96,6 +105,7 @@ class AnswersReportSerializer(Plain):
     seed = serializers.IntegerField()
     level = serializers.FloatField()
     random = serializers.FloatField()
+    verdicts = AnswersVerdictSerializer(many=True)
     rows = AnswersRowSerializer(many=True)
     names = serializers.ListField(child=serializers.DictField())
     agreement = serializers.ListField(child=serializers.DictField())

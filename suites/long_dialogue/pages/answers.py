@@ -58,6 +58,7 @@ def answers(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             report = compute(query=read(query_texts, corpus), by=user_of(request))
             context |= view_of(report, reverse("answers-list", args=[corpus.pk]))
+            context["files"] = reverse("answers-file", args=[corpus.pk, "csv"]).removesuffix("csv")
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if query_texts else 200

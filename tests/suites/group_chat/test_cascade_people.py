@@ -103,7 +103,7 @@ def test_a_judges_conduct_stands_beside_peoples_and_out_of_the_headline(tmp_path
     assert cell(made, "conduct", f"{row}, by people", "Face") == 2.5
     table = next(one for one in made["tables"] if one["key"] == "conduct")
     assert "not calibrated" in table["title"]
-    assert cell(made, "headline", row, "Conduct: all") == "not calibrated"
+    assert cell(made, "verdicts", row, "Conduct: all") == "not calibrated"
     assert cell(made, "leaks", row, "By a judge, of those that reached CONDUCT") == 1
     assert cell(made, "leaks", row, "By canary, of those that reached CONDUCT") == 0
 

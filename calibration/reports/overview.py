@@ -1,0 +1,164 @@
+"""The picture at the top of a report: people, raters with a verdict, and the best baseline on one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from calibration.reports.charts import Chart, Point, point_of
+from calibration.reports.figures import crowd, figures, label, leading_question, ok, worded
+from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
+from calibration.reports.wording import Crowd, counted, join_names, units
+
+OVERVIEW = "overview"
+MOST_ROWS = 14
+"""Most rows of the picture: more would not fit on one screen with the table of verdicts."""
+BASELINES = {
+    "majority": "Always the most frequent answer",
+    "median": "Always the median answer",
+    "mean": "Always the mean",
+    "random by marginals": "Answers at random",
+}
+"""Names of baselines beside raters; others are called by their own name."""
+
+
+def overview(result: Snapshot) -> Chart | None:
+    """Return the agreement with people that the verdicts rest on, per question; None without a figure.
+
+    The leading question comes first, and its statistic is that of the axis. Rows beyond `MOST_ROWS` are
+    counted in the caption.
+    """
+    questions = label(figures(result))
+    leading = leading_question([question for _, question in questions])
+    verdicts: dict[str, list[RaterVerdict]] = {}
+    for verdict in result.verdicts:
+        verdicts.setdefault(verdict.ref, []).append(verdict)
+    has_value = {ref: any(ok(v.agreement) for v in of_ref) for ref, of_ref in verdicts.items()}
+    refs = sorted(verdicts, key=lambda ref: (leading is None or ref != leading.data.ref, not has_value[ref]))
+    statistics = [v.statistic for ref in refs for v in verdicts[ref] if ok(v.agreement)]
+    if not statistics:
+        return None
+    headings, humans = {question.data.ref: heading for heading, question in questions}, crowd(figures(result))
+    groups: dict[str, list[Point]] = {}
+    for ref in refs:
+        on_axis = [verdict for verdict in verdicts[ref] if verdict.statistic == statistics[0]]
+        if on_axis:
+            heading = headings.get(ref, on_axis[0].title)
+            groups[ref] = _rows(result, heading, on_axis, humans)
+    drawn = _fitting(groups)
+    points = [point for group in drawn.values() for point in group]
+    heading, level = points[0].question, f"{result.definition.plan.level:.0%}"
+    others = f" and {counted(len(drawn) - 1, 'more question')}" if len(drawn) > 1 else ""
+    n_left_out = sum(map(len, groups.values())) - len(points)
+    return Chart(
+        OVERVIEW,
+        f"Agreement with {humans.many}: {heading}{others}",
+        f"{worded(statistics[0]).name}, {level} interval over dialogues",
+        tuple(points),
+        caption=" ".join(
+            [
+                _basis(result, statistics[0], points, drawn),
+                *([f"{counted(n_left_out, 'more row')} in the sections below."] if n_left_out else []),
+                *_off_axis(result, statistics[0]),
+            ]
+        ),
+        top=1.0,
+    )
+
+
+def _rows(result: Snapshot, heading: str, verdicts: Sequence[RaterVerdict], humans: Crowd) -> list[Point]:
+    """Return a question's rows: people above the raters with the same items, the best baseline last."""
+    by_people: dict[Figure | None, list[RaterVerdict]] = {}
+    for verdict in verdicts:
+        alike = next((figure for figure in by_people if _same_figure(figure, verdict.people)), verdict.people)
+        by_people.setdefault(alike, []).append(verdict)
+    name = f"{humans.many[:1].upper()}{humans.many[1:]} with each other"
+    n_crowds = sum(figure is not None for figure in by_people)
+    rows = []
+    for people, of_people in by_people.items():
+        if people is not None:
+            raters = join_names([verdict.rater for verdict in of_people])
+            rows.append(point_of(heading, name if n_crowds == 1 else f"{name}, items of {raters}", people))
+        for verdict in of_people:
+            agreement = verdict.agreement or Figure("", status="insufficient", reason=verdict.sentence)
+            rows.append(point_of(heading, verdict.rater, agreement))
+    if best := _best_baseline(result, verdicts):
+        name, figure = best
+        rows.append(replace(point_of(heading, BASELINES.get(name, name), figure), baseline=True))
+    return rows
+
+
+def _same_figure(first: Figure | None, second: Figure | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return (first.value, first.low, first.high, first.n_items) == (
+        second.value,
+        second.low,
+        second.high,
+        second.n_items,
+    )
+
+
+def _best_baseline(result: Snapshot, verdicts: Sequence[RaterVerdict]) -> tuple[str, Figure] | None:
+    """Return the name and figure of the best baseline by the statistic of these verdicts, if any."""
+    statistic, ref = verdicts[0].statistic, verdicts[0].ref
+    baselines = [(v.baseline_name, v.baseline) for v in verdicts if v.baseline is not None]
+    baselines += [
+        (row.name, figure)
+        for floor in result.floors
+        for row in floor.rows
+        for figure in row.figures
+        if floor.ref == ref and row.kind == "baseline"
+    ]
+    comparable = [
+        (name, figure)
+        for name, figure in baselines
+        if figure.ok and figure.name.removeprefix("baseline_") == statistic
+    ]
+    return max(comparable, key=lambda pair: pair[1].point, default=None)
+
+
+def _fitting(groups: dict[str, list[Point]]) -> dict[str, list[Point]]:
+    """Return the questions whose rows fit, the first one always: without its last raters if need be."""
+    drawn: dict[str, list[Point]] = {}
+    n_rows = 0
+    for ref, rows in groups.items():
+        fitting = rows
+        if not drawn and len(rows) > MOST_ROWS:
+            last = [row for row in rows[-1:] if row.baseline]
+            fitting = [*rows[: MOST_ROWS - len(last)], *last]
+        if n_rows + len(fitting) > MOST_ROWS:
+            break
+        drawn[ref] = fitting
+        n_rows += len(fitting)
+    return drawn
+
+
+def _basis(result: Snapshot, statistic: str, points: Sequence[Point], refs: Collection[str]) -> str:
+    """Return the caption's first sentence: statistic, items, interval and dialogues."""
+    with_value = [point for point in points if point.value is not None]
+    questions = [question for question in result.questions if question.ref in refs]
+    kinds = {(question.item_kind, question.pooled) for question in questions}
+    kind, pooled = next(iter(kinds)) if len(kinds) == 1 else ("", False)
+    least, most = min(p.n_items for p in with_value), max(p.n_items for p in with_value)
+    items = units(kind, most, pooled=pooled) if kind else counted(most, "item")
+    clusters = sorted({point.n_clusters for point in with_value})
+    dialogues = counted(clusters[-1], "dialogue")
+    span = "" if len(clusters) == 1 else f"{clusters[0]:,} to "
+    lines = f"; lines are {result.definition.plan.level:.0%} intervals over {span}{dialogues}"
+    has_lines = any(point.low is not None for point in with_value)
+    name = worded(statistic).name
+    amount = items if least == most else f"{least:,} to {items}"
+    return f"{name[:1].upper()}{name[1:]} on {amount}{lines if has_lines else ''}."
+
+
+def _off_axis(result: Snapshot, statistic: str) -> list[str]:
+    """Return a sentence per other statistic, which says whose agreement is measured by it."""
+    names: dict[str, list[str]] = {}
+    for verdict in result.verdicts:
+        if verdict.statistic != statistic and ok(verdict.agreement):
+            names.setdefault(verdict.statistic, []).append(f"{verdict.rater} on {verdict.title}")
+    return [
+        f"Not on this axis, because measured by {worded(other).name}: {join_names(of_other)}."
+        for other, of_other in names.items()
+    ]
