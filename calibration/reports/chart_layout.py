@@ -20,8 +20,8 @@ ROW = 24
 """Least height of a row."""
 LEAST_LABELS, MOST_LABELS = 90, 250
 """Bounds of the width of the column of labels, which is as wide as its longest line otherwise."""
-GAP = 12
-"""Distance between a label and the plot."""
+GAP, MARGIN = 12, 4
+"""Distances between a label and the plot, and of all texts from the edge of the drawing."""
 VALUES, COUNTS = 48, 52
 """Room at the right of the plot: for a value beyond its end, and for the column of item counts."""
 
@@ -107,7 +107,7 @@ def place_rows(points: Sequence[dict[str, Any]], title: str, unnamed: Collection
     has_counts = len({point["n_items"] for point in points if point["value"] is not None}) > 1
     longest = max((text_width(point[named]) for point in points), default=0.0)
     labels = min(max(longest, LEAST_LABELS), MOST_LABELS)
-    rows = Rows(labels, TOTAL - labels - GAP - VALUES - (COUNTS if has_counts else 0))
+    rows = Rows(labels, TOTAL - 2 * MARGIN - labels - GAP - VALUES - (COUNTS if has_counts else 0))
     if is_flat and (len(series) > 1 or not all(name in title or name in unnamed for name in series)):
         rows.key, rows.height = place_key(series, -labels - GAP)
     if has_counts:
