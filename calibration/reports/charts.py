@@ -198,7 +198,7 @@ def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], le
         return None
     return Chart(
         statistic,
-        f"Judge with {humans.many}, beside {among(humans)}: {worded(statistic).heading}",
+        f"Judge with {humans.many}, beside {humans.many} with each other: {worded(statistic).heading}",
         f"{worded(statistic).name}, {level}",
         tuple(points),
         caption=_caption(questions, points),
@@ -562,7 +562,7 @@ def in_rows(points: Sequence[dict[str, Any]]) -> Any:
 
 def rows_specification(rows: Rows, marks: Sequence[Any], title: list[str]) -> dict[str, Any]:
     """Return the specification of marks in rows, with the texts of the rows and room for an axis `title`."""
-    bottom = 36 + LINE * len(title)
+    bottom = 30 + LINE * len(title)
     layers = [*marks, *_texts(rows)]
     return _framed(layers, rows.plot, rows.height, left=rows.labels + GAP + MARGIN, top=4, bottom=bottom)
 
