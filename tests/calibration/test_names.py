@@ -107,7 +107,7 @@ def researcher() -> Client:
 
 
 def _pages(built: World) -> list[str]:
-    """Return the addresses of pages that name questions and judges, beside the report."""
+    """Return the addresses of pages that name questions and judges."""
     study = studies.automatic(corpus=built.corpus)
     ref = next(question.ref for question in census(of_corpus(built.corpus)).questions.values())
     judge = "m-1 rubric quality@1"
@@ -121,6 +121,7 @@ def _pages(built: World) -> list[str]:
         by=None,
     )
     return [
+        reverse("report", args=[study.pk]),
         f"{reverse('report-items', args=[study.pk])}?{urlencode({'question': ref, 'a': judge})}",
         f"{reverse('new-study')}?corpus={built.corpus.pk}",
         reverse("plan", args=[study.pk]),
