@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -520,15 +521,27 @@ def openings_of(report: Report) -> list[Opened]:
 
 
 def links(result: Snapshot) -> list[str]:
-    """Return sentences about questions read as answers to others, with the map of scales."""
+    """Return sentences about questions read as answers to others, with the map of scales.
+
+    Questions of one title are told apart by their references.
+    """
+    titles = {question.ref: question.title for rater in result.answered for question in rater.questions}
+    titles |= {question.ref: question.title for question in result.questions}
+    often = Counter(titles.values())
+
+    def name(ref: str) -> str:
+        title = titles.get(ref, ref)
+        return f"{title} ({ref})" if often[title] > 1 else title
+
     refs_by_link: dict[tuple[str, str], list[str]] = {}
     for question in result.questions:
         for link in question.links:
             how = link.scales.in_words()
             refs_by_link.setdefault((link.question, how), []).append(question.ref)
     return [
-        f"{question} is read as an answer to {refs[0] if len(refs) == 1 else f'{len(refs)} questions'}, {how}"
-        for (question, how), refs in refs_by_link.items()
+        f"{name(ref)} is read as an answer to "
+        f"{name(refs[0]) if len(refs) == 1 else f'{len(refs)} questions'}, {how}"
+        for (ref, how), refs in refs_by_link.items()
     ]
 
 

@@ -16,6 +16,7 @@ from calibration.gold import derivation
 from calibration.ratings.scope import census, of_corpus, question_choices
 from calibration.reports.names import names_in, names_of, titled_snapshot
 from calibration.reports.snapshot import snapshot_of
+from calibration.reports.view import links
 from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.world import World, world
@@ -106,7 +107,7 @@ def researcher() -> Client:
 
 
 def _pages(built: World) -> list[str]:
-    """Return the addresses of pages that name questions and judges, beside the report."""
+    """Return the addresses of pages that name questions and judges."""
     study = studies.automatic(corpus=built.corpus)
     ref = next(question.ref for question in census(of_corpus(built.corpus)).questions.values())
     judge = "m-1 rubric quality@1"
@@ -120,6 +121,7 @@ def _pages(built: World) -> list[str]:
         by=None,
     )
     return [
+        reverse("report", args=[study.pk]),
         f"{reverse('report-items', args=[study.pk])}?{urlencode({'question': ref, 'a': judge})}",
         f"{reverse('new-study')}?corpus={built.corpus.pk}",
         reverse("plan", args=[study.pk]),
@@ -180,3 +182,15 @@ def test_questions_of_one_title_are_told_apart_by_their_schemes(judged: World) -
         "How good is this reply? (Other)",
         "How good is this reply? (Quality)",
     ]
+
+
+def test_a_link_between_questions_calls_them_by_their_names(judged: World) -> None:
+    judged.ask("other", "ordinal", [1, 2, 3], wording="Is it kind?")
+    judged.say("gpt-4", "other", [1, 2, 3, 1], kind="judge")
+    question, other = (f"{key}@1/{key}" for key in ("quality", "other"))
+    answered_by = [{"question": other, "map": {"kind": "identity"}}]
+    definition = {"questions": [{"question": question, "answered_by": answered_by}]}
+    study = studies.create(name="linked", corpus=judged.corpus, definition=definition, by=None)
+    result = snapshot_of(studies.compute(study=study, part="all", by=None))
+    (sentence,) = links(result)
+    assert sentence.startswith("Is it kind? is read as an answer to How good is this reply?, ")

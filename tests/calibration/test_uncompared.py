@@ -59,9 +59,7 @@ def test_categories_of_one_person_have_no_order_for_a_metric(built: World) -> No
     reasons = {left.title: left.reason for left in result.uncompared}
     assert reasons == {
         "Act": "only ann answered it",
-        "How is value in this turn, all in all?": (
-            "metrics are compared with people alone, who answered no question in order about turns"
-        ),
+        "Value": ("metrics are compared with people alone, who answered no question in order about turns"),
     }
 
 
