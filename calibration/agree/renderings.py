@@ -79,7 +79,7 @@ def _section_of_text(name: str, section: Section) -> list[str]:
     for block in section.blocks:
         lines += [*_block_of_text(block), ""]
     if section.limits:
-        lines.append("What limits this")
+        lines.append("Limitations")
         for limit in section.limits:
             lines += textwrap.wrap(plain(limit), WIDTH, initial_indent="  * ", subsequent_indent="    ")
         lines.append("")
@@ -283,7 +283,7 @@ def _section(section: Section) -> str:
     parts += [_block(block) for block in section.blocks]
     if section.limits:
         limits = "".join(f'<li class="limit">{escape(limit)}</li>' for limit in section.limits)
-        parts.append(f"<h3>What limits this</h3><ul>{limits}</ul>")
+        parts.append(f"<h3>Limitations</h3><ul>{limits}</ul>")
     method = section.interval_method
     parts.append(f'<p class="foot">Intervals: {escape(method)}.</p>')
     return f"<section>{''.join(parts)}</section>"

@@ -246,7 +246,7 @@ def _compared_remarks(question: ComparedJudges, people: Crowd, *, is_cut: bool) 
         yield f"Pairs that differ at 0.05 after Holm’s correction: {differences}."
     yield (
         f"First and second: mean agreement with each {people.one}; ρ and r are with the {people.own} mean. "
-        "Only items that both answered count; Dropped are those that one of the two did not answer. "
+        "Only items that both answered count; Dropped: items that only one of the two answered. "
         "Difference: first less second, on the same resamples. p: permutation test that exchanges the "
         "answers of whole dialogues, 2,000 times or in every way if there are fewer. Holm’s correction is "
         "over all pairs of this question and statistic."
@@ -699,8 +699,8 @@ def _key_remarks(table: KeyTable) -> Iterator[str]:
         yield f"{table.reason[:1].upper()}{table.reason[1:]}."
         return
     yield (
-        f"Figures are over items that both {table.key} and the rater answered; Missing counts those that "
-        f"only {table.key} answered. Of several answers to an item, the first counts."
+        f"Figures are over items that both {table.key} and the rater answered. Missing: items that only "
+        f"{table.key} answered. Of several answers to an item, the first counts."
     )
     yield "Balanced accuracy: the share of right answers per value of the key, averaged over its values."
     yield (

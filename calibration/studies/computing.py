@@ -195,7 +195,7 @@ def _figures(entries: Iterable[Entry], crowd: Crowd) -> tuple[Figure, ...]:
             entry.result,
             raters=entry.raters,
             question=entry.question,
-            reason=entry.result.reason.replace(MEAN_OF_PEOPLE, own),
+            reason=entry.result.reason.replace(PEOPLE.many, crowd.many).replace(MEAN_OF_PEOPLE, own),
         )
         for entry in entries
     )

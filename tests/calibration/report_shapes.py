@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Corpus
+from annotation.models import Corpus, Label
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import study_actions as studies
-from tests.calibration import test_coverage, test_unanswered
+from tests.calibration import test_coverage, test_preferences, test_unanswered
 from tests.calibration.levels_world import static
 from tests.calibration.rated_world import SYSTEMS, Rated
 from tests.calibration.world import World, world
@@ -310,6 +310,16 @@ def _levels() -> Snapshot:
     return snapshot_of(studies.compute(study=study, part="all", by=None))
 
 
+def _preferences() -> Snapshot:
+    corpus = test_preferences.world()
+    question = Label.objects.filter(item__corpus=corpus)[0].question
+    ref = f"{question.version.scheme.key}@1/{question.key}"
+    study = studies.create(
+        name="pairs", corpus=corpus, definition={"resamples": 50, "questions": [ref]}, by=None
+    )
+    return snapshot_of(studies.compute(study=study, part="all", by=None))
+
+
 def _panel() -> Snapshot:
     return an_answer_key().report(panels=[{"name": "jury", "rule": "majority"}])
 
@@ -320,5 +330,6 @@ STUDIES: dict[str, Callable[[], Snapshot]] = {
     "failed calls": lambda: snapshot_of(test_unanswered.report(test_unanswered.rated())),
     "levels": _levels,
     "a panel": _panel,
+    "preferences": _preferences,
 }
-"""Reports that have more than one question, calls, levels or a panel."""
+"""Reports that have more than one question, calls, levels, a panel or pairs."""

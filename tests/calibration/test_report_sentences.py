@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from annotation.corpora import comparisons
 from annotation.models import Item, Label, Rater
 from calibration.reports import sentences, tables, view
 from calibration.reports.snapshot import Figure, Question, Snapshot
@@ -525,6 +526,49 @@ def majority_of_people(facts: Facts, ties: str) -> bool:
     return not ties or sum(2 * sum(values) == len(values) for values in answers) == _int(ties)
 
 
+def read_as_an_answer(facts: Facts, link: str, ref: str) -> bool:
+    """Whoever answers a linked question takes part in the one that it is linked to."""
+    return bool(facts.answers[link]) and set(facts.answers[link]) <= set(facts.answers[ref])
+
+
+def preferred(facts: Facts) -> bool:
+    rated = [question for question in facts.result.questions if len(facts.of(question)) > 1]
+    return bool(facts.result.preferences) and not rated
+
+
+def highest_win_rate(facts: Facts, rate: str, system: str, n: str, pairs: str) -> bool:
+    """Count the wins of every system over all its pairs."""
+    won: dict[str, list[float]] = {}
+    for label in Label.objects.filter(text__in=("first", "second")):
+        members = comparisons.members_of([label.item_id])[label.item_id]
+        for place, member in zip(("first", "second"), members, strict=True):
+            won.setdefault(member.continuation.system.name, []).append(float(label.text == place))
+    rates = {name: float(np.mean(wins)) for name, wins in won.items()}
+    assert (len(rates), max(rates, key=lambda name: rates[name]), len(won[system])) == (
+        _int(n),
+        system,
+        _int(pairs),
+    )
+    return round(100 * rates[system], 1) == _float(rate)
+
+
+def votes(facts: Facts, raters: str, first: str, second: str) -> bool:
+    counts = Counter(Label.objects.values_list("text", flat=True))
+    return (_int(raters), _int(first), _int(second)) == (len(facts.kind), counts["first"], counts["second"])
+
+
+def never_lost(facts: Facts, system: str, others: str) -> bool:
+    for label in Label.objects.filter(text__in=("first", "second")):
+        members = comparisons.members_of([label.item_id])[label.item_id]
+        names = {
+            place: m.continuation.system.name for place, m in zip(("first", "second"), members, strict=True)
+        }
+        pair = set(names.values())
+        if system in pair and pair <= {system, *others.split(", ")} and names[str(label.text)] != system:
+            return False
+    return True
+
+
 def too_few_folds(facts: Facts, n: str) -> bool:
     return len(facts.dialogues(facts.cluster)) == _int(n) < 5
 
@@ -682,6 +726,14 @@ RULES: list[tuple[str, Callable[..., bool]]] = [
     ),
     (rf"A panel answers an item that at least {N} of its members answered\. .+", panel_of),
     (rf"The reference is the majority of people\.(?: .+ \(up to {N} items\)\.)?", majority_of_people),
+    (r"Which system is preferred\?", preferred),
+    (r"(\S+) is read as an answer to (\S+), .+", read_as_an_answer),
+    (
+        rf"{VALUE}% — (\S+) has the highest win rate of {N} systems, by the votes of people on {N} pairs\.",
+        highest_win_rate,
+    ),
+    (rf"people \({N}\): {N} first, {N} second\.", votes),
+    (r"(\S+) never lost a point to (.+): the strength that fits best is infinite", never_lost),
     (rf"5 folds need 5 clusters or more; there are {N}", too_few_folds),
     (rf".*Cross-fitted over {N} folds of dialogues: .+", folds),
     (r"(.+) gave one value throughout(?:, so it cannot pass)?", one_value),
@@ -716,6 +768,10 @@ EXPLANATIONS = (
     "A map is useful if its error is below ",
     "the raters differ by the same amount on every item",
     "Among equally good thresholds",
+    "Strengths: Bradley-Terry",
+    "Strength: 1000 is the mean of all systems; 400 points are odds of ten to one.",
+    "If position does not matter, half ",
+    "no other rater answered it",
     "Brier score = ",
     "Figures are over items that both ",
     "Balanced accuracy: ",
@@ -728,7 +784,7 @@ EXPLANATIONS = (
     "length in characters scores all systems alike",
     "length in words scores all systems alike",
 )
-FIXED = {"0", "1", "30", "95%", "2,000", "0.05"}
+FIXED = {"0", "1", "30", "400", "1000", "95%", "2,000", "0.05"}
 """Numbers of the methods, which explanations may name."""
 
 
@@ -736,12 +792,13 @@ def _texts(result: Snapshot) -> Iterator[str]:
     """Yield every sentence of a report, those of its verdicts apart."""
     yield sentences.headline_question(result)
     for answer in sentences.lede(result):
-        if answer.title.startswith("How well do"):
+        if answer.title.startswith(("How well do", "Which system")):
             yield f"{answer.figure} — {answer.text}"
     yield from sentences.caveats(result)
     for table in tables.agreement(result):
         yield from (*table.remarks, *table.notes)
         yield from (row.compared for row in table.rows)
+    yield from (*view.links(result), *view.how_asked(result))
     for section in view.SECTIONS:
         for shown in section.views(result, None):
             yield from (*shown.remarks, *shown.table.notes)
@@ -772,7 +829,7 @@ def test_every_sentence_about_ratings_of_a_shape_holds(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_sentence_of_a_study_of_tags_calls_or_levels_holds(name: str) -> None:
+def test_every_sentence_of_a_study_of_tags_calls_levels_or_pairs_holds(name: str) -> None:
     check(STUDIES[name]())
 
 

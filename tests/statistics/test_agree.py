@@ -81,7 +81,7 @@ def test_the_report_answers_first_and_says_what_was_understood(tmp_path: Path) -
     assert text.index("Krippendorff's alpha among the 3 raters is") < text.index("Panel:")
     assert "Scale: binary, 0, 1 (the values that occur, as none were declared)." in text
     assert "Clusters: column cluster, 20 of them." in text
-    assert "What limits this" in text
+    assert "Limitations" in text
 
 
 def test_without_clusters_every_item_stands_alone(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_flag_of_a_tiny_pair_is_said_of_that_pair(tmp_path: Path) -> None:
     lines = [f"i{i},{r},{i * k % 2},human" for i in range(200) for k, r in ((1, "ann"), (3, "bob"))]
     lines += [f"i{i},cid,{int(i > 1)},human" for i in range(1, 20, 2)]
     path = _file(tmp_path, "\n".join(["item,rater,value,kind", *lines]))
-    limits = _agree(path, scale="nominal").split("What limits this")[1]
+    limits = _agree(path, scale="nominal").split("Limitations")[1]
     said = limits.split("One category has 90% of the ratings or more")[1].split("*")[0]
     assert "of ann, cid" in said
     assert "people with people" not in said
@@ -156,9 +156,7 @@ def test_the_test_names_who_was_tested_of_how_many_and_never_passes_a_constant_j
         "1 of 4 people was not tested, because they share fewer than 30 items with the judge and another"
         in shown
     )
-    assert (
-        "Raters for whom the figure is undefined" not in shown.split("What limits this")[1].split("test")[0]
-    )
+    assert "Raters for whom the figure is undefined" not in shown.split("Limitations")[1].split("test")[0]
 
 
 def test_the_answer_about_an_interval_scale_is_spearman_s(tmp_path: Path) -> None:
@@ -279,11 +277,13 @@ def test_bounds_never_look_like_an_interval(tmp_path: Path) -> None:
     half = [float(i % 3 == 0) if i % 2 else None for i in range(300)]
     path = _written(tmp_path, _three_people() | {"gpt": ("judge", half)})
     block = _agree(path, "--bounds", scale="binary").split("Bounds over the unanswered items of gpt")[1]
-    table = block.split("What limits this")[0]
+    table = block.split("Limitations")[0]
     assert "statistic value bounds items clusters" in table
     assert " to 0." not in table
     assert "lowest 0." in table
     assert r", highest $0." in _agree(path, "--bounds", "--latex", scale="binary")
-    page = _agree(path, "--bounds", "--html", scale="binary").split("Bounds over the unanswered items of gpt")[1]
+    page = _agree(path, "--bounds", "--html", scale="binary").split(
+        "Bounds over the unanswered items of gpt"
+    )[1]
     assert ">Bounds</th>" in page.split("</table>")[0]
     assert "<svg" not in page.split("</table>")[0]
