@@ -386,6 +386,7 @@ def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeR
         badges=badges(query.corpus, part.judges),
         people=people.read(source.scenarios, items, query.plan),
         probed=Counter(decision.scenario for decision in score_figures.probed(oracle)),
+        scenarios={pk: scenario.id for pk, scenario in source.scenarios.items()},
     )
     verdicts = row_verdicts(context)
     tables = [verdict_table(verdicts, context.judges), *(make(context) for make in TABLES)]
