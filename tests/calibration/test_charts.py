@@ -247,7 +247,7 @@ def test_the_picture_has_people_each_judge_and_the_best_baseline_on_one_axis() -
         "Agreement with people: Quality: People with each other 0.62, v2 0.58, v1 0.31, "
         "Always the most frequent answer 0.00."
     )
-    assert [of.baseline for of in chart.points] == [False, False, False, True]
+    assert [of.role for of in chart.points] == ["people", "", "", "baseline"]
     assert chart.caption == (
         "Cohen’s kappa, quadratic weights on 90 turns; lines are 95% intervals over 30 dialogues."
     )
@@ -285,7 +285,13 @@ def test_raters_by_another_statistic_are_named_under_the_picture() -> None:
     chart = drawn(judged(verdict("v2", 0.58), metric))
     assert "USR" not in chart.series
     assert chart.caption.endswith(
-        "Not on this axis, because measured by Spearman’s rank correlation: USR on Quality."
+        "Measured otherwise, in the sections below: USR on Quality (Spearman’s rank correlation)."
+    )
+    tags = [
+        verdict(name, 0.3, ref=f"tag {n}", statistic="cohen_kappa") for n in range(5) for name in ("a", "b")
+    ]
+    assert drawn(judged(verdict("v2", 0.58), *tags)).caption.endswith(
+        "a and b on Tag 2 (Cohen’s kappa); 2 more questions."
     )
 
 
@@ -315,7 +321,7 @@ def test_of_thirty_judges_the_first_are_drawn_with_people_and_the_baseline() -> 
     assert len(chart.points) == MOST_ROWS
     assert chart.series[0] == "People with each other"
     assert chart.series[-1] == "Always the most frequent answer"
-    assert "18 more rows in the sections below." in chart.caption
+    assert "17 more rows in the sections below." in chart.caption
 
 
 def test_simulated_raters_are_not_called_people_in_the_picture() -> None:
