@@ -32,6 +32,7 @@ from suites.reports import (
     flags,
     forms,
     looks_json,
+    result_of,
     results,
     score_chart,
     score_point,
@@ -154,6 +155,7 @@ SECTIONS = (
         "group_chat/_failing.html",
     ),
     Section("probes", "Probes", "Which probes are hard?", ("probes",)),
+    Section("scenarios", "Scenarios", "Which scenarios are hard?", ("by_scenario",)),
     Section("restraint", "Restraint", "Do they stay out, and join in, where they must?", ("restraint",)),
     Section("reliability", "Reliability", "How reliable are they?", ("reliability",)),
     Section("conduct", "Conduct", "How do they behave? Conduct and leaks", ("conduct", "leaks", "talk")),
@@ -182,12 +184,20 @@ def view_of(report: CascadeReport) -> dict[str, Any]:
             tuple(_verdict_row(row, report.query) for row in report.verdicts if row.verdict),
         ),
         "picture": CHARTS["competence"].view(report),
-        "cautions": cautions(report.tables[0]),
+        "cautions": [
+            *cautions(report.tables[0]),
+            *([] if report.oracle.value == 1 else [oracle_line(report)]),
+        ],
         "sections": sections,
         "contents": contents_of(sections),
         "reasons": [f"{reason}." for reason in reasons(report)],
         "flags": flags(report.tables),
     }
+
+
+def _oracle_caution(report: CascadeReport) -> list[str]:
+    """Return the sentence about an oracle that fails, whose scenarios have an error."""
+    return [] if report.oracle.value == 1 else [oracle_line(report)]
 
 
 def _verdict_row(row: RowVerdict, query: CascadeQuery) -> VerdictRow:
@@ -231,6 +241,7 @@ def _results(report: CascadeReport) -> dict[str, str]:
         if n_failed
         else "",
         "probes": _hardest(systems),
+        "scenarios": _hardest_scenario(report),
         "restraint": span("intrusion rate", intrusions),
         "reliability": span(f"pass^{k}", pass_hats),
         "conduct": span("leaks", (row.leaks.value for row in rows)),
@@ -248,6 +259,13 @@ def _hardest(systems: Sequence[dict[str, Any]]) -> str:
         return ""
     kind = min(means, key=lambda kind: means[kind])
     return span(f"hardest: {kind.replace('_', ' ')},", values[kind])
+
+
+def _hardest_scenario(report: CascadeReport) -> str:
+    """Return the scenario with the lowest competence, with its range over systems."""
+    lines = [line for table in report.tables if table.key == "by_scenario" for line in table.lines[:1]]
+    figures = [result_of(cell) for line in lines for cell in line.cells[:-1]]
+    return span(f"hardest: {lines[0].name},", (figure.value for figure in figures if figure)) if lines else ""
 
 
 # Downloads.

@@ -211,7 +211,7 @@ def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev
                 "are no result before a study compares them with people."
             )
     if not context.judges:
-        yield "No judge was named: what needs one is missing, and conduct is told by canary and rule alone."
+        yield "No judge is named: what needs one is missing, and conduct rests on canaries and rules."
 
 
 def report_guardrails(context: Context, source: Material) -> Iterator[str]:
@@ -225,9 +225,9 @@ def report_guardrails(context: Context, source: Material) -> Iterator[str]:
         f"({interval(natural) or 'no interval'}), over {natural.n_items:,} scripts."
     )
     yield "The rubrics follow norms of English-speaking chats; other groups may find other conduct right."
-    yield "What a judge told depends on that judge: read it with the judge's agreement with people."
-    yield "Three scores stand side by side, and no mean of them is computed: each fails in its own way."
-    yield "Reliability is pass^k. pass@k stands beside it in grey and is not reliability."
+    yield "Scores by a judge depend on that judge: read them with its agreement with people."
+    yield "The three scores are never averaged: each fails in its own way."
+    yield "Reliability is pass^k; pass@k, in grey, does not measure it."
     visible = sum(
         scenario.scenario.addressees == VISIBLE for scenario in source.scenarios.values() if scenario.scenario
     )
@@ -386,6 +386,7 @@ def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeR
         badges=badges(query.corpus, part.judges),
         people=people.read(source.scenarios, items, query.plan),
         probed=Counter(decision.scenario for decision in score_figures.probed(oracle)),
+        scenarios={pk: scenario.id for pk, scenario in source.scenarios.items()},
     )
     verdicts = row_verdicts(context)
     tables = [verdict_table(verdicts, context.judges), *(make(context) for make in TABLES)]

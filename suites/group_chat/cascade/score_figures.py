@@ -293,7 +293,7 @@ class Column(NamedTuple):
 class Context:
     """Data of the tables. ``best`` is the best baseline, which is in every table.
 
-    ``probed`` is the number of probed points of each scenario.
+    ``probed`` is the number of probed points of each scenario, ``scenarios`` their ids in the corpus.
     """
 
     query: CascadeQuery
@@ -305,6 +305,7 @@ class Context:
     badges: tuple[Badge, ...] = ()
     people: People = field(default_factory=People)
     probed: dict[int, int] = field(default_factory=dict)
+    scenarios: dict[int, str] = field(default_factory=dict)
 
     def all(self) -> list[Row]:
         """Return the systems and then the best baseline."""

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
+from statistics import fmean
 
 import numpy as np
 
@@ -377,6 +378,35 @@ def of_kind(row: Row, kind: str, control: bool) -> list[Decided]:
     return [decision for decision in row.decisions if (kind, control) in decision.probes]
 
 
+def by_scenario(context: Context) -> Table:
+    """Return the competence at probes of every system in each scenario, the hardest scenario first."""
+    rows = context.all()
+    scores: dict[int, list[list[float]]] = {pk: [[] for _ in rows] for pk in context.probed}
+    for at, row in enumerate(rows):
+        for decision in _probed(row):
+            if decision.result.competence is not None:
+                scores[decision.scenario][at].append(decision.result.competence)
+
+    def hardness(pk: int) -> tuple[float, str]:
+        means = [fmean(values) for values in scores[pk][:-1] if values]
+        return (fmean(means) if means else 2.0, context.scenarios[pk])
+
+    lines = tuple(
+        Line(context.scenarios[pk], tuple(map(_in_one_scenario, scores[pk])))
+        for pk in sorted(scores, key=hardness)
+    )
+    heads = tuple(label(row) for row in rows)
+    note = "Competence at probes; the mean over systems orders the scenarios, the hardest first."
+    return Table("by_scenario", "Competence by scenario", heads, lines if context.rows else (), (note,))
+
+
+def _in_one_scenario(scores: Sequence[float]) -> Cell:
+    if not scores:
+        return "–"
+    mean = fmean(scores)
+    return Result("competence", mean, n_items=len(scores), n_clusters=1, reason="no interval: one scenario")
+
+
 def stages(context: Context) -> Table:
     """Return P(score above the threshold | applicable, not void) at each stage, over probed decisions."""
     settings = context.query.settings
@@ -466,6 +496,7 @@ def accuracy(context: Context) -> Table:
 
 COMPETENCE_TABLES: tuple[Callable[[Context], Table], ...] = (
     probes,
+    by_scenario,
     stages,
     funnel,
     failed,

@@ -110,6 +110,16 @@ def test_every_form_says_the_verdict(tmp_path) -> None:
     assert cell(report(corpus), "verdicts", "kit (mode explicit)", "Verdict") == "Above every baseline"
 
 
+def test_the_hardest_scenario_comes_first(tmp_path) -> None:
+    corpus = unnamed(tmp_path, "abc")
+    for name, decisions in zip("abc", (right(), always("speak"), right()), strict=True):
+        played(corpus, "kit", decisions, only=name)
+    table = next(table for table in report(corpus)["tables"] if table["key"] == "by_scenario")
+    assert [row["name"] for row in table["rows"]] == ["b-1", "a-1", "c-1"]
+    first = table["rows"][0]["cells"][0]
+    assert (first["value"], first["n_items"], first["low"]) == (pytest.approx(1 / 3), 3, None)
+
+
 def test_every_table_has_a_section(tmp_path) -> None:
     corpus = unnamed(tmp_path, "abc")
     played(corpus, "kit", right())
