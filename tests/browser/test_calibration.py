@@ -40,14 +40,17 @@ def test_a_report_is_read_and_its_chart_downloaded(page_of, rea, rated: World) -
     page.get_by_role("link", name="talks").click()
     expect(page.get_by_role("heading", name="Does gpt agree with people?")).to_be_visible()
     expect(page.get_by_role("heading", name="How well do people agree?")).to_be_visible()
-    expect(page.get_by_role("img", name="Judge with people")).to_be_visible()
-    expect(page.get_by_role("cell", name="gpt with people")).to_be_visible()
+    expect(page.get_by_role("img", name="Agreement with people")).to_be_visible()
+    page.get_by_role("heading", name="How well does the judge agree with people?").click()
+    expect(page.get_by_role("cell", name="gpt with people").first).to_be_visible()
+    chart = page.locator("figure").first
+    chart.get_by_text("Download").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="SVG").first.click()
+        chart.get_by_role("link", name="SVG").click()
     assert Path(download.value.path()).read_text().startswith("<svg")
     page.get_by_text("Download", exact=True).click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Markdown").click()
+        page.get_by_role("link", name="Markdown", exact=True).click()
     assert "Krippendorff" in Path(download.value.path()).read_text()
     page.get_by_role("button", name="Recompute").click()
     expect(page.get_by_text("Nothing changed")).to_be_visible()
