@@ -29,6 +29,7 @@ from calibration.reports import (
     sentences,
     tables,
     unanswered,
+    verdicts,
 )
 from calibration.reports.figures import (
     HUMAN,
@@ -337,11 +338,12 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
 
 
 def keyed_tables(result: Snapshot) -> dict[str, tables.Table]:
-    """Return every table of a report by its key: of its files, of the page alone, and of papers."""
+    """Return every table of a report by its key: verdicts, tables of its files, of its page, of papers."""
     by_key: dict[str, tables.Table] = {}
     page_tables = (table for section in SECTIONS for table in section.page_tables(result))
     published = (paper.table for paper in paper_tables(result))
-    for table in chain(tables_of(result), page_tables, published):
+    decided = filter(None, [verdicts.table(result)])
+    for table in chain(decided, tables_of(result), page_tables, published):
         by_key.setdefault(table.key, table)
     return by_key
 
@@ -404,6 +406,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "topics": topics(result, names, params),
         "means": means(result),
         "papers": paper_tables(result),
+        "verdict_files": verdicts.table(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
         "matrices": matrices(result) if params is None else [],
