@@ -287,7 +287,7 @@ class View:
 
 Topic = Literal[
     "preferred",
-    "people-agree",
+    "humans-agree",
     "judge-agrees",
     "failures",
     "better",

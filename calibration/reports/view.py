@@ -436,13 +436,13 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     by_topic: dict[Topic, TopicView] = {
         key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result, names).items()
     }
-    judged: Topic = "judge-agrees" if has_judges else "people-agree"
+    judged: Topic = "judge-agrees" if has_judges else "humans-agree"
     by_topic[judged].agreement.extend(agreement)
     if has_judges:
         of_people = [table for table in map(tables.of_people, agreement) if table.rows]
-        by_topic["people-agree"].agreement.extend(of_people)
+        by_topic["humans-agree"].agreement.extend(of_people)
     for chart, svg in _with_svg(_split_charts(result)[1]):
-        topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
+        topic: Topic = "humans-agree" if chart.key == "krippendorff_alpha" else judged
         by_topic[topic].drawn.append((chart, svg))
     for section, views in sections(result, params):
         topic = judged if section.topic == "judge-agrees" else section.topic
