@@ -278,12 +278,14 @@ def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> 
 
 
 def _table_seven(table: TagTable, titles: Mapping[str, str]) -> Table:
-    """Return a judge's table, with how its intervals were made."""
+    """Return a judge's table, with how its intervals were made and why some are missing."""
     own = table_seven(stored_tags(table, titles), CROWD, percent=False, among_people=True)
     marked = [row.detected_by_judge for row in table.rows]
     methods = (part for result in marked for part in result.method.split("; ") if "interval" in part)
     how = [f"Intervals over {marked[0].n_clusters:,} clusters: {method}." for method in islice(methods, 1)]
-    return replace(own, remarks=(*own.remarks, *how))
+    cells = [cell for row in own.rows for cell in row.cells if cell and cell.ok and cell.low is None]
+    reasons = dict.fromkeys(cell.reason.removeprefix("no interval: ") for cell in cells if cell.reason)
+    return replace(own, remarks=(*own.remarks, *how, *(f"No interval: {reason}." for reason in reasons)))
 
 
 def tag_entries(row: Row, table: TagTable) -> tuple[Entry, ...]:

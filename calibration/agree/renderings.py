@@ -44,7 +44,7 @@ def _table_of_text(name: str, table: Table) -> list[str]:
         for row in table.rows:
             cells = [row.cells[at] for at in members]
             rows.append([plain(row.question), *map(_figure_of_text, cells), f"{row.n_items:,}"])
-            rows.append(["", *(ends_of(cell) if cell and cell.low is not None else "" for cell in cells), ""])
+            rows.append(["", *map(_interval_of_text, cells), ""])
         lines += [plain(group), *columns(rows, right={*heads, "items"}), ""]
     notes = (f"[{n}] {note}." for n, note in enumerate(table.notes, 1))
     return [*lines, *_wrapped(notes), *_wrapped(table.remarks), "", ""]
@@ -56,6 +56,12 @@ def _groups(table: Table) -> Iterator[tuple[str, range]]:
     for text, width in table.over or [("", len(table.columns))]:
         yield text, range(start, start + width)
         start += width
+
+
+def _interval_of_text(figure: Figure | None) -> str:
+    if figure is None or not figure.ok:
+        return ""
+    return number(None) if figure.low is None else ends_of(figure)
 
 
 def _figure_of_text(figure: Figure | None) -> str:
@@ -257,8 +263,8 @@ def _table_of_html(table: Table) -> str:
 
 
 def _figure_of_html(figure: Figure | None) -> str:
-    below = f"<small>{escape(ends_of(figure))}</small>" if figure and figure.low is not None else ""
-    return f"{escape(_figure_of_text(figure))}{below}"
+    below = _interval_of_text(figure)
+    return f"{escape(_figure_of_text(figure))}<small>{escape(below)}</small>"
 
 
 def page(title: str, body: str, style: str = "") -> str:

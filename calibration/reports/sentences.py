@@ -122,7 +122,7 @@ def headline_question(result: Snapshot) -> str:
         return f"{'Does' if len(judges) == 1 else 'Do'} {join_names(judges, 3)} agree with {people_name}?"
     if metrics and people:
         return f"{'Does' if len(metrics) == 1 else 'Do'} {join_names(metrics, 2)} follow {people_name}?"
-    if people:
+    if any(len(question.people) > 1 for question in questions):
         return f"Do {people_name} agree with each other?"
     if result.preferences and not judges:
         return "Which system is preferred?"
@@ -211,11 +211,13 @@ def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[st
     for flag, least, how in TOO_FEW:
         flagged = [(subject, [e for e in of if flag in e.flags]) for subject, of in with_interval]
         flagged = [(subject, of) for subject, of in flagged if of]
-        counts = {e.n_clusters for _, of in flagged for e in of}
         if not flagged:
             continue
-        if scheme == "clusters" and len(counts) == 1 and len(flagged) == len(with_interval):
-            yield f"With {in_words(counts.pop())} {units} (fewer than {least}), the intervals are {how}."
+        if scheme == "clusters" and flagged == with_interval:
+            counts = [e.n_clusters for _, of in flagged for e in of]
+            low, high = in_words(min(counts)), in_words(max(counts))
+            n = low if low == high else f"{low} to {high}"
+            yield f"With {n} {units} (fewer than {least}), the intervals are {how}."
             continue
         where = join_names(
             [f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in flagged]
@@ -314,7 +316,8 @@ def _constant(questions: list[QuestionFigures]) -> str:
     titles_by_raters: dict[str, list[str]] = {}
     for question in questions:
         if names := _constant_raters(question):
-            titles_by_raters.setdefault(join_names(names), []).append(question.title)
+            each = " each" if len(names) > 1 else ""
+            titles_by_raters.setdefault(f"{join_names(names)}{each}", []).append(question.title)
     return " ".join(
         f"On {join_names(titles)}, {names} gave the same answer to every item, which says nothing about "
         "agreement."

@@ -99,4 +99,4 @@ def test_a_reason_in_a_chart_is_wrapped_from_the_left_edge_of_its_row() -> None:
     drawn = svg(charts.Chart("cohen_kappa", "Judge with people", "κ", points))
     lines = re.findall(r'transform="translate\(([\d.]+),[^>]*font-style="italic"[^>]*>([^<]*)<', drawn)
     assert {float(start) for start, _ in lines} == {4.0}, "wherever 0 lies"
-    assert f"{reason}, {reason}, {reason}" in " ".join(dict.fromkeys(text for _, text in lines))
+    assert f"{reason}, {reason}, {reason}" in " ".join(text for _, text in lines[: len(lines) // 2])
