@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from textwrap import wrap
 from typing import Any, TypeAlias
 
 import vl_convert
@@ -42,7 +41,6 @@ from calibration.renderings import (
     records_csv,
 )
 from calibration.reports import charts, kinds
-from calibration.reports.charts import alt
 from calibration.reports.kinds import CorpusQuery, fix_part, part_of
 from calibration.reports.tables import VerdictRow
 from calibration.statistics import Result
@@ -211,7 +209,7 @@ class Chart:
     """A chart of a report: its key in addresses, title, caption, the table of its data, and how it is drawn.
 
     ``data`` returns a report's data as JSON ('' for no chart), ``draw`` turns them into an SVG in plain
-    colours, and ``spoken`` says them to screen readers.
+    colours, and ``spoken`` says title and result to screen readers.
     """
 
     key: str
@@ -226,8 +224,7 @@ class Chart:
         """Return the chart for templates, in the page's colours; None without data."""
         if not (data := self.data(report)):
             return None
-        spoken = f"{self.title}. {self.caption} {self.spoken(report)}"
-        svg = mark_safe(charts.in_page(self.draw(data), spoken))
+        svg = mark_safe(charts.in_page(self.draw(data), self.spoken(report)))
         names = {"key": self.key, "title": self.title, "caption": self.caption, "table": self.table}
         return names | {"svg": svg}
 
@@ -249,73 +246,45 @@ CHART_FORMS: dict[str, Rendering[Any, Any]] = {
 """Download formats of a report with one of its charts; PNG at twice the size on the page."""
 
 
-@dataclass(frozen=True)
-class Dot:
-    """A score with its interval in a chart of scores."""
+def score_chart(
+    key: str,
+    title: str,
+    axis: str,
+    caption: str,
+    table: str,
+    points: Callable[[Any], Sequence[charts.Point]],
+) -> Chart:
+    """Return the chart of scores from 0 to 1 with their intervals, highest first, `points` in any order."""
 
-    label: str
-    value: float | None
-    low: float | None
-    high: float | None
-    is_baseline: bool = False
+    def drawn(report: Any) -> charts.Chart:
+        scored = [replace(point, series=title) for point in points(report) if point.value is not None]
+        scored.sort(key=lambda point: -(point.value or 0.0))
+        return charts.Chart(key, title, axis, tuple(scored[:MOST_SCORES]), top=1.0)
 
-    @classmethod
-    def of(cls, label: str, result: Result) -> Dot:
-        """Return the dot of a figure."""
-        return cls(label, result.value, result.low, result.high)
+    def data(report: Any) -> str:
+        chart = drawn(report)
+        return json.dumps(asdict(chart)) if chart.points else ""
 
+    def spoken(report: Any) -> str:
+        return charts.alt_text(drawn(report))
 
-MOST_DOTS, DOT_ROW, DOT_WIDTH, LABEL_CHARACTERS = 60, 24, 520, 44
-
-
-def dots_data(dots: Sequence[Dot]) -> str:
-    """Return the data of a chart of scores, highest first; '' if none has a value."""
-    scored = [dot for dot in dots if dot.value is not None]
-    scored.sort(key=lambda dot: -(dot.value or 0.0))
-    rows = [
-        asdict(dot)
-        | {"label": "\n".join(wrap(dot.label, LABEL_CHARACTERS) or [""]), "text": number(dot.value)}
-        for dot in scored[:MOST_DOTS]
-    ]
-    return json.dumps(rows) if rows else ""
+    return Chart(key, title, caption, table, data, _draw_scores, spoken)
 
 
-def dots_spoken(dots: Sequence[Dot]) -> str:
-    """Return the scores of a chart in words."""
-    return "; ".join(f"{dot.label} {number(dot.value)}" for dot in dots if dot.value is not None)
+MOST_SCORES = 60
+"""Most rows of a chart of scores."""
 
 
 @lru_cache(maxsize=64)
-def draw_dots(data: str, axis: str) -> str:
-    """Return scores from 0 to 1 as points with intervals, one row each, baselines in grey."""
-    rows = json.loads(data)
-    labels = [row["label"] for row in rows]
-    lines = max(label.count("\n") + 1 for label in labels)
-    y_axis = alt.Axis(
-        labelColor=charts.INK,
-        labelExpr="split(datum.label, '\\n')",
-        labelLimit=0,
-        labelPadding=12,
-        labelFontSize=12.5,
-        ticks=False,
-        domain=False,
-    )
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        y=alt.Y("label:N", sort=labels, title=None, axis=y_axis),
-        color=alt.condition("datum.is_baseline", alt.value(charts.INK_3), alt.value(charts.COLOURS[0])),
-    )
-    x = alt.X("value:Q", title=axis, scale=alt.Scale(domain=[0, 1]), axis=charts.axis())
-    layers = [
-        base.transform_filter("datum.low !== null")
-        .mark_rule(strokeWidth=2)
-        .encode(x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(filled=True, opacity=1, size=60).encode(x=x),
-        base.mark_text(align="right", fontSize=11.5).encode(
-            x=alt.value(DOT_WIDTH + 44), text="text:N", color=alt.value(charts.INK_2)
-        ),
-    ]
-    step = alt.Step(DOT_ROW if lines == 1 else 16 * lines)
-    return draw(alt.layer(*layers).properties(width=DOT_WIDTH, height=step))
+def _draw_scores(data: str) -> str:
+    return charts.to_svg(charts.specification(json.loads(data)))
+
+
+def score_point(name: str, score: Result | Mapping[str, Any], *, is_baseline: bool = False) -> charts.Point:
+    """Return a score, a statistic or its plain data, as a row of a chart of scores."""
+    figure = score.as_dict() if isinstance(score, Result) else score
+    value, low, high = figure["value"], figure["low"], figure["high"]
+    return charts.Point(name, "", value, low, high, 0, 0, "", baseline=is_baseline)
 
 
 def write_text(

@@ -149,19 +149,10 @@ def _shown(comparisons: Sequence[Comparison], wording: Wording) -> Verdict | Non
     compared = tuple(comparisons)
     if below := [comparison for comparison in comparisons if _is_below(comparison.if_right)]:
         worst = min(below, key=_value)
-        low, high = _ends(worst.difference) or (0.0, 0.0)
-        sentence = (
-            f"Its {wording.score} is {number(-_value(worst))} lower than that of {worst.baseline} "
-            f"({number(-high)} to {number(-low)} lower)."
-        )
-        return Verdict(BELOW, sentence, "read", wording.read, compared)
+        return Verdict(BELOW, f"{_gap(worst, wording)}.", "read", wording.read, compared)
     closest = min(comparisons, key=_value)
     if all(_is_above(comparison.if_wrong) for comparison in comparisons):
-        sentence = (
-            f"Its {wording.score} is {number(_value(closest))} higher than that of the best baseline, "
-            f"{closest.baseline} ({_interval(closest)})."
-        )
-        return Verdict(ABOVE, sentence, "", "", compared)
+        return Verdict(ABOVE, f"{_gap(closest, wording, 'the best baseline, ')}.", "", "", compared)
     is_below = any(_is_below(comparison.difference) for comparison in comparisons)
     if is_below or all(_is_above(comparison.difference) for comparison in comparisons):
         n_missing = max(comparison.difference.n_missing for comparison in comparisons)
@@ -176,21 +167,13 @@ def _not_above(comparisons: Sequence[Comparison], wording: Wording) -> Verdict:
     compared = tuple(comparisons)
     closest = min((each for each in comparisons if not _is_above(each.difference)), key=_value)
     value, (low, _) = _value(closest), _ends(closest.difference) or (0.0, 0.0)
-    is_incomplete = closest.difference.n_missing > 0
-    if value < LEAST_GAP:
-        relation = "the same as" if value > -LEAST_GAP else f"{number(-value)} lower than"
-        sentence = f"Its {wording.score} is {relation} that of {closest.baseline} ({_interval(closest)})."
-        if is_incomplete:
-            return Verdict(NOT_ABOVE, sentence, "complete", wording.complete, compared)
-        return Verdict(NOT_ABOVE, sentence, "read", wording.read, compared)
-    sentence = (
-        f"Its {wording.score} is {number(value)} higher than that of {closest.baseline}, which may be chance "
-        f"({_interval(closest)})."
-    )
-    if is_incomplete:
+    sentence = f"{_gap(closest, wording)}."
+    if closest.difference.n_missing:
         return Verdict(NOT_ABOVE, sentence, "complete", wording.complete, compared)
+    if value < LEAST_GAP:
+        return Verdict(NOT_ABOVE, sentence, "read", wording.read, compared)
     needed = _rounded_up(closest.difference.n_clusters * ((value - low) / value) ** 2)
-    sentence += f" About {needed:,} {wording.clusters} would show a difference of this size."
+    sentence += f" About {needed:,} {wording.clusters} would show such a difference."
     return Verdict(NOT_ABOVE, sentence, "add", wording.add, compared, needed)
 
 
@@ -204,9 +187,15 @@ def _value(comparison: Comparison) -> float:
     return comparison.difference.value or 0.0
 
 
-def _interval(comparison: Comparison) -> str:
-    low, high = _ends(comparison.difference) or (None, None)
-    return f"{number(low)} to {number(high)}"
+def _gap(comparison: Comparison, wording: Wording, role: str = "") -> str:
+    """Return a difference in words: `Competence 0.14 below mention_rule (0.07 to 0.22)`."""
+    value, (low, high) = _value(comparison), _ends(comparison.difference) or (0.0, 0.0)
+    score = f"{wording.score[0].upper()}{wording.score[1:]}"
+    if abs(value) < LEAST_GAP:
+        return f"{score} the same as {comparison.baseline} ({number(low)} to {number(high)})"
+    if value < 0:
+        return f"{score} {number(-value)} below {comparison.baseline} ({number(-high)} to {number(-low)})"
+    return f"{score} {number(value)} above {role}{comparison.baseline} ({number(low)} to {number(high)})"
 
 
 def _ends(result: Result) -> tuple[float, float] | None:

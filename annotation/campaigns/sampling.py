@@ -146,12 +146,12 @@ def order_fields(corpus: Corpus) -> list[tuple[str, str]]:
     return [(name, title) for name, title in showable(corpus) if name.startswith(METADATA)]
 
 
-def order_judges(corpus: Corpus) -> list[str]:
-    """Return the names of the judges with labels of a corpus, sorted."""
+def order_judges(corpus: Corpus) -> dict[str, str]:
+    """Return the names of the judges with labels of a corpus, sorted, each with its name on pages."""
     counted = LabelCount.objects.filter(corpus=corpus).order_by().values("rater").annotate(many=Sum("n"))
     answered = counted.filter(many__gt=0).values("rater")
     judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=answered).order_by("name")
-    return list(judges.values_list("name", flat=True))
+    return {judge.name: judge.title for judge in judges}
 
 
 def order_refusal(campaign: Campaign) -> tuple[str, str] | None:

@@ -125,7 +125,7 @@ def _order_fields(corpus: Corpus) -> list[tuple[str, str]]:
 
 
 def _judges(corpus: Corpus) -> list[tuple[str, str]]:
-    return [("", "None"), *((name, name) for name in sampling.order_judges(corpus))]
+    return [("", "None"), *sampling.order_judges(corpus).items()]
 
 
 GROUPS = {

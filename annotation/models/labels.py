@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 
 from annotation.schemes.definitions import SHORT_NAME
+from jobs.fake_models import MARK, is_fake
 
 # Raters: people, judges, metrics and answer keys, all alike.
 
@@ -75,8 +76,13 @@ class Rater(models.Model):
 
     @property
     def title(self) -> str:
-        """Name on pages: the short name, else the name. For people see `annotation.work.labels.name_of`."""
-        return self.short_name or self.name
+        """Name on pages: the short name, else the name; it says where a fake model answers.
+
+        For people see `annotation.work.labels.title_of`.
+        """
+        title = self.short_name or self.name
+        fake = is_fake(str(self.spec.get("model", ""))) and MARK not in title
+        return f"{title} {MARK}" if fake else title
 
     @property
     def detail(self) -> str:

@@ -230,14 +230,14 @@ def compared_section(title: str, comparisons: Comparisons, ratings: Ratings) -> 
     blocks = tuple(_pairs_block(*family, rows, title) for family, rows in families.items())
     every = tuple(entry for block in blocks for entry in block.entries)
     facts = [
-        "Both values of a pair rest on the items that both answered; agreement with people is the mean of "
-        "the agreement with each, a correlation is with the mean of the people. A difference is the first "
-        "less the second, on the same resamples; p is of swapping their answers in whole clusters, corrected "
-        "by Holm over all pairs of the question and statistic.",
-        "A difference that is not shown is no proof that both are equally good: read its interval.",
+        "Only items that both of a pair answered count. Agreement is the mean agreement with each person, a "
+        "correlation is with the people’s mean. Difference: first less second, on the same resamples. p: "
+        "permutation test that exchanges the answers of whole clusters, with Holm’s correction over all "
+        "pairs of the question and statistic.",
+        "No significant difference does not prove that two judges are equally good: read the interval.",
     ]
     if comparisons.left_out:
-        facts.append(f"{comparisons.left_out:,} pairs of metrics are left out, as there are many.")
+        facts.append(f"{comparisons.left_out:,} pairs of metrics are not compared, as there are many.")
     head = ", ".join(filter(None, [title, "judges compared"]))
     return Section(head, ratings, Analysis(panel=every), tuple(facts), (), blocks, ())
 
@@ -281,9 +281,9 @@ def _key_section(title: str, table: KeyTable, ratings: Ratings) -> Section:
     blocks.append(Block("Baselines", tuple(baselines)))
     every = tuple(entry for block in blocks for entry in block.entries)
     facts = (
-        "Every figure rests on the items that the key and the rater both answered; repeated answers are read "
-        "by the first. The majority value is chosen on the items it is scored on and therefore slightly "
-        "optimistic; random is what answers drawn evenly from all values reach on average.",
+        "Figures are over items that both the key and the rater answered. Of several answers to an item, the "
+        "first counts. Baseline “majority” gives the key’s most frequent value on the same items, so it is "
+        "slightly optimistic; “random” is the expected accuracy of values drawn evenly.",
     )
     return Section(head, ratings, Analysis(panel=every), facts, (), tuple(blocks), ())
 
@@ -314,9 +314,9 @@ def _matrix(row: KeyRow, values: Sequence[str]) -> str:
 
 JUDGE, PEOPLE = "judge", "human"
 FLOOR_NOTE = (
-    "Baselines are nobody: one value throughout, or a value drawn as often as people give it (its "
-    "expectation). They are learned on {}, never from the item's own answers. Agreement and error are over "
-    "all pairs with a person's rating, correlations with the people's mean."
+    "A judge is useful only above the baselines, which answer without reading: one value for every item, or "
+    "a random value as frequent as among people (the expected figure). They are learned on {}. Agreement and "
+    "error are over all pairs with a person's rating, correlations with the people's mean."
 )
 
 

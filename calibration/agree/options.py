@@ -36,7 +36,7 @@ class More:
 
 
 def _with_f_intervals(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
-    note = "Items are taken as independent and normal, which makes the intervals of turns too short."
+    note = "F intervals assume independent, normal items: for turns of one dialogue they are too narrow."
     by_raters: dict[tuple[str, ...], list[Entry]] = {}
     for entry in f_intervals(ratings, analysis.panel, plan.level):
         by_raters.setdefault(entry.raters, []).append(entry)
@@ -50,7 +50,8 @@ def _corrected(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
         note = (
             f"People answered {share.n_labelled:,} of the items, {share.judge} these and "
             f"{share.n_unlabelled:,} more. "
-            "A bad judge does not bias the prediction-powered share if these were drawn at random."
+            "The prediction-powered share is unbiased even with a bad judge, if people answered a random "
+            "sample."
         )
         entries = tuple(Entry(result, raters) for result in share.figures.values())
         blocks.append(Block(f"How often it occurs, by {share.judge} and corrected", entries, note=note))
@@ -71,15 +72,15 @@ def _bounds(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
         )
         if bounds is not None and bounds.figures:
             without = "; ".join(
-                f"{title_of(key)} is not bounded: {reason}" for key, reason in bounds.unbounded
+                f"No bounds for {title_of(key)}: {reason}" for key, reason in bounds.unbounded
             )
             note = (
                 f"{bounds.rater} left {bounds.n_unanswered:,} of {bounds.n_asked:,} items unanswered. Low "
-                "and high are what each figure could be had they been answered, in whatever way: bounds, no "
-                f"confidence interval.{f' {without}.' if without else ''}"
+                "and high are what each figure could be if they had been answered, whatever the answers: "
+                f"bounds, not a confidence interval.{f' {without}.' if without else ''}"
             )
             entries = tuple(Entry(result, (bounds.rater, *people)) for result in bounds.figures)
-            blocks.append(Block(f"Had {bounds.rater} answered every item", entries, note=note))
+            blocks.append(Block(f"Bounds over the unanswered items of {bounds.rater}", entries, note=note))
     return blocks
 
 

@@ -411,7 +411,8 @@ def report_tables(request: Request, pk: int) -> list[dict[str, str]]:
 )
 def report_table(request: Request, pk: int, key: str, form: str) -> HttpResponse:
     """Return one table of the newest report, or of an earlier one, as json, csv, md or latex."""
-    rendering, own = TABLE_RENDERINGS.get(form), table_of_report(_displayed(request, access.study(pk)), key)
+    rendering = TABLE_RENDERINGS.get(form)
+    own = table_of_report(_displayed(request, access.study(pk)), key, form)
     if rendering is None or own is None:
         raise NotFound(f"This report has no table {key} in the format {form}.")
     return HttpResponse(rendering.write(own), content_type=rendering.media_type)

@@ -82,7 +82,7 @@ def method_lines(choices: Choices) -> list[str]:
     return [
         f"Strengths: {MODELS[choices.model]}. For win rates and strengths "
         f"{BOTH_BAD_POLICIES[choices.both_bad]}. "
-        "Of a rater’s repeated answers that counts which more than half give, else they are a tie."
+        "Of several answers of a rater to an item, the one that more than half give counts, else a tie."
     ]
 
 
@@ -198,7 +198,7 @@ def _position(preferences: Preferences) -> Sheet:
         "Position: does it matter which is shown first?",
         ("Rater", NAMES["shown_first"], "Decided", *(NAMES[key] for key in SWAPS), "In both orders"),
         tuple(_position_row(row) for row in rows),
-        note="Half of the decided answers are for the one shown first where position does not matter.",
+        note="If position does not matter, half of the decided answers are for the response shown first.",
     )
 
 
@@ -211,7 +211,7 @@ def _position_row(bias: PositionBias) -> tuple[Cell, ...]:
 def _agreement(preferences: Preferences) -> list[Sheet]:
     pairs = [agreed for agreed in preferences.agreement if len(agreed.results) == 2]
     panel = [agreed for agreed in preferences.agreement if len(agreed.results) == 1]
-    note = "Every item is read both ways round, so it does not matter which response bears which number."
+    note = "Every item counts in both orders, so the numbering of the responses does not matter."
     return [
         Sheet(
             "agreement",

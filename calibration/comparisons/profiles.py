@@ -57,7 +57,7 @@ from calibration.renderings import (
     records_csv,
 )
 from calibration.reports import charts
-from calibration.reports.chart_layout import LINE, wrap, wrapped
+from calibration.reports.chart_layout import place_rows
 from calibration.reports.charts import alt
 from calibration.reports.kinds import Dated, ReportKind, adapter
 from jobs.errors import JobRefused
@@ -458,10 +458,6 @@ def distribution(corpus: Corpus, column: Column, points: str = SAME) -> list[dic
     return [dict(zip(FIELDS, (name, n, mean, *quartiles), strict=True)) for name, n, mean, quartiles in rows]
 
 
-NAMES, BOXES = 190, 530
-"""Widths of the names of systems and of their box plots, in pixels."""
-
-
 def svg(values: list[dict[str, Any]], column: Column) -> str:
     """Return the box plots as a standalone SVG on white."""
     return charts.on_white(_render_svg(json.dumps(values), column.name))
@@ -489,20 +485,22 @@ def _render_svg(values: str, title: str) -> str:
 
 
 def _specification(values: list[dict[str, Any]], title: str) -> dict[str, Any]:
-    values = [row | {"system": wrapped(row["system"], NAMES)} for row in values]
-    n_lines = max((row["system"].count("\n") + 1 for row in values), default=1)
-    axis = charts.names_axis(minExtent=NAMES, maxExtent=NAMES, domain=False)
-    base = alt.Chart(alt.Data(values=values)).encode(y=alt.Y("system:N", sort=None, title=None, axis=axis))
-    heading = wrap(title, BOXES, charts.AXIS_TITLE)
-    x = alt.X("low:Q", title=heading, scale=alt.Scale(zero=False, nice=True), axis=charts.axis())
-    value_range = base.mark_rule(color=charts.INK_3).encode(x=x, x2="high:Q")
-    middle = base.mark_bar(size=12, color=charts.COLOURS[0], opacity=0.35).encode(x="q1:Q", x2="q3:Q")
-    median = base.mark_tick(color=charts.COLOURS[0], thickness=2, size=12).encode(x="median:Q")
-    mean = base.mark_point(filled=True, color=charts.COLOURS[1], size=40, opacity=1).encode(x="mean:Q")
-    chart = alt.layer(value_range, middle, median, mean).properties(
-        width=BOXES, height=len(values) * max(26, n_lines * LINE + 8), background="transparent"
-    )
-    return dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict())
+    points = [
+        row | {"question": row["system"], "series": "", "value": row["mean"], "n_items": row["n"]}
+        for row in values
+    ]
+    rows = place_rows(points, title)
+    scale = alt.Scale(zero=False, nice=True)
+    heading = charts.axis_lines(title, rows)
+    x = charts.rows_axis("low:Q", heading, scale=scale, form=".3~g")
+    base = charts.in_rows(rows.points)
+    marks = [
+        base.mark_rule(color=charts.INK_3).encode(x=x, x2="high:Q"),
+        base.mark_rule(strokeWidth=12, color=charts.COLOURS[0], opacity=0.35).encode(x="q1:Q", x2="q3:Q"),
+        base.mark_tick(orient="vertical", color=charts.COLOURS[0], thickness=2, size=12).encode(x="median:Q"),
+        base.mark_point(filled=True, color=charts.COLOURS[1], size=40, opacity=1).encode(x="mean:Q"),
+    ]
+    return charts.rows_specification(rows, marks, heading)
 
 
 # Profiles of large corpora: a worker computes and stores everything that their page reads from the labels.

@@ -34,7 +34,7 @@ from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
 from calibration.reports import charts
 from calibration.reports.figures import worded
-from calibration.reports.names import Names, names_in, names_of
+from calibration.reports.names import Names, names_in, names_of, titled_snapshot
 from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.tables import PEOPLE as ALL_PEOPLE
@@ -151,7 +151,7 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | No
 def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
     """The matrix of pairs for another question or statistic, as a replacement of the one shown."""
     displayed = _displayed_report(request, pk)
-    if (pairs := pairs_of(snapshot_of(displayed), request.GET.dict())) is None:
+    if (pairs := pairs_of(titled_snapshot(displayed), request.GET.dict())) is None:
         raise Http404  # no question has a matrix
     context = {"study": displayed.study, "report": displayed, "switches": _switches(request)}
     return render(request, "calibration/_pairs.html", context | {"pairs": pairs})
@@ -279,7 +279,8 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
 def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
     """One chart of a report as SVG, PNG, or its data as CSV or Markdown."""
     displayed = _displayed_report(request, pk)
-    for report_chart in charts_of(snapshot_of(displayed)):
+    result = titled_snapshot(displayed) if form in ("svg", "png", "md") else snapshot_of(displayed)
+    for report_chart in charts_of(result):
         if report_chart.key == key:
             return chart_file(report_chart, form, f"{displayed.study.name}-{key}")
     raise Http404
@@ -314,7 +315,7 @@ def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 def report_table(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
     """One table of a report as LaTeX, CSV, Markdown or JSON."""
     displayed = _displayed_report(request, pk)
-    rendering, table = TABLE_RENDERINGS.get(form), table_of_report(displayed, key)
+    rendering, table = TABLE_RENDERINGS.get(form), table_of_report(displayed, key, form)
     if rendering is None or table is None:
         raise Http404(f"This report has no table {key} in the format {form}.")
     name = f"{displayed.study.name}-{key}"

@@ -420,7 +420,7 @@ def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
             name = f"{called_name} ({rater.kind} {rater.pk})"
         simulated = bool(rater.spec.get("simulated"))
         server = (str(rater.spec.get(part, "")) for part in ("address", "revision"))
-        shown = (rater.short_name, rater.detail) if rater.short_name else ()
+        shown = (rater.title, rater.detail) if rater.short_name else ()
         infos[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, *server, *shown)
     return infos
 

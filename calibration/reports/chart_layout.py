@@ -20,8 +20,8 @@ ROW = 24
 """Least height of a row."""
 LEAST_LABELS, MOST_LABELS = 90, 250
 """Bounds of the width of the column of labels, which is as wide as its longest line otherwise."""
-GAP = 12
-"""Distance between a label and the plot."""
+GAP, MARGIN = 12, 4
+"""Distances between a label and the plot, and of all texts from the edge of the drawing."""
 VALUES, COUNTS = 48, 52
 """Room at the right of the plot: for a value beyond its end, and for the column of item counts."""
 
@@ -29,22 +29,23 @@ _WIDE = "\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
 _CLOSING = "、。，．：；？！）】」』》〉”’…"
 _WORD = re.compile(rf"[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+\s*|\s+")
 _JOINTED = re.compile(r"[^/_@|-]*[/_@|-]+|[^/_@|-]+")
-_NARROW = frozenset("iljtfrI.,:;'’|!()[] ")
+_WIDTHS = {
+    **dict.fromkeys("ijl|'’", 0.32),
+    **dict.fromkeys("tfrI.,:;!()[]/- ", 0.42),
+    **dict.fromkeys("mMwW@%—", 1.0),
+}
+"""Widths of letters that differ much from others, in em: those of DejaVu Sans, a wide typeface."""
 
 
 def text_width(text: str, size: float = LABEL_SIZE) -> float:
-    """Estimate the width of a text; rather too wide, because the reader's typeface is not known."""
+    """Estimate the width of a text in a wide typeface, because that of the reader is not known."""
     return size * sum(map(_em, text))
 
 
 def _em(character: str) -> float:
     if unicodedata.east_asian_width(character) in "WF":
         return 1.0
-    if character in _NARROW:
-        return 0.36
-    if character in "mwMW@%—":
-        return 0.95
-    return 0.7 if character.isupper() else 0.62
+    return _WIDTHS.get(character, 0.75 if character.isupper() else 0.64)
 
 
 def wrap(text: str, width: float, size: float = LABEL_SIZE) -> list[str]:
@@ -107,7 +108,7 @@ def place_rows(points: Sequence[dict[str, Any]], title: str, unnamed: Collection
     has_counts = len({point["n_items"] for point in points if point["value"] is not None}) > 1
     longest = max((text_width(point[named]) for point in points), default=0.0)
     labels = min(max(longest, LEAST_LABELS), MOST_LABELS)
-    rows = Rows(labels, TOTAL - labels - GAP - VALUES - (COUNTS if has_counts else 0))
+    rows = Rows(labels, TOTAL - 2 * MARGIN - labels - GAP - VALUES - (COUNTS if has_counts else 0))
     if is_flat and (len(series) > 1 or not all(name in title or name in unnamed for name in series)):
         rows.key, rows.height = place_key(series, -labels - GAP)
     if has_counts:

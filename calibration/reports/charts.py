@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import vl_convert
 from django.utils.functional import SimpleLazyObject
@@ -19,6 +19,7 @@ from calibration.reports.chart_layout import (
     GAP,
     LABEL_SIZE,
     LINE,
+    MARGIN,
     NOTE_SIZE,
     ROW,
     TOTAL,
@@ -114,7 +115,7 @@ AMONG = frozenset(among(people) for people in (PEOPLE, SIMULATED, MIXED))
 class Point:
     """One figure of a series for one question; without a `value`, `reason` says why.
 
-    `x` is its place on a curve. A `baseline` is drawn in grey.
+    `x` is its place on a curve. It has the colour of its series, or of its `role`: baselines are grey.
     """
 
     question: str
@@ -126,7 +127,7 @@ class Point:
     n_clusters: int
     reason: str
     x: float | None = None
-    baseline: bool = False
+    role: Literal["", "people", "baseline"] = ""
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], le
         return None
     return Chart(
         statistic,
-        f"Judge with {humans.many}, beside {among(humans)}: {worded(statistic).heading}",
+        f"Judge with {humans.many}, beside {humans.many} with each other: {worded(statistic).heading}",
         f"{worded(statistic).name}, {level}",
         tuple(points),
         caption=_caption(questions, points),
@@ -552,25 +553,40 @@ def specification(chart: dict[str, Any]) -> dict[str, Any]:
     low, high = _domain(chart)
     points = [
         point
-        | _mark(series.index(point["series"]), with_shape=bool(rows.key), is_baseline=point["baseline"])
+        | _mark(series.index(point["series"]), with_shape=bool(rows.key), role=point["role"])
         | {"end": max(point["value"], point["high"] or low), "text": _value_text(chart, point["value"])}
         for point in rows.points
         if point["value"] is not None
     ]
-    title = wrap(_axis_title(chart, rows), rows.plot + VALUES, AXIS_TITLE)
     form = ",.1~f" if chart["bars"] else _decimals(high - low)
-    x = alt.X(
-        "value:Q",
-        title=title,
-        scale=alt.Scale(domain=[low, high], nice=True),
-        axis=axis(form, titleAnchor="start", titleAlign="left", titleX=0),
-    )
+    scale = alt.Scale(domain=[low, high], nice=True)
+    title = axis_lines(_axis_title(chart, rows), rows)
+    x = rows_axis("value:Q", title, scale=scale, form=form)
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=STRONG).encode(x="zero:Q")
-    base = alt.Chart(alt.Data(values=points)).encode(y=_height())
-    layers = [zero, *_figures(base, x, bars=chart["bars"]), *_texts(rows)]
-    return _framed(
-        layers, rows.plot, rows.height, left=rows.labels + GAP, top=4, bottom=36 + LINE * len(title)
-    )
+    return rows_specification(rows, [zero, *_figures(in_rows(points), x, bars=chart["bars"])], title)
+
+
+def axis_lines(title: str, rows: Rows) -> list[str]:
+    """Return the title of the axis of rows, in lines that fit under the plot."""
+    return wrap(title, rows.plot + VALUES, AXIS_TITLE)
+
+
+def rows_axis(field: str, title: list[str], *, scale: Any, form: str) -> Any:
+    """Encode a field of numbers across the rows, on an axis whose title begins where it begins."""
+    look = axis(form, titleAnchor="start", titleAlign="left", titleX=0)
+    return alt.X(field, title=title, scale=scale, axis=look)
+
+
+def in_rows(points: Sequence[dict[str, Any]]) -> Any:
+    """Return a chart of data that have the height of their rows."""
+    return alt.Chart(alt.Data(values=points)).encode(y=_height())
+
+
+def rows_specification(rows: Rows, marks: Sequence[Any], title: list[str]) -> dict[str, Any]:
+    """Return the specification of marks in rows, with the texts of the rows and room for an axis `title`."""
+    bottom = 30 + LINE * len(title)
+    layers = [*marks, *_texts(rows)]
+    return _framed(layers, rows.plot, rows.height, left=rows.labels + GAP + MARGIN, top=4, bottom=bottom)
 
 
 def _axis_title(chart: dict[str, Any], rows: Rows) -> str:
@@ -596,9 +612,10 @@ def _height() -> Any:
     return alt.Y("y:Q", scale=None, axis=None)
 
 
-def _mark(series: int, *, with_shape: bool, is_baseline: bool = False) -> dict[str, Any]:
+def _mark(series: int, *, with_shape: bool, role: str = "") -> dict[str, Any]:
     shape = SHAPES[series % len(SHAPES)] if with_shape else SHAPES[0]
-    return {"colour": INK_3 if is_baseline else COLOURS[series % len(COLOURS)], "shape": shape}
+    colours = {"people": COLOURS[0], "baseline": INK_3}
+    return {"colour": colours.get(role, COLOURS[series % len(COLOURS)]), "shape": shape}
 
 
 HALO: dict[str, Any] = {"color": PAPER, "stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"}

@@ -740,7 +740,7 @@ def _point(row: KeyRow, series: str, of: Figure) -> Point:
         of.n_items,
         of.n_clusters,
         of.reason if not of.ok else "",
-        baseline=series == BASELINES,
+        role="baseline" if series == BASELINES else "",
     )
 
 

@@ -11,7 +11,7 @@ from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.wording import Crowd, counted, join_names, units
 
 OVERVIEW = "overview"
-MOST_ROWS = 14
+MOST_ROWS = 15
 """Most rows of the picture: more would not fit on one screen with the table of verdicts."""
 BASELINES = {
     "majority": "Always the most frequent answer",
@@ -78,13 +78,14 @@ def _rows(result: Snapshot, heading: str, verdicts: Sequence[RaterVerdict], huma
     for people, of_people in by_people.items():
         if people is not None:
             raters = join_names([verdict.rater for verdict in of_people])
-            rows.append(point_of(heading, name if n_crowds == 1 else f"{name}, items of {raters}", people))
+            row = name if n_crowds == 1 else f"{name}, items of {raters}"
+            rows.append(replace(point_of(heading, row, people), role="people"))
         for verdict in of_people:
             agreement = verdict.agreement or Figure("", status="insufficient", reason=verdict.sentence)
             rows.append(point_of(heading, verdict.rater, agreement))
     if best := _best_baseline(result, verdicts):
         name, figure = best
-        rows.append(replace(point_of(heading, BASELINES.get(name, name), figure), baseline=True))
+        rows.append(replace(point_of(heading, BASELINES.get(name, name), figure), role="baseline"))
     return rows
 
 
@@ -125,7 +126,7 @@ def _fitting(groups: dict[str, list[Point]]) -> dict[str, list[Point]]:
     for ref, rows in groups.items():
         fitting = rows
         if not drawn and len(rows) > MOST_ROWS:
-            last = [row for row in rows[-1:] if row.baseline]
+            last = [row for row in rows[-1:] if row.role == "baseline"]
             fitting = [*rows[: MOST_ROWS - len(last)], *last]
         if n_rows + len(fitting) > MOST_ROWS:
             break

@@ -28,6 +28,7 @@ from calibration.renderings import (
     markdown_table,
 )
 from calibration.reports import sentences, tables, verdicts
+from calibration.reports.names import titled_snapshot
 from calibration.reports.snapshot import Figure, Marks, Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, CsvLine, Table
 from calibration.reports.view import (
@@ -216,7 +217,7 @@ SIGNS = {"*": "$^{*}$", "†": r"$^{\dagger}$"}
 
 def write_latex(report: Report) -> str:
     """Return the agreement tables and the metrics table, with their inputs as a comment."""
-    result = snapshot_of(report)
+    result = titled_snapshot(report)
     comments = [*_origin(report), *sentences.caveats(result), *how_asked(result)]
     comments += [f"Not printed: {text}" for text in without_content(result)]
     lines = [latex_comment(text) for text in comments]
@@ -353,7 +354,7 @@ def _line_as_latex(cells: Sequence[str]) -> str:
 
 def write_markdown(report: Report) -> str:
     """Return the report's answers, caveats and tables."""
-    result = snapshot_of(report)
+    result = titled_snapshot(report)
     lines = [f"# {markdown(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
     if result.verdicts:
         columns = range(len(verdicts.HEADINGS))
@@ -456,9 +457,13 @@ class TableOfReport:
     table: Table
 
 
-def table_of_report(report: Report, key: str) -> TableOfReport | None:
-    """Return the table of a report with this key; None if it has none."""
-    table = keyed_tables(snapshot_of(report)).get(key)
+def table_of_report(report: Report, key: str, form: str) -> TableOfReport | None:
+    """Return the table of a report with this key for a file of a form; None if it has none.
+
+    Markdown and LaTeX call judges by their short names, as the page does; data keep their names.
+    """
+    result = titled_snapshot(report) if form in ("md", "latex") else snapshot_of(report)
+    table = keyed_tables(result).get(key)
     return TableOfReport(report, table) if table else None
 
 

@@ -23,6 +23,7 @@ from calibration.reports.figures import (
     replaced_text,
     worded,
 )
+from calibration.reports.names import key_of
 from calibration.reports.snapshot import Figure, Snapshot, recorded
 from calibration.reports.wording import counted, join_names, units
 from calibration.statistics import STATISTICS
@@ -97,9 +98,9 @@ def table_key(*parts: str) -> str:
     """Join the parts of a table's key: its section, its question, its variant.
 
     A part other than small letters, digits and underscores is followed by a digest, so that no two names
-    share a key.
+    share a key. A rater's title counts as its name.
     """
-    return "-".join(_key_part(part) for part in parts if part)
+    return "-".join(_key_part(key_of(part)) for part in parts if part)
 
 
 def _key_part(part: str) -> str:
@@ -287,7 +288,7 @@ class View:
 
 Topic = Literal[
     "preferred",
-    "people-agree",
+    "humans-agree",
     "judge-agrees",
     "failures",
     "better",
@@ -627,7 +628,7 @@ def _split_judge(
 
 def items_params(question: QuestionFigures, a: str, b: str) -> str:
     """Return the parameters of the page with the items on which two raters (or PEOPLE) differ."""
-    return urlencode({"question": question.data.ref, "a": a, "b": b})
+    return urlencode({"question": question.data.ref, "a": key_of(a), "b": key_of(b)})
 
 
 def _row(

@@ -43,7 +43,7 @@ from calibration.reports.figures import (
     leading_question,
     worded,
 )
-from calibration.reports.names import Names, names_of
+from calibration.reports.names import Names, key_of, names_of, titled_snapshot
 from calibration.reports.overview import overview
 from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
@@ -234,7 +234,7 @@ def failures(result: Snapshot, names: Names) -> list[JudgedQuestion]:
         JudgedQuestion(
             question.data.ref,
             title,
-            judge,
+            key_of(judge),
             names.short(judge),
             items_params(question, judge, tables.PEOPLE),
         )
@@ -387,7 +387,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
 
     `params` are the switches of its tables; None shows every variant of each table, as a file does.
     """
-    result = snapshot_of(report)
+    result = titled_snapshot(report)
     questions = figures(result)
     study = report.study.pk if params is not None else None
     cautions, names = sentences.caveats(result), names_of(report)
@@ -396,7 +396,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "report": report,
         "result": result,
         "heading": sentences.headline_question(result) if report.study.automatic else report.study.name,
-        "verdicts": verdict_table(result, names, study=study, part=report.part),
+        "verdicts": verdict_table(snapshot_of(report), names, study=study, part=report.part),
         "answers": [] if result.verdicts else sentences.lede(result),
         "cautions": cautions[:MOST_CAUTIONS],
         "other_cautions": cautions[MOST_CAUTIONS:],
@@ -411,6 +411,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "pairs": pairs_of(result, params) if params is not None else None,
         "matrices": matrices(result) if params is None else [],
         "raters": tables.raters(result),
+        "names": names,
         "how_asked": how_asked(result),
         "without_content": without_content(result),
         "crowd": crowd(questions),
@@ -439,13 +440,13 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     by_topic: dict[Topic, TopicView] = {
         key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result, names).items()
     }
-    judged: Topic = "judge-agrees" if has_judges else "people-agree"
+    judged: Topic = "judge-agrees" if has_judges else "humans-agree"
     by_topic[judged].agreement.extend(agreement)
     if has_judges:
         of_people = [table for table in map(tables.of_people, agreement) if table.rows]
-        by_topic["people-agree"].agreement.extend(of_people)
+        by_topic["humans-agree"].agreement.extend(of_people)
     for chart, svg in _with_svg(_split_charts(result)[1]):
-        topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
+        topic: Topic = "humans-agree" if chart.key == "krippendorff_alpha" else judged
         by_topic[topic].drawn.append((chart, svg))
     for section, views in sections(result, params):
         topic = judged if section.topic == "judge-agrees" else section.topic

@@ -302,7 +302,7 @@ class _Run:
             self.left_out = f"{self.left_out}, {others}" if few else others
         if self.left_out:
             self.left_out = (
-                f"Of {len(meeting):,} pairs of raters who share items, {len(compared):,} are compared one by "
+                f"{len(compared):,} of {len(meeting):,} pairs of raters who share items are compared one by "
                 f"one and in means over pairs: {self.left_out}"
             )
         return [pair for pair in enough if pair in compared]

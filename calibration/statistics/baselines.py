@@ -255,7 +255,7 @@ def baselines(
             rows.append(_constant(beside, name, learned))
     if isinstance(learned, Learned) and learned.shares.size:
         rows.append(_random(beside, learned))
-    if lengths and beside.correlations:
+    if lengths and not lengths.keys().isdisjoint(beside.ratings.items) and beside.correlations:
         rows += [_length(beside, name, lengths, place) for place, name in enumerate((CHARACTERS, WORDS))]
     return rows
 
@@ -313,7 +313,7 @@ def _left_out(ratings: Ratings, name: str) -> Learned | str:
         return "nobody rated these items"
     rated = np.unique(clusters[present.any(axis=1)])
     if len(rated) < 2:
-        return "all ratings lie in one cluster: nothing is left to learn from"
+        return "all ratings lie in one cluster, and a baseline learns from other clusters"
     if ratings.scale is None:
         sums = np.bincount(clusters, np.nansum(block, axis=1), ratings.n_clusters)
         counts = np.bincount(clusters, present.sum(axis=1), ratings.n_clusters)

@@ -293,22 +293,21 @@ def alternative_annotator_test(
     )
     if ratings.problem:
         return setting.nothing("rejected", ratings.problem)
-    if not tested:
-        where = " in two clusters or more" if clustered else ""
-        reason = f"no annotator shares {min_items} items{where} with another annotator and the judge"
-        return setting.nothing("insufficient", reason)
     if len(tested) < MIN_PEOPLE:
-        return setting.nothing("insufficient", _too_few(len(tested), len(contests), min_items))
+        shared = f"{min_items} items or more{' in two clusters or more' if clustered else ''}"
+        return setting.nothing("insufficient", _too_few(len(tested), len(people), shared))
     return setting.tested()
 
 
-def _too_few(tested: int, people: int, min_items: int) -> str:
+def _too_few(tested: int, people: int, shared: str) -> str:
     """Return how many people could be tested of the three that the test needs, in words."""
     if people < MIN_PEOPLE:
         return f"the test needs {MIN_PEOPLE} people, and {people} answered"
-    shared = f"share {min_items} items or more with the judge and another person"
     do = "does" if tested == 1 else "do"
-    return f"the test needs {MIN_PEOPLE} people who {shared}; {tested} of {people} {do}"
+    return (
+        f"the test needs {MIN_PEOPLE} people who share {shared} with the judge and another of them; "
+        f"{tested} of {people} {do}"
+    )
 
 
 def stand_in(test: AltTest, judge: str, agreement: Result | None, title: str = "") -> tuple[AltTest, StandIn]:

@@ -46,7 +46,7 @@ def folds_of(clusters: Labels | None, n: int, *, folds: int = FOLDS, seed: int =
     units = cluster_codes(clusters, n)
     n_units = len(np.unique(units))
     if folds < 2 or n_units < folds:
-        raise ValueError(f"{folds} folds need at least as many clusters (and two); there are {n_units}")
+        raise ValueError(f"{folds} folds need {max(folds, 2)} clusters or more; there are {n_units}")
     dealt: Ints = np.random.default_rng(seed).permutation(n_units) % folds
     return dealt[units]
 

@@ -337,17 +337,28 @@ class _Case:
             step, kind = steps[0]
             illustrated = self._illustrations() if kind == "disagreements" else ()
             return Verdict("not_yet", (first, *illustrated, *others), step, kind)
-        assert self.gap is not None
-        how = "better than" if self.gap.low > 0 else "about as well as"
         step = f"Let it rate the rest, and have {self.crowd} check a sample."
-        if self.evidence.statistic != RHO:
-            sentence = f"It agrees with {self.crowd} {how} they agree with each other {self.compared}."
-            return Verdict("trust", (sentence,), step, "none")
-        sentence = f"It follows {self.crowd} {how} one of them follows the others {self.compared}."
-        reasons = (sentence, "It falls as their ratings rise.") if self.evidence.sign < 0 else (sentence,)
         if self.evidence.kind == "metric":
             step = f"Use it to rank {self.items}: its values are on a scale of its own."
-        return Verdict("trust", reasons, step, "none")
+        reasons = [self._as_good_as_people()]
+        if self.evidence.sign < 0:
+            reasons.append("It falls as their ratings rise.")
+        return Verdict("trust", tuple(reasons), step, "none")
+
+    def _as_good_as_people(self) -> str:
+        """Return how a trusted rater's agreement compares with that of people with each other."""
+        assert self.gap is not None
+        is_rank = self.evidence.statistic == RHO
+        own = f"It {'follows' if is_rank else 'agrees with'} {self.crowd}"
+        people = "one of them follows the others" if is_rank else "they agree with each other"
+        if self.gap.low <= -self.rule.gap:
+            return f"It passes the alternative annotator test {self.compared}."
+        if self.gap.low > 0:
+            return f"{own} better than {people} {self.compared}."
+        if self.gap.high < 0:
+            largest = _number(self.rule.gap)
+            return f"{own} less than {people}, but by less than {largest} {self.compared}."
+        return f"{own} about as well as {people} {self.compared}."
 
     def _shortfalls(self) -> Iterator[tuple[str, tuple[str, Step]]]:
         """Yield the conditions of trust that do not hold, each with its next step."""

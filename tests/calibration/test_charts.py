@@ -247,7 +247,7 @@ def test_the_picture_has_people_each_judge_and_the_best_baseline_on_one_axis() -
         "Agreement with people: Quality: People with each other 0.62, v2 0.58, v1 0.31, "
         "Always the most frequent answer 0.00."
     )
-    assert [of.baseline for of in chart.points] == [False, False, False, True]
+    assert [of.role for of in chart.points] == ["people", "", "", "baseline"]
     assert chart.caption == (
         "Cohen’s kappa, quadratic weights on 90 turns; lines are 95% intervals over 30 dialogues."
     )
@@ -315,7 +315,7 @@ def test_of_thirty_judges_the_first_are_drawn_with_people_and_the_baseline() -> 
     assert len(chart.points) == MOST_ROWS
     assert chart.series[0] == "People with each other"
     assert chart.series[-1] == "Always the most frequent answer"
-    assert "18 more rows in the sections below." in chart.caption
+    assert "17 more rows in the sections below." in chart.caption
 
 
 def test_simulated_raters_are_not_called_people_in_the_picture() -> None:

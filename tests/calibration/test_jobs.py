@@ -167,5 +167,5 @@ def test_a_report_on_a_crowd_says_which_pairs_are_not_compared() -> None:
     study = studies.create(name="crowd", corpus=built.corpus, definition={"resamples": 20}, by=None)
     report = studies.compute(study=study, part="all", by=None)
     said = " ".join(caveats(snapshot_of(report)))
-    assert "Of 26 pairs of raters who share items, 0 are compared one by one" in said
+    assert "0 of 26 pairs of raters who share items are compared one by one" in said
     assert "26 share fewer than 10 items (" in said

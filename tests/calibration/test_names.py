@@ -14,7 +14,7 @@ from annotation.models import Rater
 from annotation.work import labels
 from calibration.gold import derivation
 from calibration.ratings.scope import census, of_corpus, question_choices
-from calibration.reports.names import names_in, names_of
+from calibration.reports.names import names_in, names_of, titled_snapshot
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from tests import factories
@@ -144,13 +144,32 @@ def test_pages_show_short_names_escaped(judged: World, researcher: Client) -> No
             assert f"Q {ESCAPED}" in html, address
 
 
-def test_json_keeps_the_names_of_raters(judged: World, researcher: Client) -> None:
-    _rename("m-1 rubric quality@1", "Support judge v1")
+def test_a_report_calls_a_judge_by_one_name_and_its_links_and_data_keep_the_other(
+    judged: World, researcher: Client
+) -> None:
+    key, short = "m-1 rubric quality@1", "Support judge v1"
+    _rename(key, short)
     study = studies.automatic(corpus=judged.corpus)
-    researcher.get(reverse("report", args=[study.pk]))
-    text = researcher.get(reverse("report-file", args=[study.pk, "json"])).content.decode()
-    assert "m-1 rubric quality@1" in text
-    assert "Support judge v1" not in text
+    page = researcher.get(reverse("report", args=[study.pk])).content.decode()
+    assert f"{short} with people" in page
+    assert f"{key} with people" not in page
+    assert urlencode({"a": key}) in page
+    assert urlencode({"a": short}) not in page
+    for form, shown, hidden in (
+        *((form, short, key) for form in ("md", "latex")),
+        *((form, key, short) for form in ("csv", "json")),
+    ):
+        file = researcher.get(reverse("report-file", args=[study.pk, form])).content.decode()
+        assert shown in file, form
+        assert hidden not in file, form
+
+
+def test_a_short_name_that_a_person_has_is_not_shown_in_the_report(judged: World) -> None:
+    _rename("m-1 rubric quality@1", "ann")
+    report = studies.compute(study=studies.automatic(corpus=judged.corpus), part="all", by=None)
+    names = [rater.name for rater in titled_snapshot(report).answered]
+    assert sorted(names) == ["ann", "ben", "gpt-4", "m-1 rubric quality@1"]
+    assert titled_snapshot(report) == snapshot_of(report)
 
 
 def test_questions_of_one_title_are_told_apart_by_their_schemes(judged: World) -> None:

@@ -146,7 +146,7 @@ def test_choices_that_are_none_are_refused_in_a_line(corpus: Corpus, told: Any, 
 def test_an_anchor_that_nobody_compared_is_said_in_the_report(corpus: Corpus) -> None:
     study = _study(corpus, preferences={"anchor": "oak"})
     report = studies.compute(study=study, part="all", by=None)
-    assert "were not computed: no system 'oak' to start from" in RENDERINGS["md"].write(report)
+    assert ": no system 'oak' to start from" in RENDERINGS["md"].write(report)
 
 
 @pytest.mark.exhaustive

@@ -178,7 +178,11 @@ def test_the_quartiles_are_those_of_the_values() -> None:
     assert (box["n"], box["low"], box["high"]) == (4, 0.1, 0.4)
     assert box["q1"] == pytest.approx(0.175)
     assert box["median"] == pytest.approx(0.25)
-    assert "<svg" in profiles.svg([box], column)
+    long = box | {"system": "a long name " * 12}
+    drawn = " ".join(re.sub("<[^>]*>", " ", profiles.svg([box, long], column)).split())
+    assert all(part in drawn for part in ("a long name a long name", "model-a"))
+    assert "…" not in drawn
+    assert profiles.alt_text([box], column).endswith("by system, means: model-a 0.250.")
 
 
 def test_a_value_names_the_turns_that_caused_it() -> None:

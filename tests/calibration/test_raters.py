@@ -245,7 +245,7 @@ def test_agree_describes_raters_in_every_form(tmp_path: Path, compiled: Compiled
     text, page = agree(file, "--raters"), agree(file, "--raters", "--html")
     for shown in (text, page):
         assert "Severity, items held equal" in shown
-        assert "How alike gpt answers, 2 samples of an item" in shown
+        assert "How consistently gpt answers, 2 samples of an item" in shown
         assert all(number(value, 3) in shown for value in severities.values())
     assert f"rater_severity,ann,{severities['ann']}" in agree(file, "--raters", "--csv")
     compiled(agree(file, "--raters", "--latex"), packages="booktabs,longtable")

@@ -10,7 +10,7 @@ from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
-from jobs.fake_models import is_fake, marked
+from jobs.fake_models import MARK, is_fake, marked
 from jobs.models import Call
 from jobs.progress import progress
 from judges.runs.lookup import summary
@@ -37,7 +37,7 @@ def test_labels_of_a_fake_model_say_so_on_pages_in_reports_and_in_exports(
     finish()
     assert run.rater.name == NAME
     for page in (reverse("runs"), reverse("run", args=[run.pk]), reverse("corpus-report", args=[corpus.pk])):
-        assert NAME in client.get(page, follow=True).content.decode()
+        assert MARK in client.get(page, follow=True).content.decode()
     exported = client.get(reverse("export-labels", args=["csv"]), {"corpus": corpus.pk})
     rows = b"".join(exported.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
     assert len(rows) == 1 + 12

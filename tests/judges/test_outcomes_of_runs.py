@@ -81,7 +81,7 @@ def test_values_about_text_that_the_model_cannot_read_are_flagged_everywhere(cli
     rows = doubtful(scope_of(corpus, None), {run.rater_id: run.rater.name})
     assert [(row.rater, row.doubtful, row.calls) for row in rows] == [("m_sns_avg@paper", 1, 1)]
     told = caveats(snapshot(calls=rows))
-    assert any("m_sns_avg@paper can hardly read 1 of 1 conversations" in sentence for sentence in told)
+    assert any("m_sns_avg@paper is unreliable on 1 of 1 conversations" in sentence for sentence in told)
 
 
 @pytest.mark.exhaustive

@@ -87,6 +87,12 @@ def test_a_name_that_is_taken_or_cannot_be_stored_is_refused(short_name: str, wh
     assert why in str(refusal.value)
 
 
+def test_a_short_name_never_hides_that_a_fake_model_answers() -> None:
+    rater = rename_rater(by=None, rater=judge("fake-1", "fake-1 (fake model) rubric"), short_name="GPT")
+    assert (rater.short_name, rater.title) == ("GPT", "GPT (fake model)")
+    assert rename_rater(by=None, rater=rater, short_name="").title == "fake-1 (fake model) rubric"
+
+
 def test_people_have_no_short_name() -> None:
     person = labels.rater_of_person(user=factories.user("zoe"))
     with pytest.raises(RaterRefused, match="Only judges and metrics"):

@@ -278,12 +278,12 @@ def test_one_dialogue_is_one_cluster_and_an_undefined_figure_is_not_depressed(tm
 def test_bounds_never_look_like_an_interval(tmp_path: Path) -> None:
     half = [float(i % 3 == 0) if i % 2 else None for i in range(300)]
     path = _written(tmp_path, _three_people() | {"gpt": ("judge", half)})
-    block = _agree(path, "--bounds", scale="binary").split("Had gpt answered every item")[1]
+    block = _agree(path, "--bounds", scale="binary").split("Bounds over the unanswered items of gpt")[1]
     table = block.split("What limits this")[0]
     assert "statistic value bounds items clusters" in table
     assert " to 0." not in table
     assert "lowest 0." in table
     assert r", highest $0." in _agree(path, "--bounds", "--latex", scale="binary")
-    page = _agree(path, "--bounds", "--html", scale="binary").split("Had gpt answered every item")[1]
+    page = _agree(path, "--bounds", "--html", scale="binary").split("Bounds over the unanswered items of gpt")[1]
     assert ">Bounds</th>" in page.split("</table>")[0]
     assert "<svg" not in page.split("</table>")[0]

@@ -129,7 +129,7 @@ def test_one_value_throughout_has_kappa_0_flagged_and_neither_mcc_nor_a_correlat
     same = floor(ratings(np.ones((40, 1)), "binary", clusters=clusters))[MAJORITY]
     assert same.figures["cohen_kappa"].status == "undefined"
     alone = floor(ratings(RNG.integers(0, 2, (8, 1)), "binary", clusters=np.zeros(8, int)))[MAJORITY]
-    assert alone.reason == "all ratings lie in one cluster: nothing is left to learn from"
+    assert alone.reason == "all ratings lie in one cluster, and a baseline learns from other clusters"
 
 
 def test_a_judge_s_figures_are_those_of_the_libraries() -> None:

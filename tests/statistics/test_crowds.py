@@ -75,7 +75,7 @@ def test_of_a_crowd_the_pairs_that_share_few_items_are_left_out_and_that_is_said
     compared = {e.raters for e in found.pairs if "mean(kind:human)" not in e.raters}
     assert compared == {("r1", "r2"), *((f"r{n}", "r61") for n in range(1, 61))}
     assert found.left_out == (
-        f"Of {few + 61:,} pairs of raters who share items, 61 are compared one by one and in means over "
+        f"61 of {few + 61:,} pairs of raters who share items are compared one by one and in means over "
         f"pairs: {few:,} share fewer than 10 items"
     )
     assert found.find("people_mean_pearson").result.method.startswith("mean over 0 of 1 pairs")
@@ -112,5 +112,5 @@ def test_agree_says_which_pairs_of_a_crowd_it_left_out(
         call_command("agree", path, "--scale", "ordinal", "--resamples", "20", form)
         printed = capsys.readouterr()
         said = " ".join((printed.err if form in ("--csv", "--latex") else printed.out).split())
-        assert "0 are compared one by one and in means over pairs" in said
+        assert "pairs of raters who share items are compared one by one and in means over pairs" in said
         assert "share fewer than 10 items." in said

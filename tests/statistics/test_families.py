@@ -168,7 +168,7 @@ def test_fewer_than_three_people_with_enough_items_have_no_test() -> None:
     found = alternative_annotator_test(ratings.with_values(values), 0, (1, 2, 3), plan=PLAN)
     assert {(r.status, r.value) for r in found.results} == {("insufficient", None)}
     assert found.winning_rate.reason == (
-        "the test needs 3 people who share 30 items or more with the judge and another person; 2 of 3 do"
+        "the test needs 3 people who share 30 items or more with the judge and another of them; 2 of 3 do"
     )
     two = alternative_annotator_test(ratings, 0, (1, 2), plan=PLAN).winning_rate
     assert two.reason == "the test needs 3 people, and 2 answered"

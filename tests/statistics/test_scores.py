@@ -180,7 +180,7 @@ def test_what_cannot_be_learned_is_a_row_with_a_reason() -> None:
     )
     found = of_scores(few, plan=PLAN)
     assert {m.reason for m in (*found.marks, *found.probabilities)} == {
-        "5 folds need at least as many clusters (and two); there are 1"
+        "5 folds need 5 clusters or more; there are 1"
     }
     yes = _scored().values.copy()
     yes[:, :3] = 1

@@ -24,7 +24,7 @@ def test_one_dialogue_is_no_evidence_over_clusters() -> None:
 def test_the_alternative_annotator_test_names_its_own_least_number_and_interval() -> None:
     block = np.random.default_rng(0).integers(0, 2, (20, 4))
     ratings = Ratings.from_matrix(block, level="binary")
-    assert "shares 25 items" in (
+    assert "share 25 items" in (
         alternative_annotator_test(ratings, 3, (0, 1, 2), min_items=25).winning_rate.reason
     )
     asked = Plan(resamples=50, interval="bca")

@@ -59,9 +59,7 @@ def judged(*comparisons: Comparison) -> Verdict:
 def test_a_system_above_every_baseline_names_the_best_of_them() -> None:
     result = judged(compared(), compared("mention_rule", difference(0.1, 0.04, 0.16)))
     assert (result.state, result.title, result.next_step) == ("above", "Above every baseline", "")
-    assert result.sentence == (
-        "Its competence is 0.10 higher than that of the best baseline, mention_rule (0.04 to 0.16)."
-    )
+    assert result.sentence == ("Competence 0.10 above the best baseline, mention_rule (0.04 to 0.16).")
 
 
 def test_a_difference_that_may_be_chance_says_how_many_clusters_would_show_it() -> None:
@@ -69,8 +67,7 @@ def test_a_difference_that_may_be_chance_says_how_many_clusters_would_show_it() 
     result = judged(compared(), compared("mention_rule", difference(0.05, -0.07, 0.17)))
     assert (result.state, result.needed) == ("not_above", 240)
     assert result.sentence == (
-        "Its competence is 0.05 higher than that of mention_rule, which may be chance (−0.07 to 0.17). "
-        "About 240 families would show a difference of this size."
+        "Competence 0.05 above mention_rule (−0.07 to 0.17). About 240 families would show such a difference."
     )
     assert (result.step, result.next_step) == ("add", "Add scenarios.")
 
@@ -83,8 +80,8 @@ def test_missing_items_come_before_more_clusters() -> None:
 @pytest.mark.parametrize(
     ("value", "low", "high", "sentence"),
     [
-        (-0.05, -0.17, 0.07, "Its competence is 0.05 lower than that of majority (−0.17 to 0.07)."),
-        (0.001, -0.1, 0.1, "Its competence is the same as that of majority (−0.10 to 0.10)."),
+        (-0.05, -0.17, 0.07, "Competence 0.05 below majority (−0.07 to 0.17)."),
+        (0.001, -0.1, 0.1, "Competence the same as majority (−0.10 to 0.10)."),
     ],
 )
 def test_no_number_of_clusters_is_promised_where_the_difference_points_down(
@@ -98,7 +95,7 @@ def test_no_number_of_clusters_is_promised_where_the_difference_points_down(
 def test_a_system_below_one_baseline_is_below_even_if_it_is_above_others() -> None:
     result = judged(compared(), compared("mention_rule", difference(-0.12, -0.2, -0.05)))
     assert (result.state, result.next_step) == ("below", "Read the decisions that failed.")
-    assert result.sentence == "Its competence is 0.12 lower than that of mention_rule (0.05 to 0.20 lower)."
+    assert result.sentence == "Competence 0.12 below mention_rule (0.05 to 0.20)."
 
 
 def test_missing_items_leave_a_verdict_only_where_they_cannot_change_it() -> None:

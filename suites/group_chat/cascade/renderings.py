@@ -25,18 +25,16 @@ from suites.group_chat.cascade.verdicts import VERDICTS, RowVerdict
 from suites.reports import (
     Cell,
     Chart,
-    Dot,
     Section,
     cautions,
     contents_of,
-    dots_data,
-    dots_spoken,
     draw,
-    draw_dots,
     flags,
     forms,
     looks_json,
     results,
+    score_chart,
+    score_point,
     sections_view,
     small_interval,
     span,
@@ -52,18 +50,16 @@ from suites.reports import (
 
 # Charts: competence beside the baselines, and the funnel of every row.
 
+FUNNEL = "Funnel: probed decisions that reach a stage"
 COLUMNS, WIDTH, HEIGHT = 3, 190, 130
 
 
-def _dots(report: CascadeReport) -> list[Dot]:
+def _scores(report: CascadeReport) -> list[charts.Point]:
     """Return the competence of every system and baseline."""
-    scores = [(entry["system"], entry["competence"]) for entry in report.systems if entry["baseline"]]
+    baselines = [(entry["system"], entry["competence"]) for entry in report.systems if entry["baseline"]]
     return [
-        *(Dot.of(row.label, row.competence) for row in report.verdicts if row.verdict),
-        *(
-            Dot(f"baseline: {name}", score["value"], score["low"], score["high"], is_baseline=True)
-            for name, score in scores
-        ),
+        *(score_point(row.label, row.competence) for row in report.verdicts if row.verdict),
+        *(score_point(f"baseline: {name}", score, is_baseline=True) for name, score in baselines),
     ]
 
 
@@ -82,6 +78,18 @@ def _funnel_data(report: CascadeReport) -> str:
             }
         )
     return json.dumps(panels)
+
+
+def _funnel_spoken(report: CascadeReport) -> str:
+    """Return the counts of every row and stage, or of the last stage alone if there are many."""
+    panels = json.loads(_funnel_data(report))
+    has_many = sum(len(panel["bars"]) for panel in panels) > charts.MOST_SPOKEN
+    rows = [
+        f"{panel['title']}: "
+        + ", ".join(f"{bar['stage']} {bar['n']:,}" for bar in panel["bars"][-1 if has_many else 0 :])
+        for panel in panels
+    ]
+    return f"{FUNNEL}: {'; '.join(rows)}."
 
 
 @lru_cache(maxsize=64)
@@ -112,23 +120,22 @@ def _panel(panel: dict[str, Any]) -> Any:
 CHARTS: dict[str, Chart] = {
     chart.key: chart
     for chart in (
-        Chart(
+        score_chart(
             "competence",
             "Competence at probes: systems and baselines",
+            "competence at probes",
             "Points: mean competence. Lines: intervals over families of scenarios. Grey: baselines.",
             VERDICTS,
-            lambda report: dots_data(_dots(report)),
-            lambda data: draw_dots(data, "competence at probes"),
-            lambda report: dots_spoken(_dots(report)),
+            _scores,
         ),
         Chart(
             "funnel",
-            "Funnel: probed decisions that reach a stage",
+            FUNNEL,
             "Bars: the share of probed decisions that reach a stage without a hard failure before it.",
             "funnel",
             _funnel_data,
             _draw_funnel,
-            lambda report: "The same counts are in the table of the funnel.",
+            _funnel_spoken,
         ),
     )
 }

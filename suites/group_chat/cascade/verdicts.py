@@ -25,10 +25,10 @@ from suites.reports import Cell, Line, Table
 from suites.verdicts import Comparison, Verdict, Wording, verdict
 
 WORDING = Wording(
-    score="competence at probes",
-    cluster="family of scenarios",
-    clusters="families of scenarios",
-    add="Add scenarios made from other scripts.",
+    score="competence",
+    cluster="family",
+    clusters="families",
+    add="Add scenarios of more families.",
     complete="Run the agent where it has not decided, and name the judges that decisions wait for.",
     read="See where its decisions fail.",
 )

@@ -33,18 +33,16 @@ from suites.long_dialogue.answers.tables import FIGURE7, beside_oracle, column_h
 from suites.long_dialogue.answers.verdicts import ALWAYS_E, GUESSING, VERDICTS, RowVerdict
 from suites.reports import (
     Chart,
-    Dot,
     Section,
     cautions,
     contents_of,
-    dots_data,
-    dots_spoken,
     draw,
-    draw_dots,
     flags,
     forms,
     looks_json,
     results,
+    score_chart,
+    score_point,
     sections_view,
     small_interval,
     span,
@@ -63,14 +61,16 @@ WIDTH, BAR, WIDEST_LABEL, MOST_ROWS = 360, 14, 440, 60
 LINE = f"Dashed line: {CHANCE:.0%}, what guessing reaches."
 
 
-def _dots(report: AnswersReport) -> list[Dot]:
+def _scores(report: AnswersReport) -> list[charts.Point]:
     """Return the accuracy of every row, of guessing, and of always (E) if that is the same for all rows."""
-    dots = [Dot.of(row.row.label, row.row.accuracy.result) for row in report.verdicts]
+    if not report.verdicts:
+        return []
+    points = [score_point(row.row.label, row.row.accuracy.result) for row in report.verdicts]
     always = [row.row.shares["always_e"].result for row in report.verdicts]
     if len({result.value for result in always}) == 1:
-        low, value, high = always[0].low, always[0].value, always[0].high
-        dots.append(Dot(f"baseline: {ALWAYS_E}", value, low, high, is_baseline=True))
-    return [*dots, Dot(f"baseline: {GUESSING}", CHANCE, None, None, is_baseline=True)] if dots else []
+        points.append(score_point(f"baseline: {ALWAYS_E}", always[0], is_baseline=True))
+    guess = {"value": CHANCE, "low": None, "high": None}
+    return [*points, score_point(f"baseline: {GUESSING}", guess, is_baseline=True)]
 
 
 def best_and_oracle(report: AnswersReport) -> list[dict[str, Any]]:
@@ -113,7 +113,13 @@ def _bar_chart(
         return json.dumps(bars(report)[:MOST_ROWS]) if report.query.layout == REPORT and bars(report) else ""
 
     def spoken(report: AnswersReport) -> str:
-        return "; ".join(f"{bar['row']}, {bar['kind']} {number(bar['value'])}" for bar in bars(report))
+        """Return every accuracy drawn, or the lowest and the highest of many."""
+        drawn = [bar for bar in bars(report)[:MOST_ROWS] if bar["value"] is not None]
+        if len(drawn) > charts.MOST_SPOKEN:
+            drawn.sort(key=lambda bar: bar["value"])
+            drawn = [drawn[0], drawn[-1]]
+        values = "; ".join(f"{bar['row']}, {bar['kind']} {number(bar['value'])}" for bar in drawn)
+        return f"{title}: {values or 'no values'}."
 
     return Chart(key, title, caption, "oracle", data, _draw_bars, spoken)
 
@@ -152,14 +158,13 @@ def _draw_bars(data: str) -> str:
 CHARTS: dict[str, Chart] = {
     chart.key: chart
     for chart in (
-        Chart(
+        score_chart(
             "accuracy",
             "Accuracy: systems and baselines",
+            "accuracy",
             "Points: mean accuracy. Lines: intervals over sessions. Grey: baselines.",
             VERDICTS,
-            lambda report: dots_data(_dots(report)),
-            lambda data: draw_dots(data, "accuracy"),
-            lambda report: dots_spoken(_dots(report)),
+            _scores,
         ),
         _bar_chart(
             "figure4",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -40,7 +41,7 @@ def test_the_page_shows_three_scores_apart_with_the_funnel_and_the_limits(signed
         "Synthetic talk",
     ):
         assert text in told
-    assert "<svg" in told
+    assert re.search('<svg role="img" aria-label="Funnel: [^"]*: ATTEND [0-9]+, SPEAK', told)
     assert f"/decisions/{decisions('talker', 0).pk}/" in told
 
 

@@ -48,10 +48,7 @@ def test_a_system_is_above_every_baseline_or_below_one(tmp_path) -> None:
     assert list(rows) == ["kit", "talker"]
     kit, talker = rows.values()
     assert (kit["state"], kit["decided"], kit["step"]) == ("above", 1, "")
-    assert kit["sentence"] == (
-        "Its competence at probes is 0.33 higher than that of the best baseline, always_silent "
-        "(0.33 to 0.33)."
-    )
+    assert kit["sentence"] == ("Competence 0.33 above the best baseline, always_silent (0.33 to 0.33).")
     assert {row["baseline"] for row in kit["baselines"]} == {
         "always_silent",
         "always_speak",
@@ -67,7 +64,7 @@ def test_few_families_are_no_verdict(tmp_path) -> None:
     played(corpus, "kit", right())
     row = verdicts(corpus)["kit"]
     assert (row["state"], row["needed"], row["step"]) == ("cannot_say", 10, "add")
-    assert row["sentence"] == "Only 3 families of scenarios; a verdict needs at least 10."
+    assert row["sentence"] == "Only 3 families; a verdict needs at least 10."
 
 
 def test_scenarios_that_a_system_left_out_can_undo_its_verdict(tmp_path) -> None:
@@ -109,7 +106,7 @@ def test_every_form_says_the_verdict(tmp_path) -> None:
         call_command("cascade", corpus="Set", format=form, resamples="100", stdout=out)
         texts[form] = out.getvalue()
     assert all("Above every baseline" in text for text in texts.values())
-    assert "kit (mode explicit): Above every baseline. Its competence at probes is 0.33" in texts["table"]
+    assert "kit (mode explicit): Above every baseline. Competence 0.33" in texts["table"]
     assert cell(report(corpus), "verdicts", "kit (mode explicit)", "Verdict") == "Above every baseline"
 
 

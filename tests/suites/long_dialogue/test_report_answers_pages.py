@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -43,6 +44,7 @@ def test_the_page_shows_accuracy_with_charts_and_tables(signed_in, corpus) -> No
     ):
         assert text in told
     assert told.count("<svg") >= 2
+    assert re.search(r'<svg role="img" aria-label="Accuracy: [^"]* [01]\.\d\d[.;]', told)
     assert (
         f'href="/corpora/{corpus.pk}/answers/"' in signed_in.get(f"/corpora/{corpus.name}/").content.decode()
     )

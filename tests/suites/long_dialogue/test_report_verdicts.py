@@ -38,13 +38,13 @@ def test_a_row_above_guessing_and_always_e_is_above_every_baseline() -> None:
     (result,) = judged(*answered(0.8)).values()
     assert result.verdict.state == "above"
     assert [each.baseline for each in result.verdict.comparisons] == ["guessing", "always (E)"]
-    assert "0.60 higher than that of the best baseline, guessing" in result.verdict.sentence
+    assert "Accuracy 0.60 above the best baseline, guessing" in result.verdict.sentence
 
 
 def test_a_row_that_guesses_is_not_shown_to_be_better() -> None:
     (result,) = judged(*answered(0.25)).values()
     assert (result.verdict.state, result.verdict.step) == ("not_above", "add")
-    assert "which may be chance" in result.verdict.sentence
+    assert "sessions would show such a difference" in result.verdict.sentence
 
 
 def test_the_same_model_without_memory_is_a_baseline_on_the_same_questions() -> None:
@@ -52,7 +52,7 @@ def test_the_same_model_without_memory_is_a_baseline_on_the_same_questions() -> 
     with_memory, without = rows["m, memory base"], rows["m, memory no_memory"]
     assert list(rows) == ["m, memory no_memory", "m, memory base"]
     assert with_memory.verdict.state == "not_above"
-    assert "0.05 lower than that of the same model without memory" in with_memory.verdict.sentence
+    assert "Accuracy 0.05 below the same model without memory" in with_memory.verdict.sentence
     assert [each.baseline for each in without.verdict.comparisons] == ["guessing", "always (E)"]
 
 
