@@ -17,8 +17,6 @@ from calibration.statistics.table import described
 
 HUMAN, JUDGE, METRIC = "human", "judge", "metric"
 PANEL = "panel"
-FEW_ANSWERED = 0.95
-"""Share of people's items below which a rater's sentences begin with the number of items it answered."""
 
 
 def worded(statistic: str) -> InReports:
@@ -116,10 +114,6 @@ class QuestionFigures:
         """Return judge with people minus people with people, on the same items and resamples."""
         return self._beside("gap", statistic, lambda raters: raters[0] == rater)
 
-    def margin(self, statistic: str, rater: str) -> Figure | None:
-        """Return the plausible distance from 0 of one more person's gap; None if the gap is a mean."""
-        return _first(self.data.gaps, f"margin_{statistic}", lambda raters: raters[0] == rater)
-
     def people_beside(self, statistic: str, rater: str) -> Figure | None:
         """Return people with people on the items that a judge rated."""
         return self._beside("people", statistic, lambda raters: raters[0] == rater)
@@ -151,13 +145,6 @@ class QuestionFigures:
     def advantage(self, rater: str) -> Figure | None:
         """Return the alternative annotator test's advantage probability of a judge."""
         return _first(self.data.replacement, "alt_test_advantage", lambda raters: raters[0] == rater)
-
-    def answered(self, rater: str) -> tuple[int, int] | None:
-        """Return the number of people's items that a rater answered, and of all; None from 95% up."""
-        answerer = next((r for r in self.data.raters if r.name == rater), None)
-        if answerer is None or answerer.n_of_people >= FEW_ANSWERED * self.data.people_items:
-            return None
-        return answerer.n_of_people, self.data.people_items
 
     def rater(self, name: str) -> Answerer:
         """Return the record of a rater; raise KeyError for an unknown name."""

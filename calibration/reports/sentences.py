@@ -16,24 +16,19 @@ from calibration.reports.figures import (
     figures,
     in_order,
     leading_question,
-    n_replaceable,
     ok,
-    replaced_text,
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.unanswered import of_failures
-from calibration.reports.wording import Crowd, counted, in_words, interval, join_names, signed, units
+from calibration.reports.wording import counted, in_words, interval, join_names, units
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.resampling import FEW_CLUSTERS, MODERATE_CLUSTERS
-from calibration.statistics.gaps import beyond_one_more, direction, unknown_of_one_more
 from jobs.fake_models import MARK
 
-# The answers in sentences, with which a report begins.
+# The answers in sentences, with which a report without verdicts begins.
 
-MOST_JUDGES = 3
 WIN_RATE = "preference_win_rate"
-NO_FIGURE = -2.0  # below every correlation and kappa
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +42,10 @@ class Answer:
 
 
 def lede(result: Snapshot) -> list[Answer]:
-    """Return the answers that a report's labels allow."""
-    questions, epsilon = figures(result), result.definition.epsilon
-    answers = [answer for answer in (_people(questions),) if answer]
-    judges = in_order(questions, JUDGE)
-    if len(judges) > MOST_JUDGES:
-        judges = ranked(questions, judges)
-        answers += _ranking(questions, judges)
-    for judge in judges[:MOST_JUDGES]:
-        answers += [a for a in (_judge(questions, judge), _stand_in(questions, judge, epsilon)) if a]
-    if metric := _metric(questions):
-        answers.append(metric)
+    """Return how well people agree, and which system is preferred; empty if there are verdicts."""
+    if result.verdicts:
+        return []
+    answers = [answer for answer in (_people(figures(result)),) if answer]
     return [*answers, *_preferred(result)]
 
 
@@ -123,172 +111,6 @@ def _range(questions: Sequence[QuestionFigures]) -> str:
     return (
         f" Over {len(values)} questions, alpha runs from {number(low)} ({worst}) to {number(high)} ({best})."
     )
-
-
-def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
-    title, missed = f"{judge} with {crowd(questions).many}", None
-    for question in _by_importance(questions, judge):
-        statistic = question.headline
-        entry = question.with_people(statistic, judge)
-        if entry is not None and ok(entry):
-            text = f"{worded(statistic).name} on {question.title}, {_units(question, entry)}. "
-            text = _answered(question, judge) + text + _beside(question, statistic, judge)
-            return _answer(title, entry, worded(statistic).symbol, text)
-        entry = question.with_mean(judge)
-        if entry is not None and ok(entry):
-            text = _answered(question, judge) + _rank_sentence(question, judge, entry)
-            return _answer(title, entry, worded("spearman").symbol, text)
-        missed = missed or question.with_people(question.headline, judge) or entry
-    return _undefined(title, missed) if missed else None
-
-
-def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[str]:
-    """Sort judges by their figure on the leading question, highest first, those without it last."""
-    figure_by_judge = {judge: _figure(questions, judge) for judge in judges}
-    return sorted(
-        judges, key=lambda judge: -(entry.point if (entry := figure_by_judge[judge]) else NO_FIGURE)
-    )
-
-
-def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
-    """Return a judge's figure on the leading question: with people, else with their mean."""
-    question = leading_question([q for q in questions if q.people])
-    if question is None:
-        return None
-    entries = (question.with_people(question.headline, judge), question.with_mean(judge))
-    return next((entry for entry in entries if entry is not None and ok(entry)), None)
-
-
-def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
-    """Rank many judges on the leading question: the first few and the last, with a warning."""
-    with_figure = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
-    question = leading_question([q for q in questions if q.people])
-    if question is None or len(with_figure) < 2:
-        return []
-    first = [
-        f"{judge} {number(entry.point, 3)} ({interval(entry)})" for judge, entry in with_figure[:MOST_JUDGES]
-    ]
-    last, least = with_figure[-1]
-    text = (
-        f"On {question.title}, of {len(with_figure)} judges: {join_names(first)}; last is {last} with "
-        f"{number(least.point, 3)} ({interval(least)}). The first of many is flattered by the choice."
-    )
-    return [Answer(f"Which judge agrees with {question.crowd.many} most?", with_figure[0][0], "", text)]
-
-
-def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[QuestionFigures]:
-    first = leading_question([q for q in questions if q.people], judge)
-    rest = [q for q in questions if q is not first and q.people]
-    return [first, *rest] if first else rest
-
-
-def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
-    people, gap = question.people_beside(statistic, judge), question.gap(statistic, judge)
-    if people is None or gap is None or not ok(people) or not ok(gap):
-        return f"There are no two {question.crowd.many} on these items to compare it with."
-    people_name = question.crowd.many
-    people_sentence = (
-        f"{people_name.capitalize()} with each other reach {number(people.point, 3)} ({interval(people)}). "
-    )
-    return people_sentence + _verdict(gap, question.margin(statistic, judge), question.crowd)
-
-
-def _verdict(gap: Figure, margin: Figure | None, crowd_words: Crowd) -> str:
-    """Interpret the interval of a gap, for these people and for one more.
-
-    A mean over pairs has no margin, so its verdict says neither more nor less.
-    """
-    difference = f"{signed(gap.point)} ({interval(gap)})"
-    if gap.low is None or margin is None:
-        return f"The difference is {difference}."
-    comparison = direction(gap.point, gap.low, gap.high)
-    if comparison is None:
-        return f"No difference is shown: {difference}."
-    verdict = (
-        f"The judge agrees with {crowd_words.many} {comparison} than they do with each other: {difference}"
-    )
-    if beyond_one_more(gap.point, margin.value):
-        return f"{verdict}, and one more {crowd_words.one} would hardly differ as much."
-    return f"{verdict}; {unknown_of_one_more(len(gap.raters) - 1, crowd_words.many, crowd_words.one)}."
-
-
-def _rank_sentence(question: QuestionFigures, judge: str, entry: Figure) -> str:
-    samples = question.rater(judge).samples
-    answers = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
-    text = f"Rank correlation of {answers} with {_people_mean(question)} on {question.title}, "
-    return f"{text}{_units(question, entry)}."
-
-
-def _people_mean(question: QuestionFigures) -> str:
-    return f"the {question.crowd.own} mean" if len(question.people) > 1 else question.people[0]
-
-
-def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) -> Answer | None:
-    """Return the verdict of the alternative annotator test on the first question rated by several people."""
-    for question in _by_importance(questions, judge):
-        verdict, entry, advantage = (
-            question.stand_in(judge),
-            question.replacement(judge),
-            question.advantage(judge),
-        )
-        if verdict is None or entry is None:
-            continue
-        title = f"Can {judge} stand in for a {question.crowd.one}?"
-        answered, about = _answered(question, judge), f"on {question.title}"
-        if verdict.state == "cannot_say":
-            return Answer(title, "", "", f"{answered}Cannot say {about}: {verdict.why}.")
-        also = ""
-        if advantage is not None and ok(advantage):
-            also = f" Advantage probability {number(advantage.point, 3)} ({interval(advantage)})."
-        if verdict.state == "not_passed":
-            return Answer(title, "", "", f"{answered}Not passed {about}: {verdict.why}.{also}")
-        text = (
-            f"{answered}Passed {about}: by the alternative annotator test it can replace "
-            f"{replaced_text(entry, question.crowd)} (at least half is wanted), with a margin ε of "
-            f"{epsilon:g}.{_over_judges(question, judge)}{also}"
-        )
-        return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
-    return None
-
-
-def _answered(question: QuestionFigures, rater: str) -> str:
-    """Count the items rated by people that a rater answered if it left out many; else ''."""
-    counts = question.answered(rater)
-    if counts is None:
-        return ""
-    n, of = counts
-    items = units(question.data.item_kind, of, pooled=question.data.pooled)
-    verb = "gave" if question.data.pooled else "rated"
-    return f"{rater} answered {n:,} of the {items} that {question.crowd.many} {verb} ({percent(n / of)}). "
-
-
-def _over_judges(question: QuestionFigures, judge: str) -> str:
-    """Give the result of the test corrected over several judges."""
-    entry = question.corrected(judge)
-    if entry is None or not ok(entry):
-        return ""
-    passed = "passed" if entry.point >= 0.5 else "not shown"
-    return f" Corrected over the judges tested: {passed}, {n_replaceable(entry)} of {entry.n_raters - 1}."
-
-
-def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
-    """Return the metric that follows people best on the leading question, and the number of candidates."""
-    with_metrics = [q for q in questions if q.people and q.names(METRIC)]
-    question = leading_question(with_metrics)
-    if question is None:
-        return None
-    correlations = [(name, question.with_mean(name)) for name in question.names(METRIC)]
-    good = [(name, e) for name, e in correlations if e is not None and ok(e)]
-    if not good:
-        return None
-    name, entry = max(good, key=lambda pair: abs(pair[1].point))
-    flattery = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
-    falls = f" It falls where {question.crowd.many} rate higher." if entry.point < 0 else ""
-    text = (
-        f"{_answered(question, name)}Rank correlation of {name} with {_people_mean(question)} on "
-        f"{question.title}, {_units(question, entry)}.{falls}{flattery}"
-    )
-    return _answer(f"Does a metric follow {question.crowd.many}?", entry, worded("spearman").symbol, text)
 
 
 def headline_question(result: Snapshot) -> str:

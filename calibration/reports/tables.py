@@ -288,7 +288,7 @@ class View:
 
 Topic = Literal[
     "preferred",
-    "people-agree",
+    "humans-agree",
     "judge-agrees",
     "failures",
     "better",

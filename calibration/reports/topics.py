@@ -83,7 +83,7 @@ def _value(figure: Figure | None, symbol: str = "") -> tuple[str, str]:
 
 def _step_address(verdict: RaterVerdict, study: int | None, part: str) -> str:
     """Return the address where a verdict's next step is taken: a section, or a page of the study."""
-    sections = {"unanswered": "#unanswered", "guidelines": "#people-agree", "baselines": "#floor"}
+    sections = {"unanswered": "#unanswered", "guidelines": "#humans-agree", "baselines": "#floor"}
     if verdict.step in sections:
         return sections[verdict.step]
     if study is None or verdict.step == "none":
@@ -120,7 +120,7 @@ def topic_headings(result: Snapshot, names: Names) -> dict[Topic, TopicHeading]:
     judge = "the judge" if n_judges == 1 else "each judge" if n_judges else "each metric"
     titles: dict[Topic, tuple[str, str, MainResult]] = {
         "preferred": ("Which system is preferred?", "Preferences", _preferred),
-        "people-agree": (f"How well do {people} agree?", people.capitalize(), _people),
+        "humans-agree": (f"How well do {people} agree?", people.capitalize(), _people),
         "judge-agrees": (f"How well does {judge} agree with {people}?", "Agreement", _judges),
         "failures": (f"Where does {judge} fail?", "Failures", _weakest),
         "better": ("Which judge is better?", "Judges compared", _better),

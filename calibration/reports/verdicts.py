@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from annotation.kinds import KINDS
 from annotation.text.display import number, percent
 from calibration.ratings.definitions import Definition
 from calibration.reports.figures import worded
 from calibration.reports.snapshot import Figure, Question, RaterVerdict, Snapshot
-from calibration.reports.tables import CsvLine
+from calibration.reports.tables import CsvLine, Percent, Row, Table, tabulate
 from calibration.reports.wording import Crowd, interval
 from calibration.statistics import Ratings
 from calibration.statistics.core.engine import Result
@@ -93,6 +93,35 @@ def text_rows(result: Snapshot) -> list[list[str]]:
         ]
         for verdict in result.verdicts
     ]
+
+
+@dataclass(frozen=True)
+class Answered(Percent):
+    """The share of the items rated by people that a rater answered; it has no interval."""
+
+    bare: ClassVar[bool] = True
+
+
+def table(result: Snapshot) -> Table | None:
+    """Return the verdicts as a table with files of its own; None without verdicts."""
+    columns = [("agreement", "Agreement"), ("people", "People"), ("gap", "Gap"), ("answered", "Answered")]
+    rows: list[Row] = []
+    for verdict in result.verdicts:
+        n_clusters = verdict.agreement.n_clusters if verdict.agreement else 0
+        cells = [verdict.agreement, verdict.people, verdict.gap, _answered(verdict)]
+        compared = f"{verdict.rater}: {TITLES[verdict.state]}, by {worded(verdict.statistic).symbol}"
+        first = not rows or rows[-1].question != verdict.title
+        rows.append(Row(verdict.title, compared, verdict.n_answered, n_clusters, cells, first=first))
+    remarks = [f"{v.rater} on {v.title}: {v.sentence} {v.next_step}".strip() for v in result.verdicts]
+    return tabulate("verdicts", "Verdicts", columns, rows, remarks=remarks) if rows else None
+
+
+def _answered(verdict: RaterVerdict) -> Figure | None:
+    if not verdict.n_items:
+        return None
+    n_missing = verdict.n_items - verdict.n_answered
+    share = verdict.n_answered / verdict.n_items
+    return Answered("answered", share, raters=(verdict.rater,), n_items=verdict.n_items, n_missing=n_missing)
 
 
 def with_interval(figure: Figure | None, statistic: str) -> str:

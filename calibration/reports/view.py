@@ -30,6 +30,7 @@ from calibration.reports import (
     sentences,
     tables,
     unanswered,
+    verdicts,
 )
 from calibration.reports.figures import (
     HUMAN,
@@ -338,11 +339,12 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
 
 
 def keyed_tables(result: Snapshot) -> dict[str, tables.Table]:
-    """Return every table of a report by its key: of its files, of the page alone, and of papers."""
+    """Return every table of a report by its key: verdicts, tables of its files, of its page, of papers."""
     by_key: dict[str, tables.Table] = {}
     page_tables = (table for section in SECTIONS for table in section.page_tables(result))
     published = (paper.table for paper in paper_tables(result))
-    for table in chain(tables_of(result), page_tables, published):
+    decided = filter(None, [verdicts.table(result)])
+    for table in chain(decided, tables_of(result), page_tables, published):
         by_key.setdefault(table.key, table)
     return by_key
 
@@ -405,6 +407,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "topics": topics(result, names, params),
         "means": means(result),
         "papers": paper_tables(result),
+        "verdict_files": verdicts.table(result),
         "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
         "matrices": matrices(result) if params is None else [],
@@ -438,13 +441,13 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     by_topic: dict[Topic, TopicView] = {
         key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result, names).items()
     }
-    judged: Topic = "judge-agrees" if has_judges else "people-agree"
+    judged: Topic = "judge-agrees" if has_judges else "humans-agree"
     by_topic[judged].agreement.extend(agreement)
     if has_judges:
         of_people = [table for table in map(tables.of_people, agreement) if table.rows]
-        by_topic["people-agree"].agreement.extend(of_people)
+        by_topic["humans-agree"].agreement.extend(of_people)
     for chart, svg in _with_svg(_split_charts(result)[1]):
-        topic: Topic = "people-agree" if chart.key == "krippendorff_alpha" else judged
+        topic: Topic = "humans-agree" if chart.key == "krippendorff_alpha" else judged
         by_topic[topic].drawn.append((chart, svg))
     for section, views in sections(result, params):
         topic = judged if section.topic == "judge-agrees" else section.topic

@@ -87,13 +87,14 @@
   });
   window.addEventListener("hashchange", () => reveal(location.hash.slice(1))?.scrollIntoView());
   if (location.hash) reveal(location.hash.slice(1))?.scrollIntoView();
-  // The list of contents marks the section in view: the last whose beginning has passed the upper third.
+  // The list of contents marks the section in view: the last that begins in the upper third.
   const contents = document.querySelectorAll("[data-contents] a");
+  let followed = null;
   const mark = () => {
     const passed = [...contents].filter(
       ({ hash }) => document.getElementById(hash.slice(1))?.getBoundingClientRect().top < innerHeight / 3,
     );
-    const current = passed.at(-1) ?? contents[0];
+    const current = followed ?? passed.at(-1) ?? contents[0];
     for (const link of contents) {
       if (link !== current) link.removeAttribute("aria-current");
       else if (!link.hasAttribute("aria-current")) {
@@ -105,6 +106,12 @@
   };
   if (contents.length) {
     document.addEventListener("scroll", mark, { passive: true });
+    // A section that was just chosen is current, also where the page is too short to scroll to it.
+    contents[0].parentElement.addEventListener("click", ({ target }) => {
+      followed = target.closest("a");
+      mark();
+      setTimeout(() => (followed = null), 500);
+    });
     mark();
   }
   document.addEventListener("submit", (event) => {

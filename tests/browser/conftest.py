@@ -140,3 +140,8 @@ def session_of(user: User) -> str:
     client = Client()
     client.force_login(user)
     return str(client.cookies["concord_session"].value)
+
+
+def unfold(page: Page, name: str) -> None:
+    """Open a section of a report by its link in the list of contents."""
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name=name, exact=True).click()

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from annotation.corpora import splits
 from calibration.models import Gold
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, unfold
 from tests.calibration.world import World, world
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
@@ -40,15 +40,18 @@ def test_a_report_is_read_and_its_chart_downloaded(page_of, rea, rated: World) -
     page.get_by_role("link", name="talks").click()
     expect(page.get_by_role("heading", name="Does gpt agree with people?")).to_be_visible()
     expect(page.get_by_role("heading", name="How well do people agree?")).to_be_visible()
-    expect(page.get_by_role("img", name="Judge with people")).to_be_visible()
+    expect(page.get_by_role("img", name="Agreement with people")).to_be_visible()
+    expect(page.get_by_role("cell", name="gpt with people")).to_be_hidden()
+    unfold(page, "Agreement")
     expect(page.get_by_role("cell", name="gpt with people")).to_be_visible()
+    page.locator(".overview summary").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="SVG").first.click()
+        page.locator(".overview").get_by_role("link", name="SVG").click()
     assert Path(download.value.path()).read_text().startswith("<svg")
-    page.get_by_text("Download", exact=True).click()
+    page.locator(".pagehead").get_by_text("Download", exact=True).click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Markdown").click()
-    assert "Krippendorff" in Path(download.value.path()).read_text()
+        page.locator(".pagehead").get_by_role("link", name="Markdown").click()
+    assert "## Verdicts" in Path(download.value.path()).read_text()
     page.get_by_role("button", name="Recompute").click()
     expect(page.get_by_text("Nothing changed")).to_be_visible()
 
@@ -56,6 +59,7 @@ def test_a_report_is_read_and_its_chart_downloaded(page_of, rea, rated: World) -
 def test_the_turns_behind_a_figure_are_three_clicks_away(page_of, rea, rated: World) -> None:
     page = page_of(rea)
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    unfold(page, "Agreement")
     page.get_by_role("link", name="gpt with people").click()
     expect(page.get_by_role("heading", name="Quality: where gpt and the people differ")).to_be_visible()
     page.get_by_label("Compared with").select_option("ann")
@@ -70,6 +74,7 @@ def test_the_turns_behind_a_figure_are_three_clicks_away(page_of, rea, rated: Wo
 def test_the_turns_behind_a_figure_fit_a_phone(page_of, rea, rated: World) -> None:
     page = page_of(rea, viewport=PHONE, color_scheme="dark")
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    unfold(page, "People")
     page.get_by_role("link", name="2 people").click()
     expect(page.get_by_role("heading", name="Quality: where the people differ")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -80,6 +85,7 @@ def test_another_statistic_of_the_pairs_is_chosen_without_leaving_the_place(
 ) -> None:
     page = page_of(rea)
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    unfold(page, "Raters")
     table = page.get_by_role("region", name="Pairs on Quality")
     before = table.inner_text()
     page.get_by_label("Statistic").focus()
@@ -105,15 +111,17 @@ def test_two_judges_are_compared_and_held_against_a_key_question_by_question(
         rated.say(name, "right", [float((n + (n % (4 + place) == 0)) % 2) for n in range(24)], kind=kind)
     page = page_of(rea)
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    unfold(page, "Judges compared")
     compared = page.locator("#compared")
     compared.get_by_role("link", name="Right").click()
     expect(page.get_by_role("heading", name="Judges compared: Right")).to_be_visible()
     expect(compared.get_by_role("cell", name="gpt less llama").first).to_be_visible()
+    unfold(page, "Agreement")
     against = page.locator("#key")
     against.get_by_role("link", name="Right").click()
     expect(page.get_by_role("heading", name="Against the key: Right (answers)")).to_be_visible()
     expect(against.get_by_role("rowheader", name="majority")).to_be_visible()
-    against.get_by_text("Right: answers (rows) and ben (columns)").click()
+    against.get_by_text("Right: answers (rows) and ben (columns)", exact=True).click()
     expect(page.get_by_role("region", name="Right: answers (rows) and ben (columns)")).to_be_visible()
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -134,7 +142,22 @@ def test_a_report_is_walked_by_keyboard_with_the_focus_in_sight(page_of, rea, ra
             break
         reached.append(found)
     assert [text for _, text, style, width in reached if style == "none" or width < 1] == []
-    assert {"Skip to the content", "Download", "Recompute", "gpt with people"} <= {row[1] for row in reached}
+    texts = {row[1] for row in reached}
+    assert {"Skip to the content", "Download", "Recompute", "Failures"} <= texts
+    assert any(text.startswith("How well do people agree?") for text in texts)
+
+
+def test_where_a_judge_fails_is_read_with_its_answers_beside_peoples(page_of, rea, rated: World) -> None:
+    page = page_of(rea)
+    page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    unfold(page, "Failures")
+    table = page.get_by_role("region", name="Largest disagreements")
+    expect(table.get_by_role("columnheader", name="gpt")).to_be_visible()
+    expect(table.get_by_role("row")).to_have_count(6)
+    current = page.get_by_role("navigation", name="Contents").locator("[aria-current]")
+    expect(current).to_have_text("Failures")
+    table.get_by_role("link").first.click()
+    expect(page.locator(".turn.here")).to_be_visible()
 
 
 def test_test_is_opened_on_purpose_and_the_look_printed(page_of, rea, rated: World) -> None:

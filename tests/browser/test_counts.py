@@ -49,6 +49,7 @@ def test_counts_are_asked_for_by_condition_and_downloaded(page_of, rea, built: M
         page.get_by_role("link", name="JSON").click()
     found = json.loads(Path(download.value.path()).read_text())
     assert (found["rater"], found["strata"], found["by"]) == ("ann", "source", ["prompting"])
+    page.locator("figure").get_by_text("Download").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="SVG", exact=True).click()
     assert Path(download.value.path()).read_text().startswith("<svg")

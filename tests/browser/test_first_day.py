@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.people import links
-from tests.browser.conftest import PHONE, ready
+from tests.browser.conftest import PHONE, ready, unfold
 from tests.browser.people import enter, invited
 from tests.browser.working import work_off
 
@@ -89,7 +89,8 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
 
     page.goto(campaign)
     page.get_by_role("link", name="report", exact=True).click()
-    expect(page.get_by_text("among two people on Overall, 4 turns")).to_be_visible()
+    expect(page.get_by_text("How well do people agree?")).to_be_visible()
+    unfold(page, "Agreement")
     expect(page.get_by_role("rowheader", name="lnr@words").first).to_be_visible()
 
     page.goto(campaign)

@@ -20,7 +20,7 @@ from demo.fake_model.running import LocalServer, load
 from demo.fake_model.serving import FakeModel, Response
 from jobs.models import Run
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, unfold
 from tests.browser.pictures import Pictures
 from tests.browser.working import aside, work_off
 from tests.judges.helpers import finish
@@ -96,6 +96,7 @@ def test_a_model_writes_and_what_it_wrote_is_rated_and_counted(
     expect(page.get_by_role("heading", name="Corrected for the judge")).to_be_visible()
     pictures.take("counts", page, top="h2:text('Counts by behaviour')")
     page.goto(f"/studies/{study.pk}/report/")
+    unfold(page, "Tables")
     marked = page.get_by_role("columnheader", name="Marked by judge").first
     marked.scroll_into_view_if_needed()
     expect(marked).to_be_visible()

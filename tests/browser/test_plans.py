@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from calibration.studies import study_actions as studies
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, unfold
 from tests.calibration.test_plans import DIALOGUES, rated_world
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
@@ -36,7 +36,7 @@ def study():
 def test_a_study_is_planned_from_its_report(page_of, rea, study) -> None:
     page = page_of(rea)
     page.goto(f"/studies/{study.pk}/report/")
-    page.get_by_role("link", name="Plan", exact=True).click()
+    page.get_by_role("link", name="Plan more ratings", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("more double-rated dialogues")
     expect(page.get_by_label("Whose")).to_have_value("judge")
     expect(page.get_by_role("img", name="Expected width by number of dialogues")).to_be_visible()
@@ -68,6 +68,7 @@ def test_a_width_that_means_nothing_is_told(page_of, rea, study) -> None:
 def test_the_other_rule_of_a_threshold_is_a_click_away(page_of, rea, study) -> None:
     page = page_of(rea)
     page.goto(f"/studies/{study.pk}/report/")
+    unfold(page, "Calibration")
     expect(page.get_by_role("heading", name="Thresholds by best balanced accuracy")).to_be_visible()
     expect(page.get_by_role("img", name="Reliability of gauge on Polite")).to_be_visible()
     page.get_by_role("link", name="best MCC").click()

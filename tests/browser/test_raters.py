@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import factories
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, unfold
 from tests.calibration.world import World, world
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
@@ -36,6 +36,7 @@ def rated() -> World:
 def test_raters_are_shown_on_the_question_that_is_chosen(page_of, rea, rated: World) -> None:
     page = page_of(rea)
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    unfold(page, "Raters")
     page.get_by_label("Question that they answered").select_option(label="Another")
     page.locator("#raters").get_by_role("button", name="Show").click()
     expect(page.get_by_role("heading", name="How raters rate: Another")).to_be_visible()
@@ -48,6 +49,7 @@ def test_raters_are_shown_on_the_question_that_is_chosen(page_of, rea, rated: Wo
 def test_a_note_leads_to_its_turn(page_of, rea, rated: World) -> None:
     page = page_of(rea)
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    unfold(page, "Raters")
     notes = page.get_by_role("region", name="Turns with another behaviour")
     expect(notes.get_by_text("answers in another language")).to_be_visible()
     notes.get_by_role("link", name="d1/self/1").click()
@@ -57,6 +59,7 @@ def test_a_note_leads_to_its_turn(page_of, rea, rated: World) -> None:
 def test_raters_and_coverage_fit_a_phone(page_of, rea, rated: World) -> None:
     page = page_of(rea, viewport=PHONE, color_scheme="dark")
     page.goto(f"/corpora/{rated.corpus.pk}/report/")
+    unfold(page, "Raters")
     expect(page.get_by_role("heading", name="Coverage: Another, Tags")).to_be_visible()
     expect(page.get_by_role("heading", name="How raters rate: Quality")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -17,7 +17,9 @@ from annotation.corpora.import_file import import_path
 from annotation.models import Corpus
 from calibration.reports import charts, sentences, view
 from calibration.reports.figures import QuestionFigures, figures
+from calibration.reports.names import Names
 from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.topics import topic_headings
 from calibration.studies import study_actions as studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]
@@ -101,12 +103,10 @@ def test_unidentified_people_have_no_pairwise_statistic(report: dict[str, Any]) 
     assert any("Anonymous slots" in sentence for sentence in sentences.caveats(report))
 
 
-def test_the_answers_name_the_people_s_alpha_and_the_judge_s_correlation(report: dict[str, Any]) -> None:
-    people, judge = sentences.lede(report)
-    assert people.figure.startswith("α 0.")
-    assert "ratings in five anonymous slots on Overall" in people.text
-    assert judge.figure.startswith("ρ 0.")
-    assert "the mean of its five samples" in judge.text
+def test_the_summaries_name_the_people_s_alpha_and_the_judge_s_correlation(report: dict[str, Any]) -> None:
+    headings = topic_headings(report, Names())
+    assert "α 0." in headings["humans-agree"].result
+    assert "gpt-4, ρ 0." in headings["judge-agrees"].result
 
 
 def test_one_chart_shows_the_people_and_one_the_judge(report: dict[str, Any]) -> None:

@@ -185,7 +185,7 @@ def test_sections_follow_a_readers_questions_and_say_their_result_while_folded(
     page = shown(researcher, study)
     folds = re.findall(r'<details class="card fold" id="([\w-]+)"', page)
     assert folds == [
-        "people-agree",
+        "humans-agree",
         "judge-agrees",
         "failures",
         "better",

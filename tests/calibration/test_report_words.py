@@ -10,8 +10,10 @@ from django.urls import reverse
 
 from annotation.work import labels
 from calibration.reports import charts, sentences, tables
+from calibration.reports.names import Names
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.topics import topic_headings
 from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
@@ -50,6 +52,7 @@ def _simulated(*, judge: bool) -> World:
 
 def _said(result: Snapshot) -> str:
     answers = [f"{answer.title} {answer.text}" for answer in sentences.lede(result)]
+    answers += [f"{heading.title} {heading.result}" for heading in topic_headings(result, Names()).values()]
     rows = [row.compared for table in tables.agreement(result) for row in table.rows]
     drawn = [text for chart in charts.charts(result) for text in (chart.title, chart.axis, *chart.series)]
     return "\n".join([sentences.headline_question(result), *answers, *rows, *drawn])

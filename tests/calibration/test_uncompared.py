@@ -46,8 +46,10 @@ def test_one_person_and_a_metric_on_the_same_question_are_compared(built: World)
     built.say("ann", "quality", VALUES)
     built.say("bleu", "quality", VALUES, kind="metric")
     result = snapshot_of(_report(built))
-    (answer,) = sentences.lede(result)
-    assert answer.figure.startswith("ρ 1.000")
+    (verdict,) = result.verdicts
+    assert verdict.agreement is not None
+    assert verdict.statistic == "spearman"
+    assert verdict.agreement.value == pytest.approx(1.0)
     assert result.uncompared == ()
 
 
@@ -152,6 +154,5 @@ def test_every_form_says_what_was_not_compared(built: World, form: str) -> None:
 def test_a_judge_that_shares_no_item_with_people_is_said_to_share_none(built: World) -> None:
     built.say("ann", "quality", dict(zip(built.turns[:6], VALUES, strict=False)))
     built.say("gpt", "quality", dict(zip(built.turns[6:], VALUES, strict=False)), kind="judge")
-    (answer,) = sentences.lede(snapshot_of(_report(built)))
-    assert answer.title == "gpt with people"
-    assert answer.text == "No value: no item was rated by two of the raters."
+    (verdict,) = snapshot_of(_report(built)).verdicts
+    assert (verdict.rater, verdict.state, verdict.n_answered) == ("gpt", "cannot_say", 0)
