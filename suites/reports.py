@@ -284,7 +284,7 @@ def score_point(name: str, score: Result | Mapping[str, Any], *, is_baseline: bo
     """Return a score, a statistic or its plain data, as a row of a chart of scores."""
     figure = score.as_dict() if isinstance(score, Result) else score
     value, low, high = figure["value"], figure["low"], figure["high"]
-    return charts.Point(name, "", value, low, high, 0, 0, "", baseline=is_baseline)
+    return charts.Point(name, "", value, low, high, 0, 0, "", role="baseline" if is_baseline else "")
 
 
 def write_text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from calibration.reports.charts import Chart, Point, point_of
@@ -13,6 +13,8 @@ from calibration.reports.wording import Crowd, counted, join_names, units
 OVERVIEW = "overview"
 MOST_ROWS = 15
 """Most rows of the picture: more would not fit on one screen with the table of verdicts."""
+MOST_NAMED = 3
+"""Most questions measured otherwise that the caption names."""
 BASELINES = {
     "majority": "Always the most frequent answer",
     "median": "Always the median answer",
@@ -59,7 +61,7 @@ def overview(result: Snapshot) -> Chart | None:
             [
                 _basis(result, statistics[0], points, drawn),
                 *([f"{counted(n_left_out, 'more row')} in the sections below."] if n_left_out else []),
-                *_off_axis(result, statistics[0]),
+                *_off_axis(result, statistics[0], headings),
             ]
         ),
         top=1.0,
@@ -153,13 +155,14 @@ def _basis(result: Snapshot, statistic: str, points: Sequence[Point], refs: Coll
     return f"{name[:1].upper()}{name[1:]} on {amount}{lines if has_lines else ''}."
 
 
-def _off_axis(result: Snapshot, statistic: str) -> list[str]:
-    """Return a sentence per other statistic, which says whose agreement is measured by it."""
-    names: dict[str, list[str]] = {}
+def _off_axis(result: Snapshot, statistic: str, headings: Mapping[str, str]) -> list[str]:
+    """Return a sentence about the raters whose agreement is measured by another statistic, if any are."""
+    names: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:
         if verdict.statistic != statistic and ok(verdict.agreement):
-            names.setdefault(verdict.statistic, []).append(f"{verdict.rater} on {verdict.title}")
-    return [
-        f"Not on this axis, because measured by {worded(other).name}: {join_names(of_other)}."
-        for other, of_other in names.items()
-    ]
+            heading = headings.get(verdict.ref, verdict.title)
+            names.setdefault((heading, worded(verdict.statistic).name), []).append(verdict.rater)
+    texts = [f"{join_names(raters)} on {heading} ({other})" for (heading, other), raters in names.items()]
+    if len(texts) > MOST_NAMED:
+        texts = [*texts[:MOST_NAMED], f"{counted(len(texts) - MOST_NAMED, 'more question')}"]
+    return [f"Measured otherwise, in the sections below: {'; '.join(texts)}."] if texts else []

@@ -340,10 +340,10 @@ class _Case:
         step = f"Let it rate the rest, and have {self.crowd} check a sample."
         if self.evidence.kind == "metric":
             step = f"Use it to rank {self.items}: its values are on a scale of its own."
-        reasons = [self._as_good_as_people()]
+        explanation = [self._as_good_as_people()]
         if self.evidence.sign < 0:
-            reasons.append("It falls as their ratings rise.")
-        return Verdict("trust", tuple(reasons), step, "none")
+            explanation.append("It falls as their ratings rise.")
+        return Verdict("trust", tuple(explanation), step, "none")
 
     def _as_good_as_people(self) -> str:
         """Return how a trusted rater's agreement compares with that of people with each other."""

@@ -285,7 +285,13 @@ def test_raters_by_another_statistic_are_named_under_the_picture() -> None:
     chart = drawn(judged(verdict("v2", 0.58), metric))
     assert "USR" not in chart.series
     assert chart.caption.endswith(
-        "Not on this axis, because measured by Spearman’s rank correlation: USR on Quality."
+        "Measured otherwise, in the sections below: USR on Quality (Spearman’s rank correlation)."
+    )
+    tags = [
+        verdict(name, 0.3, ref=f"tag {n}", statistic="cohen_kappa") for n in range(5) for name in ("a", "b")
+    ]
+    assert drawn(judged(verdict("v2", 0.58), *tags)).caption.endswith(
+        "a and b on Tag 2 (Cohen’s kappa); 2 more questions."
     )
 
 

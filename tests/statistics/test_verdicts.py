@@ -61,6 +61,8 @@ def worse(value: float, half: float) -> dict[str, Result]:
 
 CASES = [
     ({}, "trust", "none", "about as well as they agree with each other (κ 0.58 against 0.62)"),
+    (worse(-0.05, 0.03), "trust", "none", "less than they agree with each other, but by less than 0.15"),
+    (worse(0.1, 0.05), "trust", "none", "better than they agree with each other (κ 0.72 against 0.62)"),
     ({"n_people": 1}, "cannot_say", "more_people", "Only one person rated these turns"),
     ({"n_people": 0}, "cannot_say", "more_people", "No person rated these turns"),
     ({"n_answered": 0}, "cannot_say", "unanswered", "none of the 400 turns that people rated"),
@@ -137,6 +139,11 @@ def test_a_study_sets_what_must_hold() -> None:
     assert decide(narrow, VerdictRule(gap=0.2)).state == "trust"
     passed = StandIn("gpt", "passed", ())
     assert decide(replace(narrow, stand_in=passed), VerdictRule(alternative_test="enough")).state == "trust"
+    wide = evidence(**worse(-0.05, 0.2), stand_in=passed)
+    assert (
+        "passes the alternative annotator test"
+        in decide(wide, VerdictRule(alternative_test="enough")).sentence
+    )
     failed = StandIn("gpt", "not_passed", ("its winning rate is below 0.5",))
     needed = VerdictRule(alternative_test="needed")
     assert decide(evidence(stand_in=passed), needed).state == "trust"
@@ -193,7 +200,8 @@ def test_trust_is_given_only_where_every_condition_holds_and_every_number_is_a_f
             assert enough
             assert given.constant or agreement.high < 0 or (gap.high < 0 and gap.value < -given.margin)
         numbers = {abs(x) for s in (gap, agreement, among) for x in (s.value, s.low, s.high)} | {
-            rule.agreement
+            rule.agreement,
+            rule.gap,
         }
         counts = {given.n_people, given.n_clusters, given.n_events, n, 400, 400 - n, 10, 20, 2}
         for text in re.findall(r"\d+(?:\.\d+)?", " ".join(verdict.reasons)):
