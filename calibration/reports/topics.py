@@ -255,7 +255,12 @@ def _levels(result: Snapshot, questions: Sequence[QuestionFigures], names: Names
 
 def _tables(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
     published = dict.fromkeys(f"{paper.paper} {paper.number}" for paper in paper_tables(result))
-    return ", ".join([*published, *(["prevalence"] if result.prevalence else [])])
+    others = {
+        "prevalence": bool(result.prevalence),
+        "means over pairs": any("_mean_" in figure.name for q in result.questions for figure in q.gaps),
+        "intraclass correlations": any(q.f_intervals for q in result.questions),
+    }
+    return ", ".join([*published, *(name for name, is_included in others.items() if is_included)])
 
 
 def _method(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:

@@ -398,7 +398,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "result": result,
         "heading": sentences.headline_question(result) if report.study.automatic else report.study.name,
         "verdicts": verdict_table(snapshot_of(report), names, study=study, part=report.part),
-        "answers": [] if result.verdicts else sentences.lede(result),
+        "answers": sentences.lede(result),
         "cautions": cautions[:MOST_CAUTIONS],
         "other_cautions": cautions[MOST_CAUTIONS:],
         "overview": _overview(result),
