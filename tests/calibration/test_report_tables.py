@@ -171,6 +171,19 @@ def test_a_table_file_holds_the_figures_unrounded(researcher: Client, everything
     ]
 
 
+def test_the_verdicts_are_a_table_with_files(researcher: Client, everything: Report) -> None:
+    verdicts = snapshot_of(everything).verdicts
+    assert verdicts
+    rows = json.loads(_read(researcher, everything, "verdicts", "json"))["rows"]
+    assert [row["row"] for row in rows] == [verdict.title for verdict in verdicts]
+    for row, verdict in zip(rows, verdicts, strict=True):
+        assert row["compared"].startswith(f"{verdict.rater}: ")
+        agreement = row["figures"].get("agreement")
+        assert (agreement and agreement["value"]) == (verdict.agreement and verdict.agreement.value)
+        assert row["figures"]["answered"]["value"] == verdict.n_answered / verdict.n_items
+    assert verdicts[0].sentence in json.loads(_read(researcher, everything, "verdicts", "json"))["remarks"][0]
+
+
 def test_a_key_that_no_table_has_is_not_found(researcher: Client, everything: Report) -> None:
     for key, form in (("agreement-scales", "exe"), ("unknown", "csv")):
         address = reverse("report-table", args=[everything.study_id, key, form])
