@@ -144,24 +144,24 @@ def _comparison(context: Context, row: Row, baseline: Row) -> Comparison:
     own, reference = _scores(row), _scores(baseline)
     most = _most(own)
     family_of = {(decision.scenario, decision.point): decision.family for decision in baseline.decisions}
-    families: list[str] = []
+    families = [family_of[point] for point in reference for _ in range(most)]
     own_scores: list[float | None] = []
-    baseline_scores: list[list[float | None]] = []
-    for point, others in reference.items():
+    for point in reference:
         scores = own.get(point, [])
         own_scores += [*scores, *[None] * (most - len(scores))]
-        families += [family_of[point]] * most
-        baseline_scores += [others] * most
     n_missing = sum(score is None for score in own_scores)
     reason = WAITS if own else NO_DECISION if reference else NO_PROBE
 
     def mean(missing: float) -> Result:
         """Return the mean with missing scores of the row as `missing`, of the baseline as the opposite."""
         first = np.array([missing if score is None else score for score in own_scores])
-        second = np.array([_mean_with(scores, 1 - missing) for scores in baseline_scores])
+        second = np.repeat([_mean_with(scores, 1 - missing) for scores in reference.values()], most)
         return _mean(context, families, first - second, n_missing, reason)
 
-    return Comparison(baseline.name, mean(np.nan), mean(0.0), mean(1.0))
+    observed = mean(np.nan)
+    if n_missing or any(None in scores for scores in reference.values()):
+        return Comparison(baseline.name, observed, mean(0.0), mean(1.0))
+    return Comparison(baseline.name, observed, observed, observed)
 
 
 def _mean_with(scores: Sequence[float | None], missing: float) -> float:
