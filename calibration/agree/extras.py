@@ -222,7 +222,7 @@ def repeats(ratings: Ratings, samples: Ratings, plan: Plan) -> list[Block]:
             right = right_answers(ratings, name)
             repeated = repeats_of(samples.take(mine), name, "samples", reference=right, plan=plan)
             entries = tuple(Entry(figure, (name,)) for figure in repeated.figures)
-            heading = f"How alike {name} answers, {repeated.n_answers} samples of an item"
+            heading = f"How consistently {name} answers, {repeated.n_answers} samples of an item"
             blocks.append(Block(heading, entries, note=REPEATED))
     return blocks
 

@@ -378,7 +378,7 @@ def report_file(request: Request, pk: int, form: str) -> HttpResponse:
     return HttpResponse(rendering.write(newest), content_type=rendering.media_type)
 
 
-class ReportTableSerializer(Plain):
+class StudyTableSerializer(Plain):
     """A table of a report: its key, under which its files are, and its title."""
 
     key = serializers.CharField()
@@ -392,7 +392,7 @@ class SnapshotSerializer(PartSerializer):
 
 
 @api.get(
-    ReportTableSerializer(many=True),
+    StudyTableSerializer(many=True),
     SnapshotSerializer,
     permission=IsStudyResearcher,
 )
