@@ -8,7 +8,7 @@ again where it is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -786,16 +786,6 @@ def snapshot_of(report: Report) -> Snapshot:
     if snapshot is None:
         snapshot = vars(report)[READ] = _read(report.result, is_readable(report))
     return snapshot
-
-
-def remove_notes(report: Report) -> None:
-    """Remove the raters' notes about items from a loaded report; its row stays as it is.
-
-    They are a snapshot's only texts about single items. Raises OlderFormat as `snapshot_of` does.
-    """
-    snapshot = snapshot_of(report)
-    coverage = tuple(replace(table, notes=()) for table in snapshot.coverage)
-    vars(report)[READ] = replace(snapshot, coverage=coverage)
 
 
 def _read(stored: dict[str, Any], readable: bool) -> Snapshot:

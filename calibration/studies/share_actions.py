@@ -25,7 +25,7 @@ from annotation.people.participants import count_try
 from calibration.errors import CalibrationError, OlderFormat, ShareRefused
 from calibration.models import MOST_SHARED_DAYS, Report, ReportShare, ReportShareView, Study
 from calibration.reports.figures import QuestionFigures, figures, label
-from calibration.reports.snapshot import remove_notes, snapshot_of
+from calibration.reports.snapshot import READ, snapshot_of
 from calibration.reports.tables import PEOPLE
 from calibration.reports.view import looks
 from calibration.statistics import RatingError
@@ -128,7 +128,7 @@ def open_share(token: str, address: str) -> ReportShare:
     except OlderFormat:
         raise ShareRefused(OUTDATED) from None
     if not share.allows_transcripts:
-        remove_notes(share.report)
+        _remove_notes(share.report)
     ReportShareView.objects.create(share=share)
     return share
 
@@ -267,3 +267,13 @@ def shown_disagreements(share: ReportShare) -> list[ShownDisagreements]:
         if rows:
             shown.append(ShownDisagreements(part["question"], part["judge"], part["differ"], rows))
     return shown
+
+
+def _remove_notes(report: Report) -> None:
+    """Remove the raters' notes about items from a loaded report; its row stays as it is.
+
+    They are a snapshot's only texts about single items. Raises OlderFormat as `snapshot_of` does.
+    """
+    snapshot = snapshot_of(report)
+    coverage = tuple(replace(table, notes=()) for table in snapshot.coverage)
+    vars(report)[READ] = replace(snapshot, coverage=coverage)

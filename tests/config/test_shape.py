@@ -42,8 +42,8 @@ def lines_of(folder: str, ending: str) -> dict[str, int]:
     return {path.name: len(path.read_text().splitlines()) for path in files}
 
 
-def test_style_sheets_stay_under_1500_formatted_lines() -> None:
-    assert sum(lines_of("css", "*.css").values()) <= 1500
+def test_style_sheets_stay_under_1650_formatted_lines() -> None:
+    assert sum(lines_of("css", "*.css").values()) <= 1650
 
 
 def test_a_script_stays_under_400_formatted_lines() -> None:
