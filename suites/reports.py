@@ -536,7 +536,7 @@ STATES: dict[str, VerdictState] = {
 
 def verdict_row(
     title: str,
-    by: str,
+    system: str,
     verdict: Verdict,
     figures: Sequence[tuple[str, str]],
     addresses: Mapping[Step, str],
@@ -547,7 +547,7 @@ def verdict_row(
     """
     return VerdictRow(
         title,
-        by,
+        system,
         STATES[verdict.state],
         tuple(figures),
         verdict.sentence,

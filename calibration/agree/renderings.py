@@ -12,7 +12,7 @@ from annotation.text import display
 from calibration.agree import levels
 from calibration.agree.levels import STAR, StratumTable
 from calibration.agree.ratings_file import RatingsFile
-from calibration.agree.report import Block, Section, interval, number, plain, title_of
+from calibration.agree.report import Block, Section, interval, number, plain, title_of, verdict_sentences
 from calibration.renderings import csv_text, escaped, fitted
 from calibration.reports.renderings import LATEX_NEEDS, latex_float
 from calibration.reports.snapshot import Figure
@@ -75,17 +75,24 @@ def _figure_of_text(figure: Figure | None) -> str:
 def _section_of_text(name: str, section: Section) -> list[str]:
     heading = plain(f"{name}: {section.title}" if section.title else name)
     lines = [heading, "=" * min(len(heading), WIDTH), ""]
+    if section.verdicts:
+        lines += ["Verdicts", *_bullets(verdict_sentences(section.verdicts)), ""]
     lines += [*_wrapped(section.answers), "", *_wrapped(section.facts), ""]
     for block in section.blocks:
         lines += [*_block_of_text(block), ""]
     if section.limits:
-        lines.append("Limitations")
-        for limit in section.limits:
-            lines += textwrap.wrap(plain(limit), WIDTH, initial_indent="  * ", subsequent_indent="    ")
-        lines.append("")
+        lines += ["Limitations", *_bullets(section.limits), ""]
     if section.interval_method:
         lines += textwrap.wrap(f"Intervals: {section.interval_method}.", WIDTH)
     return [*lines, ""]
+
+
+def _bullets(sentences: Iterable[str]) -> list[str]:
+    return [
+        line
+        for sentence in sentences
+        for line in textwrap.wrap(plain(sentence), WIDTH, initial_indent="  * ", subsequent_indent="    ")
+    ]
 
 
 def _wrapped(sentences: Iterable[str]) -> list[str]:
@@ -278,7 +285,9 @@ def page(title: str, body: str, style: str = "") -> str:
 
 def _section(section: Section) -> str:
     heading = f"<h2>{escape(section.title)}</h2>" if section.title else ""
-    parts = [heading, *(f'<p class="answer">{escape(s)}</p>' for s in section.answers)]
+    verdicts = "".join(f"<li>{escape(line)}</li>" for line in verdict_sentences(section.verdicts))
+    parts = [heading, f"<h3>Verdicts</h3><ul>{verdicts}</ul>" if verdicts else ""]
+    parts += [f'<p class="answer">{escape(s)}</p>' for s in section.answers]
     parts += [f'<p class="fact">{escape(fact)}</p>' for fact in section.facts]
     parts += [_block(block) for block in section.blocks]
     if section.limits:

@@ -542,7 +542,7 @@ def section_of(
         ratings=ratings,
         analysis=analysis,
         facts=(*_facts(ratings, cluster), *left_out_of(analysis), *facts),
-        answers=(*verdict_sentences(verdicts), *answers_of(ratings, analysis)),
+        answers=answers_of(ratings, analysis),
         blocks=(*_blocks(analysis), *more),
         limits=_limits(ratings, analysis, cluster),
         verdicts=tuple(verdicts),

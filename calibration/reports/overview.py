@@ -36,18 +36,24 @@ def overview(result: Snapshot) -> Chart | None:
     for verdict in result.verdicts:
         verdicts.setdefault(verdict.ref, []).append(verdict)
     has_value = {ref: any(ok(v.agreement) for v in of_ref) for ref, of_ref in verdicts.items()}
-    refs = sorted(verdicts, key=lambda ref: (leading is None or ref != leading.data.ref, not has_value[ref]))
+    pooled = {question.data.ref for _, question in questions if question.data.pooled}
+    first = leading.data.ref if leading else ""
+    refs = [ref for ref in verdicts if has_value[ref]]
+    refs.sort(key=lambda ref: (ref != first, ref not in pooled))
     statistics = [v.statistic for ref in refs for v in verdicts[ref] if ok(v.agreement)]
     if not statistics:
         return None
+    is_kappa = _is_kappa(statistics[0])
     headings, humans = {question.data.ref: heading for heading, question in questions}, crowd(figures(result))
     groups: dict[str, list[Point]] = {}
     for ref in refs:
-        on_axis = [verdict for verdict in verdicts[ref] if verdict.statistic == statistics[0]]
+        on_axis = [v for v in verdicts[ref] if _is_kappa(v.statistic) == is_kappa]
         if on_axis:
             heading = headings.get(ref, on_axis[0].title)
             groups[ref] = _rows(result, heading, on_axis, humans)
     drawn = _fitting(groups)
+    drawn_verdicts = [v for ref in drawn for v in verdicts[ref] if ok(v.agreement)]
+    axis = _axis_name({v.statistic for v in drawn_verdicts if _is_kappa(v.statistic) == is_kappa})
     points = [point for group in drawn.values() for point in group]
     heading, level = points[0].question, f"{result.definition.plan.level:.0%}"
     others = f" and {counted(len(drawn) - 1, 'more question')}" if len(drawn) > 1 else ""
@@ -55,17 +61,29 @@ def overview(result: Snapshot) -> Chart | None:
     return Chart(
         OVERVIEW,
         f"Agreement with {humans.many}: {heading}{others}",
-        f"{worded(statistics[0]).name}, {level} interval over dialogues",
+        f"{axis}, {level} interval over dialogues",
         tuple(points),
         caption=" ".join(
             [
-                _basis(result, statistics[0], points, drawn),
+                _basis(result, axis, points, drawn),
                 *([f"{counted(n_left_out, 'more row')} in the sections below."] if n_left_out else []),
-                *_off_axis(result, statistics[0], headings),
+                *_off_axis(result, headings, is_kappa=is_kappa),
             ]
         ),
         top=1.0,
     )
+
+
+def _is_kappa(statistic: str) -> bool:
+    """Whether a statistic shares the axis of kappas: weighted and unweighted ones do."""
+    return statistic.startswith("cohen_kappa")
+
+
+def _axis_name(statistics: Collection[str]) -> str:
+    """Return the name of the quantity on the axis."""
+    if len(statistics) > 1:
+        return f"{worded('cohen_kappa').name} (quadratic weights on ordered scales)"
+    return worded(next(iter(statistics))).name
 
 
 def _rows(result: Snapshot, heading: str, verdicts: Sequence[RaterVerdict], humans: Crowd) -> list[Point]:
@@ -137,7 +155,7 @@ def _fitting(groups: dict[str, list[Point]]) -> dict[str, list[Point]]:
     return drawn
 
 
-def _basis(result: Snapshot, statistic: str, points: Sequence[Point], refs: Collection[str]) -> str:
+def _basis(result: Snapshot, name: str, points: Sequence[Point], refs: Collection[str]) -> str:
     """Return the caption's first sentence: statistic, items, interval and dialogues."""
     with_value = [point for point in points if point.value is not None]
     questions = [question for question in result.questions if question.ref in refs]
@@ -150,16 +168,15 @@ def _basis(result: Snapshot, statistic: str, points: Sequence[Point], refs: Coll
     span = "" if len(clusters) == 1 else f"{clusters[0]:,} to "
     lines = f"; lines are {result.definition.plan.level:.0%} intervals over {span}{dialogues}"
     has_lines = any(point.low is not None for point in with_value)
-    name = worded(statistic).name
     amount = items if least == most else f"{least:,} to {items}"
     return f"{name[:1].upper()}{name[1:]} on {amount}{lines if has_lines else ''}."
 
 
-def _off_axis(result: Snapshot, statistic: str, headings: Mapping[str, str]) -> list[str]:
+def _off_axis(result: Snapshot, headings: Mapping[str, str], *, is_kappa: bool) -> list[str]:
     """Return a sentence about the raters whose agreement is measured by another statistic, if any are."""
     names: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:
-        if verdict.statistic != statistic and ok(verdict.agreement):
+        if _is_kappa(verdict.statistic) != is_kappa and ok(verdict.agreement):
             heading = headings.get(verdict.ref, verdict.title)
             names.setdefault((heading, worded(verdict.statistic).name), []).append(verdict.rater)
     texts = [f"{join_names(raters)} on {heading} ({other})" for (heading, other), raters in names.items()]

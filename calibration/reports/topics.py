@@ -24,7 +24,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
-from calibration.reports.names import Names
+from calibration.reports.names import Names, key_of
 from calibration.reports.papers import paper_tables
 from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
@@ -90,9 +90,9 @@ def _step_address(verdict: RaterVerdict, study: int | None, part: str) -> str:
         return ""
     params = {"part": part} if part == "test" else {}
     if verdict.step == "disagreements":
-        params |= {"question": verdict.ref, "a": verdict.rater, "b": PEOPLE}
+        params |= {"question": verdict.ref, "a": key_of(verdict.rater), "b": PEOPLE}
         return f"{reverse('report-items', args=[study])}?{urlencode(params)}"
-    params |= {"goal": "width", "question": verdict.ref, "rater": verdict.rater}
+    params |= {"goal": "width", "question": verdict.ref, "rater": key_of(verdict.rater)}
     return f"{reverse('plan', args=[study])}?{urlencode(params)}"
 
 

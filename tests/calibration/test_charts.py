@@ -287,12 +287,19 @@ def test_raters_by_another_statistic_are_named_under_the_picture() -> None:
     assert chart.caption.endswith(
         "Measured otherwise, in the sections below: USR on Quality (Spearman’s rank correlation)."
     )
-    tags = [
-        verdict(name, 0.3, ref=f"tag {n}", statistic="cohen_kappa") for n in range(5) for name in ("a", "b")
+    scores = [
+        verdict(name, 0.3, ref=f"score {n}", statistic="spearman") for n in range(5) for name in ("a", "b")
     ]
-    assert drawn(judged(verdict("v2", 0.58), *tags)).caption.endswith(
-        "a and b on Tag 2 (Cohen’s kappa); 2 more questions."
+    assert drawn(judged(verdict("v2", 0.58), *scores)).caption.endswith(
+        "a and b on Score 2 (Spearman’s rank correlation); 2 more questions."
     )
+
+
+def test_kappas_of_tags_and_of_scales_share_an_axis() -> None:
+    tag = verdict("a", 0.3, ref="tag", statistic="cohen_kappa")
+    chart = drawn(judged(verdict("v2", 0.58), tag))
+    assert chart.questions == ["Quality", "Tag"]
+    assert chart.axis.startswith("Cohen’s kappa (quadratic weights on ordered scales)")
 
 
 def test_a_rater_without_a_figure_says_why_and_one_person_has_no_row() -> None:

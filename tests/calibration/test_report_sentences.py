@@ -528,7 +528,10 @@ def majority_of_people(facts: Facts, ties: str) -> bool:
 
 def read_as_an_answer(facts: Facts, link: str, ref: str) -> bool:
     """Whoever answers a linked question takes part in the one that it is linked to."""
-    return bool(facts.answers[link]) and set(facts.answers[link]) <= set(facts.answers[ref])
+    by_title = {q.title: q.ref for r in facts.result.answered for q in r.questions}
+    by_title |= {question.title: question.ref for question in facts.result.questions}
+    linked, target = (by_title.get(text) or text.rpartition("(")[2].rstrip(")") for text in (link, ref))
+    return bool(facts.answers[linked]) and set(facts.answers[linked]) <= set(facts.answers[target])
 
 
 def preferred(facts: Facts) -> bool:
@@ -727,7 +730,10 @@ RULES: list[tuple[str, Callable[..., bool]]] = [
     (rf"A panel answers an item that at least {N} of its members answered\. .+", panel_of),
     (rf"The reference is the majority of people\.(?: .+ \(up to {N} items\)\.)?", majority_of_people),
     (r"Which system is preferred\?", preferred),
-    (r"(\S+) is read as an answer to (\S+), .+", read_as_an_answer),
+    (
+        r"(.+) is read as an answer to (.+), (?:by order only|on the same scale|.+ read linearly as .+)",
+        read_as_an_answer,
+    ),
     (
         rf"{VALUE}% — (\S+) has the highest win rate of {N} systems, by the votes of people on {N} pairs\.",
         highest_win_rate,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
-from annotation.models import Label
+from annotation.models import Label, Rater
 from calibration.ratings import definitions
 from calibration.ratings.definitions import DefinitionError
 from calibration.reports.renderings import RENDERINGS
@@ -97,3 +101,20 @@ def test_a_study_with_a_stricter_rule_has_another_verdict_and_another_hash(tagge
     assert states[1]["good"] == "cannot_say"
     assert reports[0].inputs_hash != reports[1].inputs_hash
     assert snapshot_of(reports[1]).definition.verdict.clusters == 60
+
+
+def test_the_links_of_verdicts_lead_to_their_next_step_under_the_rater_s_own_name(
+    tagged: World, researcher: Client
+) -> None:
+    Rater.objects.filter(name="guess").update(short_name="Dice v1")
+    study = studies.automatic(corpus=tagged.corpus)
+    studies.compute(study=study, part="all", by=None)
+    page = researcher.get(reverse("report", args=[study.pk])).content.decode()
+    table = page.split('id="verdicts"', 1)[1].split("</table>")[0]
+    assert "Dice v1" in table
+    links = [html.unescape(href) for href in re.findall(r'href="([^"]+)"', table)]
+    assert any("report/items" in link and "a=guess" in link for link in links), links
+    assert all(researcher.get(link).status_code == 200 for link in links if link.startswith("/"))
+    crumbs = re.search(r'href="(/corpora/[^"]+)"', page)
+    assert crumbs
+    assert researcher.get(crumbs.group(1)).status_code == 200

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from calibration.statistics.verdicts import TITLES as STATES
 from tests.calibration.report_shapes import FIGURES
 
 pytestmark = pytest.mark.shared
@@ -42,8 +43,13 @@ class Told:
         question = stored["statistics"][-1]["question"]
         self.statistics = [s for s in stored["statistics"] if s["question"] == question]
         self.verdicts = {v["rater"]: v for v in stored["stand_in"] if v.get("question", question) == question}
-        section = printed[0][printed[0].rindex("\n====") :]
-        self.answers = " ".join(section.partition("\n\n")[2].partition("\n\n")[0].split())
+        section = printed[0][printed[0].rindex("\n====") :].partition("\n\n")[2]
+        self.verdict_lines = ""
+        if section.startswith("Verdicts\n"):
+            lines, _, section = section.partition("\n\n")
+            self.verdict_lines = " ".join(lines.split())
+        self.printed_verdicts = [v for v in stored["verdicts"] if v["question"] == question]
+        self.answers = " ".join(section.partition("\n\n")[0].split())
         with path.open() as file:
             rows = [row for row in csv.DictReader(file) if row["question"] == question]
         self.rows = rows
@@ -192,6 +198,11 @@ RULES = (
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_sentence_of_agree_holds(name: str, shared_data: Path) -> None:
     told = Told(shared_data.parent / "cases" / "figures" / f"{name}.csv", FIGURES[name])
+    for verdict in told.printed_verdicts:
+        state = STATES[verdict["state"]]
+        text = f"* {verdict['rater']}: {state}. {' '.join(verdict['reasons'])} {verdict['next']}".rstrip()
+        assert text in told.verdict_lines
+    assert told.verdict_lines.count("* ") == len(told.printed_verdicts)
     rest = told.answers
     while rest:
         matches = [(found, rule) for pattern, rule in RULES if (found := re.match(pattern, rest))]

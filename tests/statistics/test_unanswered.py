@@ -237,7 +237,7 @@ def test_what_has_no_proven_bound_says_so() -> None:
     ratings = Ratings.from_matrix(_world(1, [0.0, 1], people=2), level="binary", kinds=ratings.kinds)
     found = bounds_of(ratings, 2, statistics=["precision", "mcc"])
     assert found is not None
-    assert dict(found.unbounded) == {"precision": "beside several people it is a mean over pairs of raters"}
+    assert dict(found.unbounded) == {"precision": "with several people it is a mean over pairs of raters"}
 
 
 def test_who_answered_everything_asked_has_no_bounds() -> None:
