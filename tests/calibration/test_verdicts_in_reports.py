@@ -113,7 +113,7 @@ def test_the_links_of_verdicts_lead_to_their_next_step_under_the_rater_s_own_nam
     table = page.split('id="verdicts"', 1)[1].split("</table>")[0]
     assert "Dice v1" in table
     links = [html.unescape(href) for href in re.findall(r'href="([^"]+)"', table)]
-    assert any("report/items" in link and "a=guess" in link for link in links), links
+    assert any("/items/?" in link and "a=guess" in link for link in links), links
     assert all(researcher.get(link).status_code == 200 for link in links if link.startswith("/"))
     crumbs = re.search(r'href="(/corpora/[^"]+)"', page)
     assert crumbs
