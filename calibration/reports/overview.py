@@ -12,7 +12,9 @@ from calibration.reports.wording import Crowd, counted, join_names, units
 
 OVERVIEW = "overview"
 MOST_ROWS = 15
-"""Most rows of the picture: more would not fit on one screen with the table of verdicts."""
+"""Most rows of the leading question in the picture."""
+MOST_WITH_OTHERS = 8
+"""Most rows of the picture with further questions: more do not fit on one screen with the verdicts."""
 MOST_NAMED = 3
 """Most questions measured otherwise that the caption names."""
 BASELINES = {
@@ -27,8 +29,8 @@ BASELINES = {
 def overview(result: Snapshot) -> Chart | None:
     """Return the agreement with people that the verdicts rest on, per question; None without a figure.
 
-    The leading question comes first, and its statistic is that of the axis. Rows beyond `MOST_ROWS` are
-    counted in the caption.
+    The leading question comes first, and its statistic is that of the axis. Rows that do
+    not fit on one screen are counted in the caption.
     """
     questions = label(figures(result))
     leading = leading_question([question for _, question in questions])
@@ -148,7 +150,7 @@ def _fitting(groups: dict[str, list[Point]]) -> dict[str, list[Point]]:
         if not drawn and len(rows) > MOST_ROWS:
             last = [row for row in rows[-1:] if row.role == "baseline"]
             fitting = [*rows[: MOST_ROWS - len(last)], *last]
-        if n_rows + len(fitting) > MOST_ROWS:
+        if drawn and n_rows + len(fitting) > MOST_WITH_OTHERS:
             break
         drawn[ref] = fitting
         n_rows += len(fitting)
