@@ -170,12 +170,20 @@ def as_csv(entries: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMN
 
 
 def as_latex(name: str, sections: Sequence[Section], tables: Sequence[Table] = ()) -> str:
-    """Return the tables, then one captioned table per block, with the packages that they need."""
+    """Return the tables, then each section's verdicts and one captioned table per block.
+
+    A comment names the packages that they need.
+    """
     out = ["% needs \\usepackage{booktabs,longtable}"] if sections else []
     out += [LATEX_NEEDS] if tables else []
     for table in tables:
         out += [*latex_float(table), ""]
     for section in sections:
+        if lines := verdict_sentences(section.verdicts):
+            heading = f"Verdicts, {section.title or name}"
+            out += [rf"\paragraph{{{escaped(heading)}}}", r"\begin{itemize}"]
+            out += [rf"\item {escaped(line)}" for line in lines]
+            out += [r"\end{itemize}", ""]
         for block in section.blocks:
             title = f"{name}{': ' + section.title if section.title else ''}. {block.heading}"
             out += _table(title, block)

@@ -55,6 +55,10 @@ def test_what_agree_prints_compiles(compiled: Compiled, tmp_path: Path) -> None:
     given = ["--scale", "binary", "--values", "0,1", "--resamples", "20", "--table7", "--latex"]
     call_command("agree", str(file), *given, stdout=out)
     compiled(out.getvalue(), packages="booktabs,graphicx")
+    out = io.StringIO()
+    call_command("agree", str(file), *(option for option in given if option != "--table7"), stdout=out)
+    assert r"\item gpt\_4\%: Cannot say yet." in out.getvalue()
+    compiled(out.getvalue(), packages="booktabs,longtable")
 
 
 def test_tables_by_level_compile(compiled: Compiled, tmp_path: Path) -> None:
