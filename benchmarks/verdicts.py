@@ -20,14 +20,15 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from calibration.statistics import Plan, Ratings
+from calibration.statistics import Plan, Ratings, analyse
 from calibration.statistics.core.ratings import Floats
-from calibration.statistics.verdicts import TITLES, VerdictRule, decide, evidence_of
+from calibration.statistics.replacement import JUDGE_TESTS, StandIn
+from calibration.statistics.verdicts import TITLES, AlternativeTest, VerdictRule, decide, evidence_of
 
 DIALOGUES, PREVALENCES, PEOPLE = (10, 20, 50, 150), (0.02, 0.2, 0.5), (2, 3, 8, 30)
 JUDGES = ("coin", "constant", "inverted", "worse", "one more", "as good")
@@ -51,8 +52,14 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--gap", type=float, default=VerdictRule().gap, help="largest acceptable gap")
     parser.add_argument("--dialogues", type=int, nargs="*", default=DIALOGUES, help="numbers of dialogues")
     parser.add_argument("--judges", nargs="*", default=JUDGES, choices=JUDGES, help="kinds of judges")
+    parser.add_argument(
+        "--alternative-test",
+        choices=get_args(AlternativeTest),
+        default="ignored",
+        help="what passing the alternative annotator test is",
+    )
     options = parser.parse_args(list(argv))
-    rule = VerdictRule(gap=options.gap)
+    rule = VerdictRule(gap=options.gap, alternative_test=options.alternative_test)
     cells = [
         (p, n, people, judge, options.studies, options.resamples, rule)
         for n, p, people, judge in itertools.product(
@@ -100,10 +107,18 @@ def _cell(cell: tuple[float, int, int, str, int, int, VerdictRule]) -> dict[str,
     for seed in range(studies):
         rng = np.random.default_rng([round(p * 100), n, people, JUDGES.index(judge), seed])
         ratings = study(rng, p, n, people, judge)
-        (evidence,) = evidence_of(ratings, plan=Plan(resamples, seed))
+        plan = Plan(resamples, seed)
+        (evidence,) = evidence_of(ratings, plan=plan, stand_ins=_stand_ins(ratings, plan, rule))
         states[decide(evidence, rule).state] += 1
     shares: dict[str, Any] = {state: states[state] / studies for state in TITLES}
     return {"prevalence": p or None, "dialogues": n, "people": people, "judge": judge, **shares}
+
+
+def _stand_ins(ratings: Ratings, plan: Plan, rule: VerdictRule) -> tuple[StandIn, ...]:
+    """Return the outcome of the alternative annotator test, if the rule considers it."""
+    if rule.alternative_test == "ignored":
+        return ()
+    return analyse(ratings, statistics=["cohen_kappa", *JUDGE_TESTS], plan=plan).stand_ins
 
 
 def study(rng: Generator, p: float, n: int, people: int, judge: str) -> Ratings:
