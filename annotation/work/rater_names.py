@@ -55,8 +55,8 @@ def _problem(rater: Rater, short_name: str) -> str:
     if problem := text_problem(short_name, SHORT_NAME, lines=False):
         return problem
     same = Q(short_name__iexact=short_name) | Q(short_name="", name__iexact=short_name)
-    taken = short_name and Rater.objects.filter(same, kind__in=NAMED).exclude(pk=rater.pk).exists()
-    return _taken(short_name) if taken else ""
+    in_use = short_name and Rater.objects.filter(same, kind__in=NAMED).exclude(pk=rater.pk).exists()
+    return _taken(short_name) if in_use else ""
 
 
 def _taken(short_name: str) -> str:

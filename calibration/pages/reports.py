@@ -467,18 +467,18 @@ def _shown_of_plans(study: Study, answer: PlanAnswer | Job) -> dict[str, Any]:
     """Return the page's data for a plan, or for its job."""
     if isinstance(answer, Job):
         return {"job": answer}
-    named = replace(answer, rater=names_in(study.corpus).short(answer.rater))
-    chart = plan_texts.chart_of(named)
+    titled_answer = replace(answer, rater=names_in(study.corpus).short(answer.rater))
+    chart = plan_texts.chart_of(titled_answer)
     return {
         "answer": answer,
         "half": f"{answer.target / 2:.4g}" if answer.goal == "width" and answer.target else "",
-        "heading": plan_texts.title(named),
-        "sentences": plan_texts.sentences(named),
-        "cautions": plan_texts.cautions(named),
-        "headings": plan_texts.headings(named),
-        "rows": plan_texts.rows(named),
-        "effort_headings": plan_texts.effort_headings(named),
-        "efforts": plan_texts.efforts(named),
+        "heading": plan_texts.title(titled_answer),
+        "sentences": plan_texts.sentences(titled_answer),
+        "cautions": plan_texts.cautions(titled_answer),
+        "headings": plan_texts.headings(titled_answer),
+        "rows": plan_texts.rows(titled_answer),
+        "effort_headings": plan_texts.effort_headings(titled_answer),
+        "efforts": plan_texts.efforts(titled_answer),
         "chart": chart,
         "svg": mark_safe(charts.inline_svg(chart)) if chart else "",
     }

@@ -407,8 +407,8 @@ def curve_specification(chart: dict[str, Any]) -> dict[str, Any]:
     title = wrap(chart["axis"], HEIGHT, AXIS_TITLE)
     base = alt.Chart(alt.Data(values=points))
     layers = [*_marks(chart), *_curves(base, chart, title), *_key_marks(key)]
-    left = 50 + LINE * len(title)
-    return _framed(layers, TOTAL - left - 16, HEIGHT, left=left, top=12 + height, bottom=36 + LINE)
+    start = 50 + LINE * len(title)
+    return _framed(layers, TOTAL - start - 16, HEIGHT, left=start, top=12 + height, bottom=36 + LINE)
 
 
 def _framed(
@@ -717,15 +717,15 @@ def scatter(chart: dict[str, Any]) -> dict[str, Any]:
         intervals.encode(y=alt.Y("y_low:Q"), y2="y_high:Q"),
         base.mark_point(filled=True, opacity=0.9, size=36, color=COLOURS[0]),
     ]
-    left = 50 + LINE * len(up)
-    numbers, names, height = _system_key(dots, TOTAL - left - SIDE - 56)
+    start = 50 + LINE * len(up)
+    numbers, names, height = _system_key(dots, TOTAL - start - SIDE - 56)
     if len(dots) <= MOST_NUMBERED:
         text = base.mark_text(align="left", dx=5, dy=-7, fontSize=NOTE_SIZE, color=INK_2)
         layers.append(text.encode(text="number:N"))
         layers.append(_text(numbers, align="right", fontSize=NOTE_SIZE, color=INK_2))
     layers.append(_text(names, align="left", fontSize=LABEL_SIZE, color=INK))
     bottom = max(36.0 + LINE * len(across), height - SIDE + 8)
-    return _framed(layers, SIDE, SIDE, left=left, top=12, bottom=bottom)
+    return _framed(layers, SIDE, SIDE, left=start, top=12, bottom=bottom)
 
 
 def _ranked(dots: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -616,8 +616,8 @@ def charts(result: Snapshot) -> list[Chart]:
 
 def _charts_of(result: Snapshot, table: LevelTable, at: int) -> list[Chart]:
     labels = labels_name(result, table)
-    made = f", {CONTINUATION_KINDS[table.made]}" if table.made else ""
-    about = f": {table.title} ({table.scheme_title}){made}" if len(result.levels) > 1 else ""
+    origin = f", {CONTINUATION_KINDS[table.made]}" if table.made else ""
+    about = f": {table.title} ({table.scheme_title}){origin}" if len(result.levels) > 1 else ""
     level = f"{result.definition.plan.level:.0%} intervals over dialogues"
     return [
         Chart(

@@ -101,9 +101,9 @@ def titled_snapshot(report: Report) -> Snapshot:
     titles = {name: names.short(name) for name in names.raters if names.short(name) != name}
     if not titles:
         return result
-    taken = {*RESERVED, *_names(result)}
-    shown = {name: RaterTitle.of(text, name) for name, text in titles.items() if text not in taken}
-    snapshot: Snapshot = _titled(result, shown, is_name=False)
+    reserved = {*RESERVED, *_names(result)}
+    titles_shown = {name: RaterTitle.of(text, name) for name, text in titles.items() if text not in reserved}
+    snapshot: Snapshot = _titled(result, titles_shown, is_name=False)
     return snapshot
 
 

@@ -53,12 +53,12 @@ def overview(result: Snapshot) -> Chart | None:
         if on_axis:
             heading = headings.get(ref, on_axis[0].title)
             groups[ref] = _rows(result, heading, on_axis, humans)
-    drawn = _fitting(groups)
-    drawn_verdicts = [v for ref in drawn for v in verdicts[ref] if ok(v.agreement)]
+    fitting_groups = _fitting(groups)
+    drawn_verdicts = [v for ref in fitting_groups for v in verdicts[ref] if ok(v.agreement)]
     axis = _axis_name({v.statistic for v in drawn_verdicts if _is_kappa(v.statistic) == is_kappa})
-    points = [point for group in drawn.values() for point in group]
+    points = [point for group in fitting_groups.values() for point in group]
     heading, level = points[0].question, f"{result.definition.plan.level:.0%}"
-    others = f" and {counted(len(drawn) - 1, 'more question')}" if len(drawn) > 1 else ""
+    others = f" and {counted(len(fitting_groups) - 1, 'more question')}" if len(fitting_groups) > 1 else ""
     n_left_out = sum(map(len, groups.values())) - len(points)
     return Chart(
         OVERVIEW,
@@ -67,7 +67,7 @@ def overview(result: Snapshot) -> Chart | None:
         tuple(points),
         caption=" ".join(
             [
-                _basis(result, axis, points, drawn),
+                _basis(result, axis, points, fitting_groups),
                 *([f"{counted(n_left_out, 'more row')} in the sections below."] if n_left_out else []),
                 *_off_axis(result, headings, is_kappa=is_kappa),
             ]
@@ -143,18 +143,18 @@ def _best_baseline(result: Snapshot, verdicts: Sequence[RaterVerdict]) -> tuple[
 
 def _fitting(groups: dict[str, list[Point]]) -> dict[str, list[Point]]:
     """Return the questions whose rows fit, the first one always: without its last raters if need be."""
-    drawn: dict[str, list[Point]] = {}
+    fitting_groups: dict[str, list[Point]] = {}
     n_rows = 0
     for ref, rows in groups.items():
         fitting = rows
-        if not drawn and len(rows) > MOST_ROWS:
+        if not fitting_groups and len(rows) > MOST_ROWS:
             last = [row for row in rows[-1:] if row.role == "baseline"]
             fitting = [*rows[: MOST_ROWS - len(last)], *last]
-        if drawn and n_rows + len(fitting) > MOST_WITH_OTHERS:
+        if fitting_groups and n_rows + len(fitting) > MOST_WITH_OTHERS:
             break
-        drawn[ref] = fitting
+        fitting_groups[ref] = fitting
         n_rows += len(fitting)
-    return drawn
+    return fitting_groups
 
 
 def _basis(result: Snapshot, name: str, points: Sequence[Point], refs: Collection[str]) -> str:

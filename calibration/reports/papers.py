@@ -127,8 +127,8 @@ def _comperdial(result: Snapshot) -> list[PaperTable]:
 
 
 def _subject(table: LevelTable) -> str:
-    made = levels.CONTINUATION_KINDS.get(table.made, "")
-    return f"{table.title}, {made}" if made else table.title
+    origin = levels.CONTINUATION_KINDS.get(table.made, "")
+    return f"{table.title}, {origin}" if origin else table.title
 
 
 def _laid_out(result: Snapshot, layout: Layout, table: LevelTable, rows: Sequence[LevelRow]) -> Table:

@@ -477,8 +477,8 @@ def _people_beside(
 def _heading(title: str, question: QuestionFigures, items: ItemSet, names: Sequence[str]) -> str:
     """Return `Overall · 208 of 400 turns rated by two people or more, those that gpt answered`."""
     kind, pooled = question.data.item_kind, question.data.pooled
-    one, many = question.crowd.units
-    rated = {0: "two judges or more", 1: f"one {one} or more", 2: f"two {many} or more"}[items.least]
+    singular, many = question.crowd.units
+    rated = {0: "two judges or more", 1: f"one {singular} or more", 2: f"two {many} or more"}[items.least]
     everything = {0: items.n, 1: question.data.people_items, 2: question.data.shared_items}[items.least]
     total = units(kind, everything, pooled=pooled)
     subset = [f"those that {join_names(names)} answered"] if items.answered else []

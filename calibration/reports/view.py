@@ -452,17 +452,17 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     for section, views in sections(result, params):
         topic = judged if section.topic == "judge-agrees" else section.topic
         by_topic[topic].sections.append((section, _with_svg(section.charts(result)), views))
-    shown: set[Topic] = {"rater-by-rater", "method"}
+    visible: set[Topic] = {"rater-by-rater", "method"}
     if params is not None and any(q.people and q.names(JUDGE) for q in questions):
-        shown.add("failures")
+        visible.add("failures")
     if means(result) or paper_tables(result):
-        shown.add("paper-tables")
+        visible.add("paper-tables")
     if tables.metrics(result):
-        shown.add("judge-agrees")
+        visible.add("judge-agrees")
     return [
         replace(topic, is_open=any(section.leads for section, *_ in topic.sections))
         for key, topic in by_topic.items()
-        if topic.has_content or key in shown
+        if topic.has_content or key in visible
     ]
 
 

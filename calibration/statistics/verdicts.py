@@ -239,10 +239,10 @@ class _Case:
             )
             return Verdict("cannot_say", (reason,), f"Run it on these {self.items}.", "unanswered")
         if evidence.n_people < rule.people:
-            one = words.people[0]
+            person = words.people[0]
             reason = {
-                0: f"No {one} rated these {self.items}; {rule.people} {self.crowd} are needed.",
-                1: f"Only one {one} rated these {self.items}; {rule.people} {self.crowd} are needed.",
+                0: f"No {person} rated these {self.items}; {rule.people} {self.crowd} are needed.",
+                1: f"Only one {person} rated these {self.items}; {rule.people} {self.crowd} are needed.",
             }.get(
                 evidence.n_people,
                 f"Only {evidence.n_people} {self.crowd} rated these {self.items}; {rule.people} are needed.",
@@ -391,8 +391,8 @@ class _Case:
         ):
             of = self.words.counted(evidence.n_items, "items")
             text = f"It answered only {evidence.n_answered:,} of the {of} that {crowd} rated."
-            left = self.words.counted(evidence.n_items - evidence.n_answered, "items")
-            yield text, (f"Run it on the {left} without an answer.", "unanswered")
+            open_items = self.words.counted(evidence.n_items - evidence.n_answered, "items")
+            yield text, (f"Run it on the {open_items} without an answer.", "unanswered")
         test = evidence.stand_in
         if rule.alternative_test == "needed" and (test is None or test.state != "passed"):
             why = test.why if test is not None else "it could not be tested"

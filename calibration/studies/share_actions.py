@@ -257,7 +257,7 @@ def shown_disagreements(share: ReportShare) -> list[ShownDisagreements]:
     related = ("continuation__dialogue", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk(ids)
     lines = lines_of(list(items.values()))
-    shown = []
+    visible = []
     for part in share.transcripts:
         rows = [
             ShownItem(items[entry["item"]], entry["tag"], entry["answers"], lines[entry["item"]])
@@ -265,8 +265,8 @@ def shown_disagreements(share: ReportShare) -> list[ShownDisagreements]:
             if entry["item"] in items
         ]
         if rows:
-            shown.append(ShownDisagreements(part["question"], part["judge"], part["differ"], rows))
-    return shown
+            visible.append(ShownDisagreements(part["question"], part["judge"], part["differ"], rows))
+    return visible
 
 
 def _remove_notes(report: Report) -> None:
