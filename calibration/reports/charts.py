@@ -516,7 +516,11 @@ def on_white(markup: str) -> str:
 
 
 def in_page(markup: str, spoken: str) -> str:
-    """Prepare a drawn SVG for a page: page colour tokens, and `spoken` as the text for screen readers."""
+    """Prepare a drawn SVG for a page: page colour tokens, and `spoken` as the text for screen readers.
+
+    The marks inside have no roles of their own: the picture is one image with one text.
+    """
+    markup = re.sub(r"<[^>]+>", lambda tag: re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", tag[0]), markup)
     for colour, token in TOKENS.items():
         markup = markup.replace(f'"{colour}"', f'"{token}"')
     markup = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", markup, count=1)

@@ -105,6 +105,7 @@ UNPAGED = {
     "/api/v1/generators/": "the table of generators, fixed by the release",
     "/api/v1/gold/rules/": "the table of rules, fixed by the release",
     "/api/v1/corpora/{name}/splits/": "a corpus has few",
+    "/api/v1/studies/{id}/report/tables/": "the tables of one report",
     "/api/v1/corpora/{id}/scripts/{dialogue}/names/": "a script has few versions of its names",
     "/api/v1/corpora/{name}/systems/": "one form of all the families in a corpus",
     "/api/v1/continuations/{id}/profile/": "what metrics say of one continuation, turn by turn",

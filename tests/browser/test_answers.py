@@ -41,6 +41,7 @@ def test_a_report_of_answers_leads_to_one_answer(page_of, tmp_path):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
         pictures.take(f"answers-{name}", page)
         pictures.take(f"answers-table-{name}", page, top=".part table")
+        page.locator("details#options > summary").click()
         page.get_by_label("Layout").select_option("table3")
         page.get_by_role("button", name="Report").click()
         expect(page.get_by_text("Random guessing, expected")).to_be_visible()

@@ -191,7 +191,7 @@ def test_two_prompts_have_been_run_on_the_fake_model_and_everything_says_that_it
     assert not Call.objects.filter(run__in=runs).exclude(flags=[]).exists()
     report = Report.objects.get(study__corpus__name=loading.CORPUS)
     told = " ".join(caveats(snapshot_of(report)))
-    assert "ask a fake model" in told
+    assert "are fake models" in told
     assert "only for trying out" in told
 
 

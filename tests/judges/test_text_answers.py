@@ -114,7 +114,7 @@ def test_pages_and_gold_show_the_judge_s_text(client: Client, fake: FakeLLM) -> 
     client.force_login(factories.user(researcher=True))
     dialogue = corpus.dialogues.get(key="d0")
     page = client.get(f"{reverse('dialogue', args=[dialogue.pk])}?continuation=c").content.decode()
-    assert run.rater.name in page
+    assert run.rater.title in page
     assert page.count("attend") >= 3
     made = make(
         corpus=corpus,

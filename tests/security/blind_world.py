@@ -144,6 +144,10 @@ def round_for(judge: User, found: Campaign, by: User) -> int:
     return int(rounds.begin(by=by, name="Round", plan=plan).pk)
 
 
+RANDOM = re.compile(r"[A-Za-z0-9]{32,}")
+"""Random tokens, which may contain any short word by chance."""
+
+
 @dataclass
 class Asker:
     """Client that opens pages and sends requests, and keeps the responses by the route's name.
@@ -167,7 +171,7 @@ class Asker:
     def _keep(self, path: str, response: Any) -> str:
         assert response.status_code < 400, (path, response.content[:500])
         where = resolve(path.partition("?")[0])
-        text = response.content.decode()
+        text = RANDOM.sub("", response.content.decode())
         heads = "\n".join(f"{name}: {value}" for name, value in response.items())
         self.told.append((str(where.url_name), f"{response.redirect_chain}\n{heads}\n{text}"))
         if response.headers.get("Content-Type", "").startswith("application/json"):

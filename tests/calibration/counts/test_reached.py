@@ -80,7 +80,7 @@ def test_the_page_shows_the_table_with_people_apart(made: Made, researcher: Clie
     ):
         assert text in page
     assert "Corrected for the judge’s errors" in page
-    assert "&lt;b&gt;ann&lt;/b&gt;, human" in page
+    assert "&lt;b&gt;ann&lt;/b&gt; (human)" in page
     assert "<b>ann</b>" not in page
     assert 'role="img"' in page
 
