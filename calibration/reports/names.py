@@ -92,12 +92,13 @@ def key_of(name: str) -> str:
     return name.key if isinstance(name, RaterTitle) else name
 
 
-def titled_snapshot(report: Report) -> Snapshot:
+def titled_snapshot(report: Report, names: Names | None = None) -> Snapshot:
     """Return a report's snapshot with short names in place of its judges' and metrics' names.
 
-    A short name that a person or system of the report has, too, is not shown.
+    `names` are those of the report, if they were read already. A short name that a person or system of the
+    report has, too, is not shown.
     """
-    result, names = snapshot_of(report), names_of(report)
+    result, names = snapshot_of(report), names or names_of(report)
     titles = {name: names.short(name) for name in names.raters if names.short(name) != name}
     if not titles:
         return result

@@ -29,8 +29,8 @@ BASELINES = {
 def overview(result: Snapshot) -> Chart | None:
     """Return the agreement with people that the verdicts rest on, per question; None without a figure.
 
-    The leading question comes first, and its statistic is that of the axis. Rows that do
-    not fit on one screen are counted in the caption.
+    The leading question comes first, and its statistic is that of the axis: all kappas share one. Rows that
+    do not fit on one screen are counted in the caption.
     """
     questions = label(figures(result))
     leading = leading_question([question for _, question in questions])

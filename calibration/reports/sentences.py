@@ -19,7 +19,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
-from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.snapshot import Figure, PreferenceSheet, Snapshot
 from calibration.reports.unanswered import of_failures
 from calibration.reports.wording import counted, in_words, interval, join_names, units
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
@@ -51,20 +51,31 @@ def lede(result: Snapshot) -> list[Answer]:
 
 def _preferred(result: Snapshot) -> list[Answer]:
     """Name the system with most wins, by the first voters of the first question that compares responses."""
-    for table in result.preferences[:1]:
-        for sheet in [sheet for sheet in table.sheets if sheet.key == "systems"][:1]:
-            rates = [(row, c) for row in sheet.rows for c in row.cells if c and c.name == WIN_RATE and c.ok]
-            if rates:
-                best = max((rate for _, rate in rates), key=lambda rate: rate.point)
-                first = [other.about for other, rate in rates if rate.point == best.point]
-                has = "has" if len(first) == 1 else "share"
-                text = (
-                    f"{join_names(first)} {has} the highest win rate of {len(sheet.rows)} systems, by the "
-                    f"votes of {sheet.of} on {units(table.item_kind, best.n_items)}."
-                )
-                win_rate = percent(best.point, 1)
-                return [Answer("Which system is preferred?", win_rate, _percent_interval(best), text)]
-    return []
+    systems, best = preferred_systems(result)
+    sheet = _systems_sheet(result)
+    if best is None or sheet is None:
+        return []
+    text = (
+        f"{join_names(systems)} {'has' if len(systems) == 1 else 'share'} the highest win rate of "
+        f"{len(sheet.rows)} systems, by the votes of {sheet.of} on "
+        f"{units(result.preferences[0].item_kind, best.n_items)}."
+    )
+    return [Answer("Which system is preferred?", percent(best.point, 1), _percent_interval(best), text)]
+
+
+def preferred_systems(result: Snapshot) -> tuple[list[str], Figure | None]:
+    """Return the systems with the highest win rate, several if tied, and that rate; None without votes."""
+    sheet = _systems_sheet(result)
+    rows = sheet.rows if sheet else ()
+    rates = [(row.about, c) for row in rows for c in row.cells if c and c.name == WIN_RATE and c.ok]
+    best = max((rate for _, rate in rates), key=lambda rate: rate.point, default=None)
+    return [system for system, rate in rates if best and rate.point == best.point], best
+
+
+def _systems_sheet(result: Snapshot) -> PreferenceSheet | None:
+    """Return the systems by the first voters of the first question that compares responses."""
+    sheets = [sheet for table in result.preferences[:1] for sheet in table.sheets if sheet.key == "systems"]
+    return next(iter(sheets), None)
 
 
 def _answer(title: str, entry: Figure, symbol: str, text: str) -> Answer:

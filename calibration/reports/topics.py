@@ -24,8 +24,9 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
-from calibration.reports.names import Names, key_of
+from calibration.reports.names import Names
 from calibration.reports.papers import paper_tables
+from calibration.reports.sentences import preferred_systems
 from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
@@ -90,9 +91,9 @@ def _step_address(verdict: RaterVerdict, study: int | None, part: str) -> str:
         return ""
     params = {"part": part} if part == "test" else {}
     if verdict.step == "disagreements":
-        params |= {"question": verdict.ref, "a": key_of(verdict.rater), "b": PEOPLE}
+        params |= {"question": verdict.ref, "a": verdict.rater, "b": PEOPLE}
         return f"{reverse('report-items', args=[study])}?{urlencode(params)}"
-    params |= {"goal": "width", "question": verdict.ref, "rater": key_of(verdict.rater)}
+    params |= {"goal": "width", "question": verdict.ref, "rater": verdict.rater}
     return f"{reverse('plan', args=[study])}?{urlencode(params)}"
 
 
@@ -137,18 +138,10 @@ def topic_headings(result: Snapshot, names: Names) -> dict[Topic, TopicHeading]:
 
 
 def _preferred(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
-    rates = [
-        (row.about, cell)
-        for table in result.preferences[:1]
-        for sheet in [sheet for sheet in table.sheets if sheet.key == "systems"][:1]
-        for row in sheet.rows
-        for cell in row.cells
-        if cell and cell.name == "preference_win_rate" and cell.ok
-    ]
-    if not rates:
+    systems, best = preferred_systems(result)
+    if best is None:
         return ""
-    system, best = max(rates, key=lambda pair: pair[1].point)
-    return f"{system} wins {percent(best.point)}"
+    return f"{join_names(systems)} {'wins' if len(systems) == 1 else 'win'} {percent(best.point)}"
 
 
 def _people(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:

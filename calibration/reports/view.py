@@ -388,10 +388,11 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
 
     `params` are the switches of its tables; None shows every variant of each table, as a file does.
     """
-    result = titled_snapshot(report)
+    names = names_of(report)
+    result = titled_snapshot(report, names)
     questions = figures(result)
     study = report.study.pk if params is not None else None
-    cautions, names = sentences.caveats(result), names_of(report)
+    cautions = sentences.caveats(result)
     n_people = len(in_order(questions, HUMAN))
     return {
         "report": report,

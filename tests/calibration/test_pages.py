@@ -119,7 +119,7 @@ def test_viewing_a_report_again_costs_a_fixed_number_of_queries(
 ) -> None:
     address = reverse("report", args=[study.pk])
     researcher.get(address)
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(16):
         researcher.get(address)
 
 
