@@ -6,14 +6,24 @@
   const screen = document.querySelector(".preview .screen");
   let count = 0;
   let previewed = "";
+  let isSaving = false;
   button.hidden = true;
+
+  // A form that is submitted again before the browser has left drops what was submitted first: no preview may
+  // come after a click on Save.
+  form.addEventListener("submit", ({ submitter }) => {
+    isSaving = submitter !== button;
+  });
+  window.addEventListener("pageshow", () => {
+    isSaving = false;
+  });
 
   // A new frame is filled behind the one in sight and takes its place: nothing flickers, and going back in the
   // browser does not lead through earlier previews.
   // What the preview shows already is not asked for again: an answer that is tried in it would be lost.
   function refresh() {
     const typed = new URLSearchParams(new FormData(form)).toString();
-    if (typed === previewed) return;
+    if (isSaving || typed === previewed) return;
     previewed = typed;
     for (const coming of screen.querySelectorAll(".coming")) coming.remove();
     const [old] = screen.querySelectorAll("iframe");

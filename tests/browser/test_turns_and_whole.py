@@ -89,6 +89,22 @@ def test_the_whole_is_reached_on_a_phone_in_the_dark_and_by_touch(page_of: Any) 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_preview_that_becomes_possible_after_a_click_on_save_does_not_undo_the_click(
+    page_of: Any,
+) -> None:
+    page = page_of(factories.user(researcher=True))
+    page.goto("/schemes/new-scheme/")
+    page.get_by_label("Title").fill("Clear")
+    page.get_by_role("button", name="Add a question").click()
+    question = page.get_by_role("group", name="Question 1")
+    question.get_by_label("Question", exact=True).fill("How clear?")
+    save = page.get_by_role("button", name="Save")
+    save.evaluate(
+        "save => { save.click(); document.dispatchEvent(new CustomEvent('concord:previewable')); }"
+    )
+    expect(page.get_by_role("heading", name="Clear")).to_be_visible()
+
+
 def test_the_editor_makes_such_a_scheme_and_previews_it(page_of: Any) -> None:
     page = page_of(factories.user(researcher=True))
     page.goto("/schemes/new-scheme/")
