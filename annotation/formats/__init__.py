@@ -1,8 +1,10 @@
 """Table of the import formats; related formats share a file."""
 
 from annotation.formats import (
+    chat_forms,
     comparisons,
     convokit,
+    dialogue_corpora,
     json_documents,
     jsonl,
     label_studio,
@@ -27,7 +29,9 @@ FORMATS: Table[Format] = Table(
             rated_responses.FED,
             rated_responses.FED_GPT4,
             json_documents.QMSUM,
-            json_documents.MESSAGES,
+            *(form.format() for form in chat_forms.FORMS),
+            chat_forms.SLACK.format(folder=True),
+            *(form.format() for form in dialogue_corpora.FORMS),
             mpceval.FORMAT,
             rated_responses.COMPERDIAL,
             rated_responses.USR,
@@ -35,6 +39,7 @@ FORMATS: Table[Format] = Table(
             json_documents.TCR,
             convokit.IQ2,
             convokit.DELIDATA,
+            dialogue_corpora.CONVOKIT,
             ratings.RATINGS_CSV,
             mapped.TURN_TABLE,
             mapped.TABLE,

@@ -214,13 +214,15 @@ def guess(formats: Mapping[str, Format], content: bytes) -> str:
 def read_start(path: str | Path) -> bytes:
     """Read the first bytes of a file, or of a folder's first JSON file; empty where it cannot be read.
 
-    A folder without any .json file is recognised by its first .jsonl file.
+    A folder without any .json file, or with the lines of a corpus in ConvoKit's form, is recognised by its
+    first .jsonl file.
     """
     place = Path(path)
     try:
         if place.is_dir():
             lines = min(place.glob("*.jsonl"), default=place / "none.json")
-            place = min(place.glob("*.json"), default=lines)
+            is_lines = lines.name == "utterances.jsonl"
+            place = lines if is_lines else min(place.glob("*.json"), default=lines)
         with place.open("rb") as file:
             return file.read(SIZE)
     except OSError:
