@@ -96,6 +96,7 @@ def mapped(
         hint=hint,
         read=partial(_read_form, mapping=mapping, prepare=prepare),
         looks_like=looks_like,
+        own_questions=True,
         **options,
     )
 
@@ -366,7 +367,7 @@ def _as_text(value: float | str) -> str:
 
 def _dialogues(source: Source, table: TableFile, mapping: ColumnMapping) -> Iterator[SourceRecord]:
     rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping))
-    repeats = Repeats(mapping.of("rater"))
+    repeats = Repeats(mapping.of("rater"), bool(mapping.answers or mapping.of("value")))
     for key, group in _grouped(source, table, rows):
         entry = dialogue_of_rows(source, key, rows.repeated(group), repeats)
         if entry is not None:
@@ -657,5 +658,6 @@ TABLE = Format(
     read=read_mapped,
     looks_like=lambda head: False,
     roles=ANY_ROLES,
+    own_questions=True,
     settings=(ratings.TURNS_FROM, MISSING, JUDGES),
 )
