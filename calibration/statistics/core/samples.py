@@ -136,8 +136,9 @@ class Sample:
 
     @property
     def table_cells(self) -> int:
-        """Number of cells in a table of the declared scale, 1 where there is no scale."""
-        return len(self.ratings.scale or (0.0,)) ** 2
+        """Number of cells in a table of the declared scale, 1 without a scale; of sets their number."""
+        size = len(self.ratings.scale or (0.0,))
+        return size**2 if self.ratings.sets is None else size
 
     @cached_property
     def counts(self) -> Floats:
