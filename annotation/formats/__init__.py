@@ -6,10 +6,10 @@ from annotation.formats import (
     json_documents,
     jsonl,
     label_studio,
+    mapped,
     mpceval,
     rated_responses,
     ratings,
-    tables,
     transcripts,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
@@ -38,8 +38,8 @@ FORMATS: Table[Format] = Table(
             convokit.DELIDATA,
             *transcripts.FORMATS,
             ratings.RATINGS_CSV,
-            tables.TURN_TABLE,
-            tables.TURNS_XLSX,
+            mapped.TURN_TABLE,
+            mapped.TABLE,
         )
     },
 )
