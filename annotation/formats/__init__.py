@@ -10,6 +10,7 @@ from annotation.formats import (
     mpceval,
     rated_responses,
     ratings,
+    transcripts,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -35,6 +36,7 @@ FORMATS: Table[Format] = Table(
             json_documents.TCR,
             convokit.IQ2,
             convokit.DELIDATA,
+            *transcripts.FORMATS,
             ratings.RATINGS_CSV,
             mapped.TURN_TABLE,
             mapped.TABLE,

@@ -329,7 +329,12 @@ SETTINGS: dict[str, Setting] = {
             "Of a long dialogue: keeps (laughs) and the like in the text; else they are dropped.",
             ("yes",),
         ),
-        Setting("dialogue", "name", "Id of the dialogue", "Of a long one; else it is the file's name."),
+        Setting(
+            "dialogue",
+            "name",
+            "Id of the dialogue",
+            "Of a long dialogue or a transcript; else it is the file's name.",
+        ),
         Setting(
             "turns_from",
             "choice",
