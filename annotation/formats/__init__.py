@@ -3,6 +3,7 @@
 from annotation.formats import (
     comparisons,
     convokit,
+    eval_logs,
     json_documents,
     jsonl,
     label_studio,
@@ -10,6 +11,7 @@ from annotation.formats import (
     mpceval,
     rated_responses,
     ratings,
+    traces,
     transcripts,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
@@ -21,6 +23,8 @@ FORMATS: Table[Format] = Table(
     {
         format.key: format
         for format in (
+            *eval_logs.FORMATS,
+            *traces.FORMATS,
             comparisons.FORMAT,
             ratings.COCOEVAL_COUNTS,
             jsonl.FORMAT,
