@@ -129,7 +129,8 @@ class Source:
     `name` is its owner's name for it, where the path is that of a stored upload; `columns` are a table's own
     column names, by Concord's, and `settings` its user's declarations. With `faults`, reading goes on after a
     reported problem; without, the first one is raised. `notes` are the reader's remarks on the file;
-    `passed_over` are its columns or fields that are not read.
+    `passed_over` are its columns or fields that are not read. A preview reads the `first_rows` alone, and
+    `is_cut` where there are more.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Source:
         columns: Mapping[str, str] | None = None,
         settings: Mapping[str, str | int] | None = None,
         faults: Faults | None = None,
+        first_rows: int | None = None,
     ) -> None:
         self.path = Path(path)
         self.name = name or self.path.name
@@ -150,6 +152,8 @@ class Source:
         self.columns = dict(columns or {})
         self.settings = dict(settings or {})
         self.faults = faults
+        self.first_rows = first_rows
+        self.is_cut = False
         self.notes: list[str] = []
         self.passed_over: dict[str, None] = {}
         self.is_table = False
@@ -269,6 +273,9 @@ class Source:
         with path.open("rb") as file:
             number = 0
             while line := file.readline(self.max_line + 1):
+                if number == self.first_rows:
+                    self.is_cut = True
+                    break
                 number += 1
                 self.done += len(line)
                 if number == 1:
