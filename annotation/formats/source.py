@@ -140,7 +140,7 @@ class Source:
         name: str = "",
         max_line: int = MAX_LINE,
         max_document: int = MAX_DOCUMENT,
-        columns: Mapping[str, str] | None = None,
+        mapping: Mapping[str, Any] | None = None,
         settings: Mapping[str, str | int] | None = None,
         faults: Faults | None = None,
         first_rows: int | None = None,
@@ -149,7 +149,7 @@ class Source:
         self.name = name or self.path.name
         self.max_line = max_line
         self.max_document = max_document
-        self.columns = dict(columns or {})
+        self.mapping = dict(mapping or {})
         self.settings = dict(settings or {})
         self.faults = faults
         self.first_rows = first_rows
