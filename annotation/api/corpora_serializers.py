@@ -12,7 +12,7 @@ from rest_framework import serializers
 from annotation import hooks
 from annotation.corpora import splits, uploads
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import LONGEST, MOST, SETTINGS, Setting
+from annotation.formats.corpus_format import MOST, SETTINGS, Setting
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn, Upload
 from annotation.work import labels as label_counts
 from config import api
@@ -217,10 +217,9 @@ class ImportRequest(serializers.Serializer[Any]):
     format = serializers.ChoiceField(
         choices=list(FORMATS), default="", help_text="found from the content where absent"
     )
-    columns = serializers.CharField(
-        default="",
-        max_length=LONGEST,
-        help_text="what a table calls its columns, like item=turn_id,rater=annotator",
+    mapping = serializers.JSONField(
+        default=dict,
+        help_text='roles of a table\'s columns, like {"dialogue": "conv_id", "label:Helpful@ann1": "h1"}',
     )
     more = serializers.ListField(
         child=serializers.FileField(),

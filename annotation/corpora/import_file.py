@@ -14,7 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, NoReturn
@@ -29,7 +29,8 @@ from annotation.corpora.import_labels import place_labels
 from annotation.corpora.import_names import Tidying, known_scheme
 from annotation.corpora.import_staging import ImportResult, close_staging, open_staging, stage, staged
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import Format, SourceRecord, settings_of
+from annotation.formats.corpus_format import ANY_ROLES, RATED, Format, SourceRecord, settings_of
+from annotation.formats.mapping import check_entries
 from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
@@ -173,7 +174,8 @@ def _send(sending: int, source: Source, format: Format) -> None:
         sent = len(faults)
 
     try:
-        for batch in batches(format.read(source)):
+        speakers = rated_speakers(format, source)
+        for batch in batches(mark_rated(entry, speakers) for entry in format.read(source)):
             send(batch)
     except ImportProblem as problem:
         error = None if problem in faults else problem
@@ -186,6 +188,31 @@ def _send(sending: int, source: Source, format: Format) -> None:
     send([])
     if error is not None:
         _write(sending, error)
+
+
+def rated_speakers(format: Format, source: Source) -> frozenset[str]:
+    """Return the speakers or roles whose turns are rated, in lower case; empty where it is all of them."""
+    names = str(source.settings.get(RATED, "")).split(",") if RATED in source.settings else format.rated
+    return frozenset(name.strip().casefold() for name in names) - {""}
+
+
+def mark_rated(entry: SourceRecord, speakers: frozenset[str]) -> SourceRecord:
+    """Make the turns of all other speakers context, where a dialogue has rated ones of its own."""
+    dialogue = entry.record
+    if not speakers or not isinstance(dialogue, records.Dialogue):
+        return entry
+    names = {person.id: {person.id.casefold(), person.role.casefold()} for person in dialogue.participants}
+    is_rated = [
+        not speakers.isdisjoint(names.get(turn.speaker, set()) | {turn.speaker.casefold()})
+        for turn in dialogue.turns
+    ]
+    if not any(is_rated):
+        return entry
+    turns = tuple(
+        turn if rated else replace(turn, given=True)
+        for turn, rated in zip(dialogue.turns, is_rated, strict=True)
+    )
+    return replace(entry, record=replace(dialogue, turns=turns))
 
 
 class _Pickler(pickle.Pickler):
@@ -247,7 +274,7 @@ def import_path(
     progress: Progress | None = None,
     name: str = "",
     sha256: str = "",
-    columns: Mapping[str, str] | None = None,
+    mapping: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> ImportResult:
     """Import a file (or a folder, where the format allows it) as a new corpus, or `into` an existing one.
@@ -255,14 +282,15 @@ def import_path(
     The same content again changes nothing and returns the first import's counts with `created` false. Of
     concurrent imports of the same content one is kept. `scheme` lists, comma-separated, the schemes whose
     questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is the
-    expected hash of the content, from its manifest; `columns` are a table's own column names, by Concord's;
-    `settings` are declarations missing in the file itself (`annotation.formats.corpus_format`). Raises
-    `ImportProblem` for any error (with the further problems, up to 20), and then nothing is stored.
+    expected hash of the content, from its manifest; `mapping` are the roles of a table's columns
+    (`annotation.formats.mapping`); `settings` are declarations missing in the file itself
+    (`annotation.formats.corpus_format`). Raises `ImportProblem` for any error (with the further problems, up
+    to 20), and then nothing is stored.
     """
-    import_format = _format(format, into, columns or {})
+    import_format = _format(format, into, mapping or {})
     checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
     order = _Order(
-        origin=Source(path, name=name, columns=columns, settings=checked_settings, faults=Faults()),
+        origin=Source(path, name=name, mapping=mapping, settings=checked_settings, faults=Faults()),
         format=import_format,
         corpus=_checked_name(corpus),
         into=into,
@@ -313,13 +341,15 @@ def _perform(order: _Order, progress: Progress | None) -> ImportResult:
     return result
 
 
-def _format(key: str, into: bool, columns: Mapping[str, str]) -> Format:
+def _format(key: str, into: bool, mapping: Mapping[str, Any]) -> Format:
     if key not in FORMATS:
         raise ImportProblem(f"there is no format {key!r}; there are {', '.join(FORMATS)}")
     if FORMATS[key].labels_only and not into:
         raise ImportProblem(f"the format {key} adds labels to an existing corpus: name it with --into")
-    if columns and not FORMATS[key].columns:
-        raise ImportProblem(f"the format {key} has no columns to be named", field="columns")
+    if mapping:
+        if not FORMATS[key].roles:
+            raise ImportProblem(f"the format {key} takes no mapping: leave it out, or use table", field="map")
+        check_entries(dict(mapping), () if FORMATS[key].roles == ANY_ROLES else FORMATS[key].roles)
     return FORMATS[key]
 
 
@@ -353,7 +383,7 @@ def _repeated(order: _Order, content_hash: str) -> ImportResult | None:
     same = {
         "content_hash": content_hash,
         "format": order.format.key,
-        "columns": order.origin.columns,
+        "mapping": order.origin.mapping,
         "file_settings": order.origin.settings,
     }
     before = stored.imports.filter(**same).first()
@@ -381,7 +411,7 @@ def _open(order: _Order, content_hash: str) -> Import:
         format=order.format.key,
         file_name=order.origin.name[:300],
         content_hash=content_hash,
-        columns=order.origin.columns,
+        mapping=order.origin.mapping,
         file_settings=order.origin.settings,
         options={"schemes": list(order.schemes)} if order.schemes else {},
         created_by=order.by,
@@ -418,6 +448,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             imported=imported,
             schemes=order.schemes,
             fresh=not order.into,
+            built_in=not order.format.own_questions,
             tidying=tidying,
             result=result,
             faults=faults,

@@ -20,7 +20,8 @@ from django.utils import timezone
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS, SIZE, columns_of, guess, settings_of
+from annotation.formats.corpus_format import SETTINGS, SIZE, guess, settings_of
+from annotation.formats.mapping import check_entries
 from annotation.formats.source import PARTS, ImportProblem
 from annotation.models.corpora import Upload
 from config.permissions import is_researcher
@@ -66,17 +67,17 @@ def read_options(files: Files, sent: Mapping[str, Any]) -> dict[str, Any]:
 
     Either `name` or `into` is set. The format is detected where none is named. Raises ImportProblem.
     """
-    columns = columns_of(sent["columns"])
+    mapping = check_entries(sent["mapping"])
     leading = first(files)
     content = leading.read(SIZE)
     leading.seek(0)
-    format = sent["format"] or guess(FORMATS, content, columns)
+    format = sent["format"] or guess(FORMATS, content)
     check(files, format)
     values = {key: sent.get(key) for key in SETTINGS}
     return {
         "format": format,
         "guessed": not sent["format"],
-        "columns": columns,
+        "mapping": mapping,
         "file_settings": settings_of(values, format, FORMATS[format].settings),
         "corpus_name": str(sent["into"] or sent["name"]),
         "into": bool(sent["into"]),
@@ -271,7 +272,7 @@ def _import_from(path: Path, upload: Upload, **options: Any) -> ImportResult:
         source=upload.source,
         licence=upload.licence,
         sha256=upload.sha256,
-        columns=upload.columns,
+        mapping=upload.mapping,
         settings=upload.file_settings,
         name=upload.file_name,
         **options,

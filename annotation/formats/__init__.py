@@ -6,10 +6,10 @@ from annotation.formats import (
     json_documents,
     jsonl,
     label_studio,
+    mapped,
     mpceval,
     rated_responses,
     ratings,
-    tables,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -36,8 +36,8 @@ FORMATS: Table[Format] = Table(
             convokit.IQ2,
             convokit.DELIDATA,
             ratings.RATINGS_CSV,
-            tables.TURN_TABLE,
-            tables.TURNS_XLSX,
+            mapped.TURN_TABLE,
+            mapped.TABLE,
         )
     },
 )

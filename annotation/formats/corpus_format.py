@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -24,10 +24,9 @@ BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Head:
-    """The first bytes of a file, at most `SIZE`; `columns` maps Concord's names to the file's own."""
+    """The first bytes of a file, at most `SIZE`."""
 
     content: bytes
-    columns: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> str:
@@ -57,7 +56,7 @@ class Head:
 
     @cached_property
     def header(self) -> frozenset[str]:
-        """Column names of a table, in lower case and by Concord's names; empty for JSON."""
+        """Column names of a table, in lower case; empty for JSON."""
         lines = self.text.splitlines()
         if not lines or lines[0].startswith(("{", "[")) or self.is_zip or "\0" in self.text:
             return frozenset()
@@ -65,22 +64,12 @@ class Head:
             names = next(csv.reader([lines[0]], delimiter=delimiter(lines[0])), [])
         except csv.Error:
             return frozenset()
-        return frozenset(renamed(names, self.columns)) if len(names) > 1 else frozenset()
+        return frozenset(name.strip().lower() for name in names) if len(names) > 1 else frozenset()
 
 
 def delimiter(line: str) -> str:
     """Return the column delimiter in the first line of a table: a comma, tab or semicolon."""
     return max(",\t;", key=line.count)
-
-
-def renamed(names: list[str], columns: Mapping[str, str]) -> list[str]:
-    """Return a table's column names in lower case, by Concord's names where `columns` maps them.
-
-    A column that has a name to which another column is mapped is ignored: its name becomes empty.
-    """
-    mapped = {theirs.strip().lower(): ours for ours, theirs in columns.items()}
-    plain = [name.strip().lower() for name in names]
-    return [mapped.get(name, "" if name in columns else name) for name in plain]
 
 
 # Records yielded by a format, and the entries of the table of formats.
@@ -129,18 +118,25 @@ def entries(
             yield entry
 
 
+ANY_ROLES = ("*",)
+"""Roles of a format that takes any mapping."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """An import format. `read` yields entries one by one.
 
     Recoverable problems are reported to the source; others are raised. `looks_like` tests whether the
-    beginning of a file fits this format. `columns` are the columns that a file may name differently.
-    `settings` are a user's settings for a file (`Setting`). A `packed` file is compressed, so its content is
-    larger than the file. A `folder` format reads several files as one. Dialogues of an `exact` format have
-    exactly the turns that the corpus has, even where a dialogue has none.
+    beginning of a file fits this format. `roles` are the keys that a mapping of its columns may have: none
+    where it takes no mapping, `ANY_ROLES` for those of any table. `settings` are a user's settings for a file
+    (`Setting`). A `packed` file is compressed, so its content is larger than the file. A `folder` format
+    reads several files as one. Dialogues of an `exact` format have exactly the turns that the corpus has,
+    even where a dialogue has none. `rated` are the speakers or roles whose turns are rated where the user
+    names none; empty where it is all of them.
 
     `labels_only` formats add labels to an existing corpus. `schemes` are the built-in schemes of the format's
-    own labels; labels of other files are never assigned to these without an explicit request.
+    own labels; labels of other files are never assigned to these without an explicit request. Questions of a
+    format with `own_questions` are the corpus's own, whatever built-in scheme has one of the same name.
     """
 
     key: str
@@ -151,10 +147,12 @@ class Format:
     labels_only: bool = False
     folder: bool = False
     schemes: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     packed: bool = False
     exact: bool = False
+    rated: tuple[str, ...] = ()
+    own_questions: bool = False
 
 
 # Detection of a file's format from its beginning.
@@ -206,27 +204,13 @@ def check(content_hash: str, sha256: str) -> None:
         )
 
 
-LONGEST = 500
-"""Maximum characters of a column mapping: it is part of an import's identity."""
-
-
-def guess(formats: Mapping[str, Format], content: bytes, columns: Mapping[str, str] | None = None) -> str:
-    """Return the key of the first format that fits a file's first bytes; else `jsonl`.
-
-    A table without columns that any format knows is refused: its columns need a mapping.
-    """
-    head = Head(content, columns or {})
+def guess(formats: Mapping[str, Format], content: bytes) -> str:
+    """Return the key of the first format that fits a file's first bytes; else `table`, for JSON `jsonl`."""
+    head = Head(content)
     for format in formats.values():
         if format.looks_like(head):
             return format.key
-    if head.header:
-        names = ", ".join(sorted(name for name in head.header if name))[:200]
-        raise ImportProblem(
-            f"the columns ({names}) match no format: choose the format and map the columns",
-            field="format",
-            line=1,
-        )
-    return "jsonl"
+    return "table" if head.header else "jsonl"
 
 
 def read_start(path: str | Path) -> bytes:
@@ -243,23 +227,6 @@ def read_start(path: str | Path) -> bytes:
             return file.read(SIZE)
     except OSError:
         return b""
-
-
-def columns_of(text: str) -> dict[str, str]:
-    """Parse `item=turn_id,rater=annotator`: a file's names for columns, by Concord's."""
-    columns: dict[str, str] = {}
-    if len(text) > LONGEST:
-        raise ImportProblem(f"is longer than {LONGEST} characters", field="columns")
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        ours, mark, theirs = (piece.strip() for piece in part.partition("="))
-        if not (mark and ours and theirs) or ours.lower() in columns:
-            raise ImportProblem(
-                f"{part[:60]!r} is not like item=turn_id,rater=annotator, each name once", field="columns"
-            )
-        columns[ours.lower()] = theirs
-    if len({theirs.lower() for theirs in columns.values()}) < len(columns):
-        raise ImportProblem("a column of the file is named twice", field="columns")
-    return columns
 
 
 # Settings that a user declares about a file: one table, for page, command and API.
@@ -307,8 +274,8 @@ class Setting:
         return int(text)
 
 
-FOLD_NAMES, MISSING, JUDGES = "fold_names", "missing", "judges"
-COMMON = (FOLD_NAMES,)
+FOLD_NAMES, MISSING, JUDGES, RATED = "fold_names", "missing", "judges", "rated"
+COMMON = (FOLD_NAMES, RATED)
 """Settings of every format."""
 SETTINGS: dict[str, Setting] = {
     setting.key: setting
@@ -332,6 +299,12 @@ SETTINGS: dict[str, Setting] = {
             "names",
             "Judges among the raters",
             "LLM judges where the file does not say who is one, comma-separated; none where all are people.",
+        ),
+        Setting(
+            RATED,
+            "names",
+            "Speakers whose turns are rated",
+            "By name or role, comma-separated; the others' turns become context. Empty: all.",
         ),
         Setting("system", "name", "System", "Who made the predictions in the file, for MPCEval's files."),
         Setting(

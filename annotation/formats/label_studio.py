@@ -30,7 +30,7 @@ from annotation.formats.label_studio_results import (
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, Dialogue, LabelRecord
 
-COLUMNS = ("messages", "author", "text", "dialogue")
+ROLES = ("messages", "author", "text", "dialogue")
 AUTHORS = ("author", "speaker", "role", "name", "user", "from")
 TEXTS = ("text", "content", "utterance", "message", "body", "value")
 NAMES = ("dialogue", "dialogue_id", "conversation_id", "id")
@@ -213,7 +213,7 @@ def _native(message: dict[str, Any]) -> dict[str, Any]:
 def _foreign(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> _Task:
     """Parse a task of another project: a dialogue whose messages can all be rated."""
     where = f"{path}.data"
-    key = source.columns.get("messages") or _messages_key(data, where)
+    key = source.mapping.get("messages") or _messages_key(data, where)
     messages = data.get(key)
     if not isinstance(messages, list) or not messages:
         raise ImportProblem("must be a list of messages", field=f"{where}.{key}")
@@ -238,7 +238,7 @@ def _messages_key(data: dict[str, Any], where: str) -> str:
         )
         raise ImportProblem(
             f"one field must be the list of messages, each an object with its text; {hint}: "
-            "say which with --columns messages=FIELD",
+            "say which with --map messages=FIELD",
             field=where,
         )
     return candidates[0]
@@ -246,8 +246,8 @@ def _messages_key(data: dict[str, Any], where: str) -> str:
 
 def _turn(message: Any, path: str, source: Source, key: str) -> dict[str, Any]:
     message = require(message, dict, path)
-    text_key = source.columns.get("text") or _first(message, TEXTS) or "text"
-    author_key = source.columns.get("author") or _first(message, AUTHORS) or "author"
+    text_key = source.mapping.get("text") or _first(message, TEXTS) or "text"
+    author_key = source.mapping.get("author") or _first(message, AUTHORS) or "author"
     text, speaker = require(message.get(text_key), str, f"{path}.{text_key}"), message.get(author_key)
     if not isinstance(speaker, str) or not speaker.strip():
         raise ImportProblem("must say who spoke", field=f"{path}.{author_key}")
@@ -262,7 +262,7 @@ def _first(message: dict[str, Any], names: tuple[str, ...]) -> str:
 
 def _name(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> str:
     """Return the dialogue's id: its name in the data, else the task's number."""
-    if theirs := source.columns.get("dialogue"):
+    if theirs := source.mapping.get("dialogue"):
         name = data.get(theirs)
         if not isinstance(name, str | int) or isinstance(name, bool) or not str(name):
             raise ImportProblem("must name the dialogue", field=f"{path}.data.{theirs}")
@@ -288,6 +288,6 @@ FORMAT = Format(
     hint="Label Studio's JSON or JSON-MIN: tasks with messages, annotations and predictions.",
     read=read,
     looks_like=_looks_like,
-    columns=COLUMNS,
+    roles=ROLES,
     settings=(MISSING,),
 )

@@ -9,19 +9,32 @@ API and in the database:
     "judge:Helpful@gpt": gpt_helpful
     "utterance:user": prompt               a column with a turn of this speaker
     "response:gpt-4o": answer_1            a column with a response of this system
-    "scale:Helpful": [poor, fair, good]    the answers of an ordered scale, lowest first
-    "codes:Agree": {"yes": "1", "no": "0"} what words of the file stand for
+    "label[dialogue]:Overall": overall     about the dialogue, in a table with turns
+    "label[d7/self/2]:Overall@ann1": q1    about this item
+    "scale:Helpful": [poor, fair, good]    all answers of a scale, lowest first
+    "level:Helpful": ordinal
+    "codes:Agree": {"yes": "1", "no": "0", "-": ""}  what words of the file stand for; "" is no answer
+    "anchors:Helpful": {"1": "poor"}       the wording of a number
     "separator:Topics": ";"                between the values of a set in one cell
+    "decimal:Score": ","                   the decimal mark
 
-Columns without a role are ignored, and named with the import.
+Several columns of one key are a list: the rater of each is the rest of its name. Columns without a role are
+ignored, and named with the import.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Dictionary
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
+from annotation.formats.source import ImportProblem
+from annotation.text.yaml_tree import BadFile, dump, parse
 from jobs.tables import Table
 
 
@@ -90,6 +103,15 @@ ROLES: Table[Role] = Table(
 )
 RATER_KINDS = {"label": "human", "judge": "judge", "key": "key", "metric": "metric"}
 """Kind of the rater of a column with answers, by its role."""
+TURN_ITEM, DIALOGUE_ITEM = "turn", "dialogue"
+"""Items of answer columns in a table with turns: the row's own turn, and its dialogue."""
+SCALE_KEYS = ("scale", "level", "codes", "anchors", "separator", "decimal")
+KEY = re.compile(r"([a-z_]+)(?:\[([^\]]*)\])?(?::(.*)|(@.*))?", re.DOTALL)
+MOST_ENTRIES = 2_000
+LONGEST_NAME = 1_000
+
+Entries = dict[str, Any]
+"""A mapping as a dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +129,22 @@ class Column:
     speaker: str = ""
     system: str = ""
 
+    @property
+    def key(self) -> str:
+        """Key of the column in a mapping's dictionary."""
+        key = f"{self.role}[{self.item}]" if self.item else self.role
+        name = self.speaker or self.system or self.question
+        rater = f"@{self.rater}" if self.rater else ""
+        return f"{key}:{name}{rater}" if name else f"{key}{rater}"
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How answers to a question are read: their level and values in order, and what the file's words mean.
 
-    `codes` give the stored answer of a word in the file (`yes`: `1`; `2 - Strongly present`: `2`), `anchors`
-    the wording of a stored number; `separator` stands between the values of a set in one cell.
+    `codes` give the stored answer of a word in the file (`yes`: `1`; `2 - Strongly present`: `2`; `NA`: ``,
+    which is no answer), `anchors` the wording of a stored number; `separator` stands between the values of a
+    set in one cell, and `decimal` is the decimal mark, a point where it is empty.
     """
 
     level: str = ""
@@ -121,6 +152,7 @@ class Scale:
     codes: Dictionary[str, str] = field(default_factory=lambda: MappingProxyType({}))
     anchors: Dictionary[str, str] = field(default_factory=lambda: MappingProxyType({}))
     separator: str = ""
+    decimal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +179,178 @@ class Mapping:
     def has_dialogues(self) -> bool:
         """Whether the rows hold turns, and not answers about turns that a corpus has already."""
         return bool(self.all_of("text", "transcript", "utterance", "response"))
+
+    def scale(self, question: str) -> Scale:
+        """Return the scale of a question."""
+        return self.scales.get(question) or self.scales.get("") or Scale()
+
+    def entries(self) -> Entries:
+        """Return the mapping as a dictionary, to be stored and read again with `read_mapping`."""
+        entries: Entries = {}
+        for column in self.columns:
+            names = entries.setdefault(column.key, [])
+            names.append(column.name)
+        entries = {key: names[0] if len(names) == 1 else names for key, names in entries.items()}
+        for question, scale in self.scales.items():
+            parts = (list(scale.values), scale.level, dict(scale.codes), dict(scale.anchors))
+            for name, value in zip(SCALE_KEYS, (*parts, scale.separator, scale.decimal), strict=True):
+                if value:
+                    entries[f"{name}:{question}"] = value
+        return entries
+
+
+def read_mapping(entries: Dictionary[str, Any], columns: Sequence[str]) -> Mapping:
+    """Return the mapping of a dictionary for a table with these columns; raises ImportProblem for errors."""
+    check_entries(entries)
+    mapped: list[Column] = []
+    scales: dict[str, Scale] = {}
+    for key, value in entries.items():
+        role, item, name = _parts(key)
+        if role in SCALE_KEYS:
+            scales[name] = replace(scales.get(name, Scale()), **_part_of_scale(role, value))
+            continue
+        names = _column_names(value, columns)
+        is_answer = "rater" in ROLES[role].names and "@" in name
+        question, _, rater = name.rpartition("@") if is_answer else (name, "", "")
+        has_raters = "rater" in ROLES[role].names and len(names) > 1
+        raters = _raters(names, question) if has_raters else [rater] * len(names)
+        mapped += [
+            _column(column, role, item, question, own_rater)
+            for column, own_rater in zip(names, raters, strict=True)
+        ]
+    _refuse_repeated(mapped)
+    order = {name: number for number, name in enumerate(columns)}
+    return Mapping(tuple(sorted(mapped, key=lambda column: order[column.name])), scales)
+
+
+def _column(name: str, role: str, item: str, own_name: str, rater: str) -> Column:
+    names = ROLES[role].names
+    if not names:
+        return Column(name, role)
+    if names[0] == "question":
+        return Column(name, role, question=own_name, rater=rater, item=item)
+    return Column(name, role, **{names[0]: own_name})
+
+
+def _refuse_repeated(columns: list[Column]) -> None:
+    """Refuse a column with two roles, and two columns for a role or an answer that only one can have."""
+    for name, count in Counter(column.name for column in columns).items():
+        if count > 1:
+            raise _problem(f"the column {name!r} is mapped twice")
+    for key, count in Counter(column.key for column in columns).items():
+        role, _, _ = _parts(key)
+        if count > 1 and (not ROLES[role].repeats or "rater" in ROLES[role].names):
+            raise _problem(f"{key!r} is mapped to {count} columns: only one can be that")
+
+
+def _column_names(value: Any, columns: Sequence[str]) -> list[str]:
+    """Return the table's columns that a value names: one, several with commas, or a list."""
+    names = value if isinstance(value, list) else [value]
+    if isinstance(value, str) and _matching(value, columns) is None and "," in value:
+        names = [part.strip() for part in value.split(",") if part.strip()]
+    matches = []
+    for name in names:
+        match = _matching(name, columns)
+        if match is None:
+            listing = ", ".join(columns)[:300]
+            raise _problem(f"there is no column {name!r}; the columns are {listing}")
+        matches.append(match)
+    return matches
+
+
+def _matching(name: str, columns: Sequence[str]) -> str | None:
+    """Return the column of this name, else the only one that differs from it in case or space alone."""
+    if name in columns:
+        return name
+    alike = [column for column in columns if column.strip().casefold() == name.strip().casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _raters(names: Sequence[str], question: str) -> list[str]:
+    """Return the rater of each of several columns: the rest of its name, if that tells them apart."""
+    pattern = re.compile(rf"[\W_]*{re.escape(question)}[\W_]*", re.IGNORECASE)
+    rests = [pattern.sub("", name, count=1).strip(" ()[]{}_-.:/") if question else name for name in names]
+    return rests if all(rests) and len(set(rests)) == len(rests) else list(names)
+
+
+def _part_of_scale(name: str, value: Any) -> dict[str, Any]:
+    if name in ("codes", "anchors"):
+        return {name: {str(word): str(code) for word, code in value.items()}}
+    if name == "scale":
+        values = value if isinstance(value, list) else str(value).split(",")
+        return {"values": tuple(str(part).strip() for part in values)}
+    return {name: str(value)}
+
+
+def _parts(key: str) -> tuple[str, str, str]:
+    """Split a key into role, item and name."""
+    match = KEY.fullmatch(key)
+    if match is None:
+        raise _problem(f"{key[:60]!r} is not a role: write one like dialogue, text or label:QUESTION@RATER")
+    role, item, name, rater = match.groups(default="")
+    return role, item.strip(), (name or rater).strip()
+
+
+def _problem(reason: str) -> ImportProblem:
+    return ImportProblem(reason, field="map")
+
+
+def check_entries(entries: Any, roles: Iterable[str] = ()) -> Entries:
+    """Check the form of a mapping's dictionary; `roles` are those of its format, all where there are none.
+
+    Raises ImportProblem for `map`.
+    """
+    if not isinstance(entries, dict) or not all(isinstance(key, str) for key in entries):
+        raise _problem("must have the roles as keys and the file's columns as values")
+    if len(entries) > MOST_ENTRIES:
+        raise _problem(f"has {len(entries)} entries; at most {MOST_ENTRIES} are read")
+    accepted = tuple(roles) or (*ROLES, *SCALE_KEYS)
+    for key, value in entries.items():
+        role, item, name = _parts(key)
+        if role not in accepted:
+            raise _problem(f"{role!r} is not a role; use {', '.join(accepted)}")
+        if role not in SCALE_KEYS and not roles and (name or item) and not ROLES[role].names:
+            raise _problem(f"{key!r}: the role {role} has no name behind it")
+        if role in ("utterance", "response") and not name:
+            raise _problem(f"{key!r} must name the {ROLES[role].names[0]}: {role}:NAME")
+        values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        is_dictionary = role in ("codes", "anchors")
+        if isinstance(value, dict) != is_dictionary or not all(
+            isinstance(part, str | int | float) and not isinstance(part, bool) for part in values
+        ):
+            raise _problem(f"{key!r} must have {'words and their codes' if is_dictionary else 'columns'}")
+        if any(len(str(part)) > LONGEST_NAME or "\0" in str(part) for part in (key, *values)):
+            raise _problem(f"{key[:60]!r} is longer than {LONGEST_NAME} characters")
+    return dict(entries)
+
+
+def entries_of_options(options: Sequence[str], path: Path | None = None) -> Entries:
+    """Return the mapping of a command's options `ROLE=COLUMN`, added to that of a YAML file."""
+    entries = {} if path is None else entries_of_yaml(path.read_bytes())
+    for option in options:
+        key, mark, value = option.partition("=")
+        if not (mark and key.strip() and value.strip()):
+            raise _problem(f"{option[:60]!r} is not like dialogue=conv_id or label:Helpful=ann1,ann2")
+        role = _parts(key.strip())[0]
+        if role in ("codes", "anchors"):
+            pairs = [part.rpartition(":") for part in value.split(",")]
+            entries[key.strip()] = {word.strip(): code.strip() for word, _, code in pairs}
+        else:
+            entries[key.strip()] = value.strip()
+    return check_entries(entries)
+
+
+def entries_of_yaml(content: bytes) -> Entries:
+    """Parse the YAML of a mapping; raises ImportProblem for `map`."""
+    try:
+        entries = parse(content.decode("utf-8-sig"), core=True).value
+    except UnicodeDecodeError:
+        raise _problem("the file is not UTF-8") from None
+    except BadFile as error:
+        raise _problem(str(error)) from None
+    return check_entries({} if entries is None else entries)
+
+
+def yaml_of_entries(entries: Dictionary[str, Any]) -> str:
+    """Return a mapping's dictionary as YAML."""
+    return dump(entries)

@@ -455,7 +455,7 @@ def required_name(fields: Fields, key: str, columns: Mapping[str, str]) -> str:
     if not name:
         names = columns.get(key) or " or ".join(NAMES[key])
         raise fields.problem(
-            key, f"is missing: there is no {names}; say which field it is with columns {key}=NAME"
+            key, f"is missing: there is no {names}; say which field it is with --map {key}=NAME"
         )
     return name
 
@@ -617,15 +617,15 @@ def _dialogue(fields: Fields, number: int) -> _Gathered:
 
 def _about(source: Source, fields: Fields, dialogues: dict[str, _Gathered]) -> tuple[_Gathered, str]:
     """Return the dialogue and the system that a record of an evaluation is about."""
-    read_fields = {*chain(*NAMES.values()), *source.columns.values(), *ratings.ASPECTS}
+    read_fields = {*chain(*NAMES.values()), *source.mapping.values(), *ratings.ASPECTS}
     source.pass_over(name for name in fields.raw if name not in read_fields)
-    name = required_name(fields, "dialogue", source.columns)
+    name = required_name(fields, "dialogue", source.mapping)
     key = identity(fields, name, ID_LIMIT)
     if key not in dialogues:
         raise fields.problem(
             name, f"{key[:60]!r} is not the id of a dialogue (without ids they count from 1)"
         )
-    system = required_name(fields, "system", source.columns)
+    system = required_name(fields, "system", source.mapping)
     called = identity(fields, system, NAME_LIMIT)
     if not called or called == SELF:
         raise fields.problem(system, "must be a name, and not `self`")
@@ -646,19 +646,19 @@ def _turns(source: Source, file: Path, dialogues: dict[str, _Gathered]) -> None:
 
 
 def _turn_number(source: Source, fields: Fields) -> int:
-    number = fields.count(required_name(fields, "turn", source.columns), None)
+    number = fields.count(required_name(fields, "turn", source.mapping), None)
     return 0 if number is None else number
 
 
 def _add_response(source: Source, fields: Fields, gathered: _Gathered, system: str, number: int) -> None:
-    turn, response = (required_name(fields, name, source.columns) for name in ("turn", "response"))
+    turn, response = (required_name(fields, name, source.mapping) for name in ("turn", "response"))
     if number >= len(gathered.points):
         raise fields.problem(turn, f"is beyond the {len(gathered.points)} turns of {ANSWERING}")
     text = fields.text(response)
     answered = gathered.systems.setdefault(system, _Responses())
     if answered.texts.setdefault(number, text) != text:
         raise fields.problem(response, f"differs from what {system[:60]!r} answered there before")
-    answered.scores += [(number, answer) for answer in answers(fields, source.columns)]
+    answered.scores += [(number, answer) for answer in answers(fields, source.mapping)]
 
 
 def _wholes(source: Source, file: Path, dialogues: dict[str, _Gathered]) -> None:
@@ -668,7 +668,7 @@ def _wholes(source: Source, file: Path, dialogues: dict[str, _Gathered]) -> None
             gathered, system = _about(source, fields, dialogues)
             if system not in gathered.systems:
                 raise ImportProblem(f"{system[:60]!r} has no responses to this dialogue", field=path)
-            gathered.systems[system].dialogue_answers += answers(fields, source.columns)
+            gathered.systems[system].dialogue_answers += answers(fields, source.mapping)
 
 
 def _record(key: str, gathered: _Gathered) -> Dialogue:
@@ -727,5 +727,5 @@ COMPERDIAL = Format(
     read=read_comperdial,
     looks_like=_looks_like,
     folder=True,
-    columns=tuple(NAMES),
+    roles=tuple(NAMES),
 )

@@ -10,7 +10,8 @@ from annotation.formats.corpus_format import JUDGES, MISSING, Format, Rating, So
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
 from annotation.formats.jsonl import order
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.tables import Row, csv_cells, header_of, row_of, truth, whole_number
+from annotation.formats.tables import Row, csv_cells, header_of, row_of
+from annotation.formats.turn_rows import truth, whole_number
 from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as SCHEME
@@ -25,8 +26,8 @@ from annotation.text.table_cells import kind_of_rater, looks_like_nothing, numbe
 # name the item. `turn` counts from 0, or from 1 with the setting `turns_from`; `turn_number` is the number
 # that annotators see beside a turn, from 1. Other columns: rater, kind, identified, question, value, sample,
 # missing, explanation, evidence (JSON), occasion, scheme, and for questions that are new level and values. An
-# empty value is a missing answer. Columns of other names are ignored, and listed. A file may use other names
-# for its columns, with a mapping in the import.
+# empty value is a missing answer. Columns of other names are ignored, and listed. A file with other names for
+# its columns is read as a `table`, with a mapping.
 
 QUESTION = "overall"
 TURNS_FROM = "turns_from"
@@ -55,13 +56,12 @@ def read_ratings_csv(source: Source) -> Iterator[SourceRecord]:
     """Yield one rating for each row, with the line on which the row begins."""
     rows = csv_cells(source)
     header = _header(source, next(rows)[1])
-    question = _question(source, header)
     turns_from = source.settings.get(TURNS_FROM, "")
 
     def read_row(values: list[str]) -> Rating:
         row = {name: unguarded(value) for name, value in row_of(header, values).items()}
         row |= {name: row[name].strip() for name in NAMES if name in row}
-        return rating(row | {"question": row.get("question") or question}, str(turns_from))
+        return rating(row, str(turns_from))
 
     yield from entries(source, rows, read_row)
 
@@ -73,12 +73,6 @@ def _header(source: Source, names: list[str]) -> list[str]:
     return header
 
 
-def _question(source: Source, header: list[str]) -> str:
-    """Return the question where no column names it: the name of the value column."""
-    theirs = source.columns.get("value", "").strip()
-    return theirs if theirs and "question" not in header else QUESTION
-
-
 def rating(row: Row, turns_from: str = "") -> Rating:
     """Parse a row into an answer. `turns_from` is the `turn` of the first turn: 0 or 1."""
     for name, limit in LIMITS.items():
@@ -86,7 +80,7 @@ def rating(row: Row, turns_from: str = "") -> Rating:
             raise ImportProblem(f"is longer than {limit} characters", field=name)
     place, is_key = _place(row, turns_from)
     value, missing = _value(row)
-    kind = _kind(row)
+    kind = kind_of(row.get("kind", "").strip())
     identified = truth(row, "identified", empty=True)
     if kind not in ("", "human") and not identified:
         raise ImportProblem("only people can be unidentified", field="identified")
@@ -174,8 +168,8 @@ def _order(row: Row, members: int) -> tuple[int, ...]:
     return order(fields, members if members > 1 else 0)
 
 
-def _kind(row: Row) -> SaidKind:
-    text = row.get("kind", "").strip()
+def kind_of(text: str) -> SaidKind:
+    """Return the kind of rater for a word, empty for none; raises ImportProblem for other words."""
     try:
         return kind_of_rater(text) if text else ""
     except ValueError as error:
@@ -217,7 +211,6 @@ RATINGS_CSV = Format(
     hint="Columns item, rater, value; question, sample, kind, scheme and more where they apply.",
     read=read_ratings_csv,
     looks_like=lambda head: {"rater", "value"} <= head.header and bool(head.header & {"item", "dialogue"}),
-    columns=COLUMNS,
     settings=(TURNS_FROM, MISSING, JUDGES),
     labels_only=True,
 )

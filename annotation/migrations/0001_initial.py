@@ -130,7 +130,7 @@ class Migration(migrations.Migration):
                 ('file_name', models.CharField(max_length=300)),
                 ('content_hash', models.CharField(max_length=64)),
                 ('options', models.JSONField(default=dict)),
-                ('columns', models.JSONField(blank=True, default=dict)),
+                ('mapping', models.JSONField(blank=True, default=dict)),
                 ('file_settings', models.JSONField(blank=True, db_default={}, default=dict)),
                 ('counts', models.JSONField(default=dict)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -139,7 +139,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
-                'constraints': [models.UniqueConstraint(fields=('corpus', 'content_hash', 'format', 'columns', 'file_settings'), name='import_content_once')],
+                'constraints': [models.UniqueConstraint(fields=('corpus', 'content_hash', 'format', 'mapping', 'file_settings'), name='import_content_once')],
             },
         ),
         migrations.CreateModel(
@@ -1067,7 +1067,7 @@ class Migration(migrations.Migration):
                 ('file_name', models.CharField(max_length=300)),
                 ('format', models.CharField(max_length=40)),
                 ('guessed', models.BooleanField(default=False)),
-                ('columns', models.JSONField(blank=True, default=dict)),
+                ('mapping', models.JSONField(blank=True, default=dict)),
                 ('file_settings', models.JSONField(blank=True, db_default={}, default=dict)),
                 ('corpus_name', models.CharField(max_length=100)),
                 ('into', models.BooleanField(default=False)),

@@ -109,7 +109,7 @@ class JudgeOpening(models.Model):
 class Upload(models.Model):
     """One file sent through a page or the API, and the outcome of its import.
 
-    `format` was `guessed` where none was named; `columns` are a table's own column names, by Concord's, and
+    `format` was `guessed` where none was named; `mapping` are the roles of a table's columns, and
     `file_settings` declarations missing in the file itself. `corpus_name` is the new corpus, or the existing
     one where `into`. `job` does the import and reports its progress. `result` is the counts of a finished
     import, written in the import's own transaction; `problems` are the {file, line, field, reason} of a
@@ -121,7 +121,7 @@ class Upload(models.Model):
     file_name = models.CharField(max_length=300)
     format = models.CharField(max_length=40)
     guessed = models.BooleanField(default=False)
-    columns = models.JSONField(default=dict, blank=True)
+    mapping = models.JSONField(default=dict, blank=True)
     file_settings = models.JSONField(default=dict, blank=True, db_default={})
     corpus_name = models.CharField(max_length=100)
     into = models.BooleanField(default=False)
@@ -189,7 +189,7 @@ class Corpus(models.Model):
 class Import(models.Model):
     """One file imported into a corpus, with its content's hash.
 
-    `columns` are a table's own column names, by Concord's, and `file_settings` its user's declarations: the
+    `mapping` are the roles of a table's columns, and `file_settings` its user's declarations: the
     same file with other ones has other content.
     """
 
@@ -198,7 +198,7 @@ class Import(models.Model):
     file_name = models.CharField(max_length=300)
     content_hash = models.CharField(max_length=64)
     options = models.JSONField(default=dict)
-    columns = models.JSONField(default=dict, blank=True)
+    mapping = models.JSONField(default=dict, blank=True)
     file_settings = models.JSONField(default=dict, blank=True, db_default={})
     counts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -208,7 +208,7 @@ class Import(models.Model):
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["corpus", "content_hash", "format", "columns", "file_settings"],
+                fields=["corpus", "content_hash", "format", "mapping", "file_settings"],
                 name="import_content_once",
             ),
         ]

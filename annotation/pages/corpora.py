@@ -30,7 +30,8 @@ from annotation.corpora.import_names import OWN
 from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import LONGEST, SETTINGS, Setting
+from annotation.formats.corpus_format import SETTINGS, Setting
+from annotation.formats.mapping import entries_of_yaml, yaml_of_entries
 from annotation.formats.source import MOST, ImportProblem
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.models.corpora import Corpus, Upload
@@ -99,11 +100,11 @@ class ImportForm(forms.Form):
         ],
         required=False,
     )
-    columns = forms.CharField(
+    mapping = forms.CharField(
         required=False,
-        max_length=LONGEST,
-        label="Columns",
-        help_text="Where a table calls its columns otherwise: item=turn_id, rater=annotator, value=score.",
+        label="Mapping",
+        widget=forms.Textarea,
+        help_text="Roles of a table's columns, a line each, such as dialogue: conv_id.",
     )
     name = forms.RegexField(
         NAME,
@@ -146,9 +147,9 @@ class ImportForm(forms.Form):
 
     def has_more(self) -> bool:
         """Whether a field in the folded part was filled in, or is invalid."""
-        names = ("columns", "scheme", "source", "licence", "sha256", *SETTINGS)
+        names = ("mapping", "scheme", "source", "licence", "sha256", *SETTINGS)
         return any(self[name].errors for name in names) or any(
-            self[name].value() for name in ("columns", *SETTINGS)
+            self[name].value() for name in ("mapping", *SETTINGS)
         )
 
     def clean(self) -> dict[str, Any]:
@@ -163,9 +164,10 @@ class ImportForm(forms.Form):
             self._check_content(files[0], cleaned["sha256"])
         if files and not self.errors:
             try:
-                self.options = uploads.read_options(files, cleaned)
+                mapping = entries_of_yaml(cleaned["mapping"].encode())
+                self.options = uploads.read_options(files, cleaned | {"mapping": mapping})
             except ImportProblem as problem:
-                self.add_error(problem.field, problem.reason)
+                self.add_error({"map": "mapping"}.get(problem.field, problem.field), problem.reason)
         return cleaned
 
     def _check_content(self, file: UploadedFile[Any], sha256: str) -> None:
@@ -183,7 +185,7 @@ class ImportForm(forms.Form):
         """Return the form's values at an upload, without the file."""
         return {
             "format": "" if upload.guessed else upload.format,
-            "columns": ", ".join(f"{ours}={theirs}" for ours, theirs in upload.columns.items()),
+            "mapping": yaml_of_entries(upload.mapping) if upload.mapping else "",
             "into" if upload.into else "name": upload.corpus_name,
             "scheme": upload.scheme,
             "source": upload.source,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -13,7 +14,8 @@ from tqdm import tqdm
 from annotation.corpora.import_file import Progress, import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import SETTINGS, columns_of, guess, read_start
+from annotation.formats.corpus_format import SETTINGS, guess, read_start
+from annotation.formats.mapping import entries_of_options
 from annotation.formats.source import ImportProblem
 from config.commands import DatabaseCommand
 
@@ -39,10 +41,14 @@ class Command(DatabaseCommand):
             "--format", choices=list(FORMATS), help="the file's format (default: found from its content)"
         )
         parser.add_argument(
-            "--columns",
-            default="",
-            help="what a table calls its columns, like item=turn_id,rater=annotator,value=score",
+            "--map",
+            action="append",
+            default=[],
+            metavar="ROLE=COLUMN",
+            help="what a column is, like dialogue=conv_id, text=utterance or label:Helpful=ann1,ann2 "
+            "(repeatable)",
         )
+        parser.add_argument("--map-file", type=Path, help="the same as a YAML file")
         target = parser.add_mutually_exclusive_group(required=True)
         target.add_argument("--name", help="the name of the new corpus")
         target.add_argument("--into", help="the existing corpus to add to")
@@ -72,8 +78,8 @@ class Command(DatabaseCommand):
         """Import and print the counts."""
         with _bar(show=sys.stderr.isatty()) as progress:
             try:
-                columns = columns_of(options["columns"])
-                format = options["format"] or guess(FORMATS, read_start(options["path"]), columns)
+                mapping = entries_of_options(options["map"], options["map_file"])
+                format = options["format"] or guess(FORMATS, read_start(options["path"]))
                 if not options["format"]:
                     self.stdout.write(f"format: {format} ({FORMATS[format].title}), found from the content")
                 result = import_path(
@@ -86,7 +92,7 @@ class Command(DatabaseCommand):
                     source=options["source"],
                     licence=options["licence"],
                     sha256=options["sha256"] or corpus_format.read_manifest_hash(options["path"]),
-                    columns=columns,
+                    mapping=mapping,
                     settings={key: options[key] for key in SETTINGS},
                     progress=progress,
                 )

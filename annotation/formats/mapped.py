@@ -1,0 +1,672 @@
+"""Reading of tables by their mapping: rows become dialogues with labels, or ratings for a corpus."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from annotation.formats import ratings
+from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, Format, Head, SourceRecord
+from annotation.formats.mapping import (
+    DIALOGUE_ITEM,
+    RATER_KINDS,
+    TURN_ITEM,
+    Column,
+    Scale,
+    read_mapping,
+)
+from annotation.formats.mapping import Mapping as ColumnMapping
+from annotation.formats.source import ImportProblem, Source
+from annotation.formats.table_reader import Cell, Row, TableFile, flatten, open_table
+from annotation.formats.turn_rows import (
+    COLUMNS,
+    NUMBER,
+    RATER,
+    Repeats,
+    RowAnswer,
+    TurnRow,
+    dialogue_of_rows,
+)
+from annotation.records import SELF, LabelRecord
+from annotation.text.table_cells import number, unguarded
+
+USER, ASSISTANT, UNNAMED = "user", "assistant", "unnamed"
+NO_QUESTION = ratings.QUESTION
+SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?([^:\n]{1,60}):[ \t]*(.*)$")
+"""A line of a transcript: `Ana: Shall we start?`."""
+END_OF_TURN = re.compile(r"\s*__eou__\s*")
+MOST_GROUPED = 256 * 2**20
+"""Maximum number of characters of a table whose dialogues are not in one piece."""
+
+Records = Callable[[Source], Iterator[tuple[int, dict[str, Any]]]]
+
+
+def read_mapped(source: Source, mapping: Mapping[str, Any] | None = None) -> Iterator[SourceRecord]:
+    """Yield a table's dialogues with their labels, or its ratings of what a corpus has.
+
+    `mapping` applies where the source has none of its own. Raises ImportProblem for `map`.
+    """
+    yield from _read(source, open_table(source), source.mapping or mapping or {})
+
+
+def _read(
+    source: Source, table: TableFile, entries: Mapping[str, Any], *, is_contiguous: bool = False
+) -> Iterator[SourceRecord]:
+    """Yield the records of a table; in an `is_contiguous` one the rows of a dialogue follow one another."""
+    if not entries:
+        raise ImportProblem(
+            "needs a mapping: say what its columns are, like --map dialogue=conv_id --map text=utterance",
+            field="map",
+        )
+    column_mapping = read_mapping(entries, table.columns)
+    source.is_table = True
+    read_columns = {column.name for column in column_mapping.columns}
+    source.pass_over(name for name in table.columns if name not in read_columns)
+    source.notes += table.notes
+    if column_mapping.has_dialogues:
+        yield from _dialogues(source, table, column_mapping, is_contiguous=is_contiguous)
+        return
+    for line, row in rating_rows(source, table, column_mapping):
+        with source.report_problems(line=line):
+            yield SourceRecord(ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, ""))), line)
+
+
+def mapped(
+    key: str,
+    title: str,
+    hint: str,
+    looks_like: Callable[[Head], bool],
+    mapping: Mapping[str, Any],
+    *,
+    prepare: Records | None = None,
+    **options: Any,
+) -> Format:
+    """Return a format that is a table with a fixed mapping.
+
+    `prepare` yields the numbered JSON objects of a document that is no table; their cells are named by
+    path. Columns of the mapping that a file lacks are left out, except those of the text.
+    """
+    return Format(
+        key=key,
+        title=title,
+        hint=hint,
+        read=partial(_read_form, mapping=mapping, prepare=prepare),
+        looks_like=looks_like,
+        own_questions=True,
+        **options,
+    )
+
+
+def _read_form(source: Source, mapping: Mapping[str, Any], prepare: Records | None) -> Iterator[SourceRecord]:
+    table = open_table(source) if prepare is None else table_of_records("json", partial(prepare, source))
+    yield from _read(source, table, source.mapping or _present(mapping, table.columns))
+
+
+def table_of_records(medium: str, records: Callable[[], Iterator[tuple[int, dict[str, Any]]]]) -> TableFile:
+    """Return JSON objects as a table, with the columns of all of them."""
+    columns: dict[str, None] = {}
+    for _, record in records():
+        columns.update(dict.fromkeys(flatten(record)))
+    return TableFile(medium, tuple(columns), lambda: ((line, flatten(record)) for line, record in records()))
+
+
+def _present(mapping: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """Return a form's mapping without columns that this file lacks; the first present one of several."""
+    entries = {}
+    for key, value in mapping.items():
+        if isinstance(value, dict) or key.partition(":")[0] in ("scale", "level", "separator", "decimal"):
+            entries[key] = value
+            continue
+        names = [name for name in (value if isinstance(value, list) else [value]) if name in columns]
+        if names:
+            entries[key] = names[0]
+    return entries
+
+
+# Answers in a row: by the columns of answers, and by the row's own rater, question and value.
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer as the row has it, with its scale; `group` is the question of which it is one of a set."""
+
+    item: str
+    rater: str
+    kind: str
+    question: str
+    text: str
+    scale: Scale
+    explanation: str = ""
+    group: str = ""
+
+
+@dataclass(slots=True)
+class _Answers:
+    """Reads the answers of rows. `options` are the values of each question that is answered with sets."""
+
+    source: Source
+    mapping: ColumnMapping
+    rater_of_file: str
+    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: Source, table: TableFile, mapping: ColumnMapping) -> _Answers:
+        answers = cls(source, mapping, Path(source.name).stem[:200] or "rater")
+        answers.options = answers._set_values(table)
+        return answers
+
+    def read(self, row: Row) -> Iterator[_Answer]:
+        """Yield the answers of a row; cells without an answer yield nothing."""
+        mapping = self.mapping
+        row_rater, row_question, row_item = (
+            _text(row, mapping.of(role)) for role in ("rater", "question", "item")
+        )
+        for column in mapping.answers:
+            question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
+            rater = column.rater or row_rater or self.rater_of_file
+            kind = RATER_KINDS[column.role]
+            explanation = self._explanation(row, column)
+            yield from self._expand(
+                column.item or row_item, rater, kind, question, row.get(column.name), explanation
+            )
+
+    def _explanation(self, row: Row, column: Column) -> str:
+        for other in self.mapping.all_of("explanation"):
+            if (other.question, other.rater, other.item) in (
+                (column.question, column.rater, column.item),
+                ("", column.rater, ""),
+                ("", "", ""),
+            ):
+                return _text(row, other.name)
+        return ""
+
+    def _expand(
+        self, item: str, rater: str, kind: str, question: str, cell: Cell, explanation: str
+    ) -> Iterator[_Answer]:
+        """Yield a cell's answer, or the yes/no answers of a set."""
+        scale = self.mapping.scale(question)
+        if not (scale.separator or isinstance(cell, list)):
+            text = answer_text(cell, scale)
+            if text:
+                yield _Answer(item, rater, kind, question, text, scale, explanation)
+            return
+        values = set_of(cell, scale)
+        if values is None:
+            return
+        for value in self.options[question]:
+            answer = "1" if value in values else "0"
+            yield _Answer(
+                item, rater, kind, f"{question}:{value}"[:120], answer, YES_NO, explanation, question
+            )
+
+    def _set_values(self, table: TableFile) -> dict[str, tuple[str, ...]]:
+        """Return the values of each question that is answered with sets: declared, or all that occur."""
+        columns = self.mapping.answers
+        sets: dict[str, dict[str, None]] = {}
+        is_list = any(column.name.endswith("[]") for column in columns)
+        if not is_list and not any(scale.separator for scale in self.mapping.scales.values()):
+            return {}
+        for _, row in table.rows():
+            row_question = _text(row, self.mapping.of("question"))
+            for column in columns:
+                question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
+                scale, cell = self.mapping.scale(question), row.get(column.name)
+                if scale.separator or isinstance(cell, list):
+                    known = sets.setdefault(question, dict.fromkeys(scale.values))
+                    if not scale.values:
+                        known.update(dict.fromkeys(sorted(set_of(cell, scale) or ())))
+        return {question: tuple(values) for question, values in sets.items()}
+
+
+YES_NO = Scale("binary", ("0", "1"))
+
+
+def answer_text(cell: Cell, scale: Scale) -> str:
+    """Return a cell's answer as it is stored, by the scale's codes and decimal mark; empty for no answer."""
+    text = unguarded(cell).strip() if isinstance(cell, str) else json.dumps(cell) if cell else ""
+    if text in scale.codes:
+        return scale.codes[text]
+    if scale.decimal and scale.decimal != ".":
+        plain = text.replace(".", "").replace(scale.decimal, ".")
+        return plain if number(plain) is not None else text
+    return text
+
+
+def set_of(cell: Cell, scale: Scale) -> frozenset[str] | None:
+    """Return the values of a set in a cell, None where there is no answer; `[]` is the empty set."""
+    if isinstance(cell, list):
+        return frozenset(part.strip() for part in cell if isinstance(part, str) and part.strip())
+    text = answer_text(cell, replace(scale, decimal=""))
+    if not text:
+        return None
+    if text.startswith("[") and text.endswith("]"):
+        try:
+            parts = json.loads(text)
+        except ValueError:
+            parts = [part.strip(" '\"") for part in text[1:-1].split(",")]
+        return frozenset(str(part).strip() for part in parts if str(part).strip())
+    return frozenset(part.strip() for part in text.split(scale.separator) if part.strip())
+
+
+def _text(row: Row, column: str) -> str:
+    """Return the text of a column that may be absent, without space around it."""
+    cell = row.get(column) if column else None
+    return unguarded(cell).strip() if isinstance(cell, str) else ""
+
+
+# Rows of ratings in Concord's long form, for `agree` and for labels of a corpus.
+
+LONG = (
+    *("dialogue", "continuation", "turn", "turn_number", "kind", "identified", "sample", "missing"),
+    *("scheme", "evidence", "occasion", "order", "cluster", "system"),
+)
+"""Columns that a row of ratings has as they are."""
+
+
+def rating_rows(
+    source: Source, table: TableFile, mapping: ColumnMapping
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the answers of a table, one a row, in the columns of the long ratings file.
+
+    These are item, rater, kind, question, value, explanation, level, values (JSON), group, cluster, system,
+    dialogue, continuation, turn, sample, identified, missing and those of exports. A table with turns yields
+    the labels of its dialogues, with the items' keys and the dialogue as the cluster.
+    """
+    if mapping.has_dialogues:
+        yield from _rows_of_labels(source, table, mapping)
+        return
+    answers = _Answers.of(source, table, mapping)
+    columns = {role: mapping.of(role) for role in LONG}
+    value, raters = mapping.of("value"), mapping.of("rater")
+    for line, row in table.rows():
+        shared = {role: _text(row, column) for role, column in columns.items() if column}
+        for answer in answers.read(row):
+            item = answer.item or ("" if shared.get("dialogue") else f"row {line}")
+            yield line, {**shared, **_long(answer, item)}
+        if value:
+            yield line, {**shared, **_long_of_row(row, mapping, answers, value, raters)}
+
+
+def _long(answer: _Answer, item: str) -> dict[str, str]:
+    return {
+        "item": item,
+        "rater": answer.rater,
+        "kind": answer.kind,
+        "question": answer.question,
+        "value": answer.text,
+        "explanation": answer.explanation,
+        "group": answer.group,
+        **_scale_cells(answer.scale),
+    }
+
+
+def _scale_cells(scale: Scale) -> dict[str, str]:
+    values: list[Any] = [number(value) if number(value) is not None else value for value in scale.values]
+    return {"level": scale.level, "values": json.dumps(values) if values else ""}
+
+
+def _long_of_row(
+    row: Row, mapping: ColumnMapping, answers: _Answers, value: str, raters: str
+) -> dict[str, str]:
+    """Return the row of a table that has one answer a row already."""
+    question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else value)
+    question = NO_QUESTION if question.casefold() in ("", "value") else question
+    scale = mapping.scale(question)
+    level, values = _text(row, mapping.of("level")), _text(row, mapping.of("values"))
+    return {
+        "item": _text(row, mapping.of("item")),
+        "rater": _text(row, raters) if raters else answers.rater_of_file,
+        "question": question,
+        "value": answer_text(row.get(value), scale),
+        "explanation": _text(row, mapping.of("explanation")),
+        "group": "",
+        **(_scale_cells(scale) if not (level or values) else {"level": level, "values": values}),
+    }
+
+
+def _rows_of_labels(
+    source: Source, table: TableFile, mapping: ColumnMapping
+) -> Iterator[tuple[int, dict[str, str]]]:
+    for entry in _dialogues(source, table, mapping):
+        record: Any = entry.record
+        for label in record.labels:
+            place = [record.id, label.continuation]
+            if label.turn is not None:
+                place.append(str(label.turn))
+            scale = Scale(label.level, tuple(str(value) for value in label.values))
+            yield (
+                entry.line or 0,
+                {
+                    "item": "/".join(place),
+                    "rater": label.rater,
+                    "kind": label.kind,
+                    "question": label.question,
+                    "value": "" if label.value is None else _as_text(label.value),
+                    "explanation": label.explanation,
+                    "group": label.group,
+                    "cluster": record.cluster or record.id,
+                    "dialogue": record.id,
+                    "continuation": label.continuation,
+                    "turn": "" if label.turn is None else str(label.turn),
+                    "sample": str(label.sample),
+                    **_scale_cells(scale),
+                },
+            )
+
+
+def _as_text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.15g}"
+
+
+# Dialogues with their labels.
+
+
+def _dialogues(
+    source: Source, table: TableFile, mapping: ColumnMapping, *, is_contiguous: bool = False
+) -> Iterator[SourceRecord]:
+    rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping))
+    repeats = Repeats(mapping.of("rater"), bool(mapping.answers or mapping.of("value")))
+    is_contiguous = is_contiguous or rows.is_contiguous(table)
+    if not is_contiguous:
+        source.notes.append("The rows of a dialogue stand apart: they are joined in the order of the file.")
+    for key, group in _grouped(source, table, rows, is_contiguous):
+        entry = dialogue_of_rows(source, key, rows.repeated(group), repeats)
+        if entry is not None:
+            yield entry
+    source.notes += repeats.notes()
+
+
+def _grouped(
+    source: Source, table: TableFile, rows: _TurnRows, is_contiguous: bool
+) -> Iterator[tuple[str, list[TurnRow]]]:
+    """Yield the rows of each dialogue; a table whose dialogues are in several pieces is held in memory."""
+    groups: dict[str, list[TurnRow]] = {}
+    characters = 0
+    for line, row in table.rows():
+        with source.report_problems(line=line):
+            key = rows.key(line, row)
+            if is_contiguous and groups and key not in groups:
+                yield from groups.items()
+                groups.clear()
+            turn_rows = list(rows.of(line, row))
+            groups.setdefault(key, []).extend(turn_rows)
+            characters += sum(len(turn.cells["text"]) for turn in turn_rows)
+            if not is_contiguous and characters > MOST_GROUPED:
+                raise ImportProblem("is too large for rows in any order: sort it by the dialogue")
+    yield from groups.items()
+
+
+@dataclass(slots=True)
+class _TurnRows:
+    """Turns rows of a table into rows of one turn each."""
+
+    source: Source
+    mapping: ColumnMapping
+    answers: _Answers
+    numbers: dict[bytes, int] = field(default_factory=dict)
+
+    def is_contiguous(self, table: TableFile) -> bool:
+        """Whether the rows of each dialogue follow one another; also where each row is a dialogue."""
+        column = self.mapping.of("dialogue") or self.mapping.of("item")
+        if not column:
+            return not self.mapping.of("rater")
+        seen: set[int] = set()
+        last = ""
+        for _, row in table.rows():
+            key = _text(row, column)
+            if key != last:
+                if hash(key) in seen:
+                    return False
+                seen.add(hash(key))
+                last = key
+        return True
+
+    def key(self, line: int, row: Row) -> str:
+        """Return the id of a row's dialogue: in its cell, else numbered by its content, else the file's."""
+        column = self.mapping.of("dialogue") or self.mapping.of("item")
+        if column:
+            key = _text(row, column)
+            if not key:
+                raise ImportProblem("is empty", field=column)
+            return key
+        text = self.mapping.of("text")
+        if text and not isinstance(row.get(text), list):
+            return Path(self.source.name).stem or "dialogue"
+        if not self.mapping.of("rater"):
+            return f"dialogue-{self.numbers.setdefault(line.to_bytes(8, 'big'), len(self.numbers) + 1)}"
+        digest = hashlib.blake2b(repr(self._content(row)).encode(), digest_size=12).digest()
+        return f"dialogue-{self.numbers.setdefault(digest, len(self.numbers) + 1)}"
+
+    def _content(self, row: Row) -> list[Cell]:
+        columns = self.mapping.all_of("text", "transcript", "utterance", "response", "speaker")
+        return [row.get(column.name) for column in columns]
+
+    def of(self, line: int, row: Row) -> Iterator[TurnRow]:
+        """Yield the turns of a row, the answers with the turn or continuation that they are about."""
+        mapping = self.mapping
+        shared = {role: _text(row, mapping.of(role)) for role in COLUMNS if mapping.of(role)}
+        turns = list(self._turns(row, shared))
+        if not turns:
+            raise ImportProblem("is empty", field=self._text_columns())
+        rater, turn_number = _text(row, mapping.of("rater")), _text(row, mapping.of("turn"))
+        metadata = {column.name: _text(row, column.name) for column in mapping.all_of("metadata")}
+        metadata = {name: value for name, value in metadata.items() if value}
+        about = self._answers_by_turn(row, turns)
+        for index, cells in enumerate(turns):
+            number_of_turn = turn_number if len(turns) == 1 else ""
+            yield TurnRow(line, cells, rater, number_of_turn, tuple(about.get(index, ())), metadata)
+
+    def _text_columns(self) -> str:
+        columns = self.mapping.all_of("text", "transcript", "utterance", "response")
+        return ", ".join(column.name for column in columns)
+
+    def _turns(self, row: Row, shared: dict[str, str]) -> Iterator[dict[str, str]]:
+        """Yield the cells of each turn in a row: a row's own, those of lists, of a transcript, of columns."""
+        mapping = self.mapping
+        if column := mapping.of("transcript"):
+            for speaker, text in turns_of_transcript(row.get(column)):
+                yield {**shared, "speaker": speaker, "text": text}
+        if column := mapping.of("text"):
+            cell = row.get(column)
+            if isinstance(cell, list):
+                yield from self._of_lists(row, cell, shared)
+            else:
+                text = unguarded(cell) if cell else ""
+                speaker = shared.get("speaker", UNNAMED if not mapping.of("speaker") else "")
+                yield {**shared, "speaker": speaker, "text": text}
+        history = 0
+        for part in mapping.all_of("utterance"):
+            for text in _texts(row.get(part.name)):
+                history += 1
+                yield {**shared, "speaker": part.speaker, "text": text}
+        for part in mapping.all_of("response"):
+            for text in _texts(row.get(part.name)):
+                system = part.system or shared.get("system") or ASSISTANT
+                yield {
+                    **shared,
+                    **{"speaker": ASSISTANT, "text": text, "system": system, "at": str(history)},
+                    "continuation": shared.get("continuation") or system,
+                }
+
+    def _of_lists(self, row: Row, texts: list[Cell], shared: dict[str, str]) -> Iterator[dict[str, str]]:
+        """Yield the turns of list cells; texts without speakers alternate between a user and an assistant."""
+        lists = {role: row.get(self.mapping.of(role)) for role in COLUMNS if self.mapping.of(role)}
+        for index, text in enumerate(texts):
+            if not isinstance(text, str) or not text.strip():
+                continue
+            cells = {
+                role: str(cell[index] or "")
+                for role, cell in lists.items()
+                if isinstance(cell, list) and index < len(cell)
+            }
+            speaker = cells.get("speaker") or shared.get("speaker") or (USER, ASSISTANT)[index % 2]
+            yield {**shared, **cells, "speaker": speaker, "text": text}
+
+    def _answers_by_turn(self, row: Row, turns: Sequence[Mapping[str, str]]) -> dict[int, list[RowAnswer]]:
+        """Return the answers of a row by the index of the turn beside which they stand."""
+        about: dict[int, list[RowAnswer]] = {}
+        columns = self.mapping
+        is_row_of_turn = bool(columns.of("text")) and len(turns) == 1
+        responses = {cells["continuation"]: i for i, cells in enumerate(turns) if cells.get("continuation")}
+        is_exchange = bool(columns.all_of("utterance", "response"))
+        for answer in self.answers.read(row):
+            index = responses.get(answer.item, len(turns) - 1)
+            is_about_turn = answer.item == TURN_ITEM or (
+                answer.item != DIALOGUE_ITEM and (is_row_of_turn or is_exchange)
+            )
+            about.setdefault(index, []).append(RowAnswer(_label(answer), is_about_turn))
+        if value := columns.of("value"):
+            cells = _long_of_row(row, columns, self.answers, value, columns.of("rater"))
+            if cells["value"]:
+                scale = columns.scale(cells["question"])
+                kind = _text(row, columns.of("kind"))
+                answer = _Answer(
+                    "", cells["rater"], kind, cells["question"], cells["value"], scale, cells["explanation"]
+                )
+                about.setdefault(len(turns) - 1, []).append(
+                    RowAnswer(_label(answer), is_row_of_turn or is_exchange)
+                )
+        return about
+
+    def repeated(self, rows: list[TurnRow]) -> list[TurnRow]:
+        """Number the turns of rows with several, so that rows for further annotators repeat them."""
+        by_line = Counter(row.line for row in rows)
+        if not self.mapping.of("rater") or max(by_line.values()) < 2:
+            return rows
+        texts: dict[int, list[str]] = {}
+        for row in rows:
+            texts.setdefault(row.line, []).append(row.cells["text"])
+        numbers = {content: n for n, content in enumerate(dict.fromkeys(map(tuple, texts.values())))}
+        places: Counter[int] = Counter()
+        numbered = []
+        for row in rows:
+            places[row.line] += 1
+            unit = numbers[tuple(texts[row.line])]
+            numbered.append(replace(row, number=f"{unit}.{places[row.line]}"))
+        return numbered
+
+
+def _texts(cell: Cell) -> list[str]:
+    cells = cell if isinstance(cell, list) else [cell]
+    return [unguarded(text) for text in cells if isinstance(text, str) and text.strip()]
+
+
+def _label(answer: _Answer) -> LabelRecord:
+    value = number(answer.text)
+    scale_values = _scale_cells(answer.scale)["values"]
+    return LabelRecord(
+        rater=answer.rater,
+        kind=ratings.kind_of(answer.kind),
+        continuation=SELF,
+        turn=None,
+        question=answer.question,
+        value=answer.text if value is None else value,
+        explanation=answer.explanation,
+        level=answer.scale.level,
+        values=tuple(json.loads(scale_values or "[]")),
+        group=answer.group,
+    )
+
+
+def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
+    """Return (speaker, text) of a dialogue in one cell: JSON messages, `Ana: ...` lines, or `__eou__`.
+
+    Lines without a speaker belong to the line before them; texts without speakers alternate between two.
+    """
+    if isinstance(cell, list):
+        texts = [text for text in cell if isinstance(text, str)]
+        return [((USER, ASSISTANT)[n % 2], text) for n, text in enumerate(texts)]
+    text = (cell or "").strip()
+    if text.startswith("["):
+        try:
+            return _messages(json.loads(text))
+        except ValueError:
+            pass  # a transcript may begin with a bracket
+    if "__eou__" in text:
+        texts = [part for part in END_OF_TURN.split(text) if part]
+        return [((USER, ASSISTANT)[n % 2], part) for n, part in enumerate(texts)]
+    turns: list[tuple[str, str]] = []
+    for line in text.splitlines():
+        match = SAID.match(line)
+        if match:
+            turns.append((match[1].strip(), match[2].strip()))
+        elif turns and line.strip():
+            turns[-1] = (turns[-1][0], f"{turns[-1][1]}\n{line.strip()}".strip())
+        elif line.strip():
+            raise ImportProblem(f"{line.strip()[:40]!r} does not say who speaks: write `Ana: ...`")
+    return [turn for turn in turns if turn[1]]
+
+
+SPEAKER_KEYS = ("speaker", "role", "from", "author", "name", "sender")
+TEXT_KEYS = ("text", "content", "value", "utterance", "message")
+
+
+def _messages(messages: Any) -> list[tuple[str, str]]:
+    """Return the turns of a JSON list of messages or texts; ValueError for any other list."""
+    turns = []
+    for index, message in enumerate(messages):
+        if isinstance(message, str):
+            turns.append(((USER, ASSISTANT)[index % 2], message))
+            continue
+        speaker = next((message[key] for key in SPEAKER_KEYS if isinstance(message.get(key), str)), "")
+        text = next((message[key] for key in TEXT_KEYS if isinstance(message.get(key), str)), "")
+        if not speaker or not text:
+            raise ValueError("not a list of messages")
+        turns.append((speaker, text))
+    return turns
+
+
+# The formats of tables: with Concord's own columns, and with any.
+
+
+def _own_columns(header: Iterable[str]) -> dict[str, str]:
+    """Return the mapping of a table with Concord's own columns; a rater and a number show what repeats."""
+    names = list(header)
+    entries = {role: name for role in COLUMNS for name in names if name.strip().lower() == role}
+    others = [name for name in names if name not in entries.values()]
+    for role, pattern in (("rater", RATER), ("turn", NUMBER)):
+        match = next((name for name in others if pattern.fullmatch(name.strip().lower())), None)
+        if match:
+            entries[role] = match
+    return entries
+
+
+NEEDED = ("dialogue", "speaker", "text")
+
+
+def read_turn_table(source: Source) -> Iterator[SourceRecord]:
+    """Yield the dialogues of a table with Concord's own columns."""
+    table = open_table(source)
+    entries = _own_columns(table.columns)
+    for name in NEEDED:
+        if name not in entries:
+            raise ImportProblem(
+                f"has no column {name!r}: the first line names the columns", line=1, field=name
+            )
+    yield from _read(source, table, entries, is_contiguous=True)
+
+
+TURN_TABLE = Format(
+    key="turns-csv",
+    title="Dialogues as a table, with Concord's columns",
+    hint="One row a turn: dialogue, speaker, text; continuation, system, at, given where they apply.",
+    read=read_turn_table,
+    looks_like=lambda head: set(NEEDED) <= head.header,
+)
+TABLE = Format(
+    key="table",
+    title="Any table, with a mapping of its columns",
+    hint="CSV, Excel, Parquet, JSON lines: dialogues, dialogues with labels, or ratings.",
+    read=read_mapped,
+    looks_like=lambda head: False,
+    roles=ANY_ROLES,
+    own_questions=True,
+    settings=(ratings.TURNS_FROM, MISSING, JUDGES),
+)
