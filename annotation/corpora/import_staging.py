@@ -346,6 +346,7 @@ COLUMNS = {
     "evidence": "jsonb",
     "level": "text",
     "values": "jsonb",
+    "group": "text",
     "turn_number": "int4",
     "counted": "bool",
 }
@@ -394,6 +395,7 @@ def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any
                 *_columns(rating),
                 rating.level,
                 list(rating.values),
+                rating.label.group,
                 rating.turn_number,
                 rating.counted,
             )

@@ -5,6 +5,7 @@ from annotation.formats import (
     comparisons,
     convokit,
     dialogue_corpora,
+    eval_logs,
     json_documents,
     jsonl,
     label_studio,
@@ -12,6 +13,8 @@ from annotation.formats import (
     mpceval,
     rated_responses,
     ratings,
+    traces,
+    transcripts,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -22,6 +25,8 @@ FORMATS: Table[Format] = Table(
     {
         format.key: format
         for format in (
+            *eval_logs.FORMATS,
+            *traces.FORMATS,
             comparisons.FORMAT,
             ratings.COCOEVAL_COUNTS,
             jsonl.FORMAT,
@@ -40,6 +45,7 @@ FORMATS: Table[Format] = Table(
             convokit.IQ2,
             convokit.DELIDATA,
             dialogue_corpora.CONVOKIT,
+            *transcripts.FORMATS,
             ratings.RATINGS_CSV,
             mapped.TURN_TABLE,
             mapped.TABLE,

@@ -20,6 +20,7 @@ from annotation.formats.chat_records import (
     at,
     first_at,
     has_paths,
+    paths_of,
     records,
     text_of,
 )
@@ -46,11 +47,15 @@ def _placeholders(parts: Iterable[Any], name: str, *keys: str) -> list[str]:
 
 # Lists of messages with roles: OpenAI's form, ShareGPT and its relatives, LMSYS-Chat-1M, WildChat, UltraChat.
 
+CHAT_NAMES = ("data", "chats", "conversations")
+CHAT_LISTS = ("", "rows[].row.", *(f"{name}[]." for name in CHAT_NAMES))
+"""Where chats are in a file: in its lines or its list, in the rows of a hub, or in a list with a name."""
+
 MESSAGES = Form(
     key="messages",
     title="Chats as lists of messages",
     hint='OpenAI\'s form, one chat a line or a list: {"id", "messages": [{"role", "content"}], "metadata"}.',
-    looks_like=lambda head: "messages" in head.keys and "role" in head.inner,
+    looks_like=lambda head: any(f"{place}messages[].role" in paths_of(head.text) for place in CHAT_LISTS),
     turns=("messages",),
     speaker=("name", "role"),
     role=("role",),
@@ -59,7 +64,7 @@ MESSAGES = Form(
     model=("metadata.model", "model"),
     scene=("system",),
     metadata=("metadata.*",),
-    inside=("data", "chats", "conversations"),
+    inside=CHAT_NAMES,
     strict=True,
 )
 
@@ -86,11 +91,11 @@ SHAREGPT = Form(
     scene=("system", "system_prompt"),
     language=("lang", "language"),
     metadata=("source", "category", "title"),
-    inside=("data", "items", "conversations"),
+    inside=("data",),
 )
 
 LMSYS_CHAT = Form(
-    key="lmsys_chat",
+    key="lmsys-chat",
     title="LMSYS-Chat-1M",
     hint='{"conversation_id", "model", "conversation": [{"role", "content"}]}, one chat a line or a list.',
     looks_like=lambda head: has_paths(head, "conversation[].role", "conversation[].content"),
@@ -586,7 +591,7 @@ TEAMS = Form(
 )
 
 GOOGLE_CHAT = Form(
-    key="google_chat",
+    key="google-chat",
     title="Google Chat",
     hint="messages.json of one group in Google Takeout.",
     looks_like=lambda head: has_paths(head, "messages[].creator.name", "messages[].created_date"),

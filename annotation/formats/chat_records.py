@@ -112,12 +112,12 @@ def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator
 
 def _is_lines(source: Source) -> bool:
     """Whether a file has an object on each of several lines, and is not one document."""
-    with source.path.open("rb") as file:
+    with source.open() as file:
         first = file.readline(source.max_line + 1)
         if not any(line.strip() for line in file):
             return False
     try:
-        return isinstance(decode_python(first.removeprefix(b"\xef\xbb\xbf")), dict)
+        return isinstance(decode_python(first), dict)
     except ImportProblem:
         return False
 
@@ -203,18 +203,18 @@ def name_of(value: Any, path: str, limit: int = NAME_LIMIT) -> str:
     return str(plain(text.strip(), path))
 
 
-EPOCH, IN_MS = 1e8, 1e11
-"""From which number a time counts seconds since 1970, and from which milliseconds."""
+EPOCH, IN_MS, LATEST = 1e8, 1e11, 1e13
+"""From which number a time counts seconds since 1970, from which milliseconds, and up to which."""
 
 
 def time_of(value: Any) -> str:
     """Return a time as text: seconds or milliseconds since 1970 as ISO 8601, anything else as it is."""
     try:
-        seconds = float(value) if not isinstance(value, bool) else 0.0
+        seconds = 0.0 if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return value if isinstance(value, str) else ""
-    if not EPOCH <= seconds < EPOCH * EPOCH:
-        return str(value)
+    if not EPOCH <= seconds < LATEST:
+        return "" if isinstance(value, bool) else str(value)
     moment = datetime.fromtimestamp(seconds / 1000 if seconds >= IN_MS else seconds, UTC)
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
@@ -290,6 +290,7 @@ class Form:
             looks_like=self.looks_like,
             folder=folder,
             rated=() if self.roles is None else (ASSISTANT,),
+            own_questions=self.labels is not None,
         )
 
     @property

@@ -171,7 +171,7 @@ def _quality(rater: str, turn: int | None, question: str, value: str) -> LabelRe
 
 
 TOPICAL_CHAT = Form(
-    key="topical_chat",
+    key="topical-chat",
     title="Topical-Chat",
     hint="train.json and the other files of conversations.",
     looks_like=lambda head: has_paths(head, "article_url", "content[].message", "content[].agent"),
@@ -317,7 +317,7 @@ def _conversation(rows: list[Raw], line: int) -> Record:
 
 
 EMPATHETIC_DIALOGUES = Form(
-    key="empathetic_dialogues",
+    key="empathetic-dialogues",
     title="EmpatheticDialogues",
     hint="train.csv, valid.csv or test.csv: one row an utterance.",
     looks_like=lambda head: set(EMPATHETIC) <= head.header,
@@ -474,7 +474,7 @@ def _prepare_wizard(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
 
 
 WIZARD_OF_WIKIPEDIA = Form(
-    key="wizard_of_wikipedia",
+    key="wizard-of-wikipedia",
     title="Wizard of Wikipedia",
     hint="data.json, train.json or another file of dialogues.",
     looks_like=lambda head: {"chosen_topic", "persona", "wizard_eval"} <= head.inner,

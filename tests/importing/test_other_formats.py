@@ -248,7 +248,6 @@ def test_chats_as_openais_tools_write_them_are_read_and_what_is_not_read_is_name
     [
         json.dumps([{"type": "message", "text": "Hi"}]),
         json.dumps({"id": "d", "turns": []}, indent=2),
-        "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\n<v Ana>Shall we start?</v>\n",
     ],
 )
 def test_a_document_of_no_known_format_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
