@@ -66,20 +66,6 @@ def paths_of(text: str) -> frozenset[str]:
     return frozenset(paths)
 
 
-def nearest_form(text: str, forms: Iterable[tuple[str, frozenset[str]]]) -> str:
-    """Return the key of the form that has most of its paths in a JSON text, empty where none has any."""
-    present = paths_of(text)
-    shares = {
-        key: sum(
-            any(name == path or name.endswith(f".{path}") for name in present) / len(paths) for path in paths
-        )
-        for key, paths in forms
-        if paths
-    }
-    best = max(shares, key=lambda key: shares[key], default="")
-    return best if best and shares[best] else ""
-
-
 # Records of a file.
 
 
