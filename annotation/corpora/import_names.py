@@ -157,12 +157,16 @@ def staged_questions() -> list[QuestionReference]:
 
 @dataclass(slots=True)
 class Resolver:
-    """Finds stored questions for the questions of a file. A `fresh` corpus uses no scheme yet."""
+    """Finds stored questions for the questions of a file.
+
+    A `fresh` corpus uses no scheme yet; with `built_in`, the names may be those of built-in schemes.
+    """
 
     corpus: Corpus
     schemes: tuple[str, ...]
     fresh: bool
     faults: Faults
+    built_in: bool = True
     notes: list[str] = field(default_factory=list)
 
     def resolve(self, references: Iterable[QuestionReference]) -> dict[QuestionReference, Question]:
@@ -198,7 +202,8 @@ class Resolver:
                 return question
         if OWN in self.schemes:
             return None
-        return (None if self.fresh else self._used(reference)) or self._built_in(reference, references)
+        used = None if self.fresh else self._used(reference)
+        return used or (self._built_in(reference, references) if self.built_in else None)
 
     def _of_named_scheme(self, reference: QuestionReference) -> Question | None:
         """Return the question of the scheme that the labels name; None for one that the corpus must own."""

@@ -167,7 +167,8 @@ class Format:
     names none; empty where it is all of them.
 
     `labels_only` formats add labels to an existing corpus. `schemes` are the built-in schemes of the format's
-    own labels; labels of other files are never assigned to these without an explicit request.
+    own labels; labels of other files are never assigned to these without an explicit request. Questions of a
+    format with `own_questions` are the corpus's own, whatever built-in scheme has one of the same name.
     """
 
     key: str
@@ -182,6 +183,7 @@ class Format:
     settings: tuple[str, ...] = ()
     exact: bool = False
     rated: tuple[str, ...] = ()
+    own_questions: bool = False
 
 
 # Detection of a file's format from its beginning.

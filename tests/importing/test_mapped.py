@@ -17,7 +17,10 @@ from annotation.formats.mapping import (
     yaml_of_entries,
 )
 from annotation.formats.source import ImportProblem, Source
+from annotation.models import Turn
+from annotation.models.schemes import Question
 from annotation.records import Dialogue, LabelRecord
+from tests.importing.helpers import imported
 
 
 def dialogues(tmp_path: Path, text: str, *options: str, name: str = "support.csv") -> list[Dialogue]:
@@ -266,3 +269,23 @@ def test_a_mapping_that_cannot_be_used_is_refused_in_a_line(options: list[str], 
 
 def test_labels_keep_their_fields() -> None:
     assert LabelRecord("r", "human", "self", None, "q", 1.0).group == ""
+
+
+@pytest.mark.django_db
+def test_only_the_turns_of_rated_speakers_are_rated_and_others_become_context(tmp_path: Path) -> None:
+    path = tmp_path / "support.csv"
+    path.write_text(TURNS)
+    mapping = entries_of_options(TURN_OPTIONS)
+    result = imported(path, format="table", mapping=mapping, settings={"rated": "Bot"})
+    assert (result.dialogues, result.turns, result.labels) == (2, 6, 5)
+    assert set(Turn.objects.values_list("speaker", "given")) == {("customer", True), ("bot", False)}
+    assert set(Question.objects.values_list("key", "level")) == {("quality", "interval")}
+
+
+@pytest.mark.django_db
+def test_questions_of_a_foreign_table_are_never_those_of_a_built_in_scheme(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("d,s,t,overall\nx,A,Hello,77\n")
+    options = ("dialogue=d", "speaker=s", "text=t", "label:overall@ann=overall")
+    imported(path, format="table", mapping=entries_of_options(options))
+    assert Question.objects.get().version.scheme.key == "corpus:c:turn"
