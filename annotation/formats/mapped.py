@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats import ratings
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, Format, Head, SourceRecord
+from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, Head, SourceRecord
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
     RATER_KINDS,
@@ -69,13 +69,14 @@ def _read(
     source.is_table = True
     read_columns = {column.name for column in column_mapping.columns}
     source.pass_over(name for name in table.columns if name not in read_columns)
-    source.notes += table.notes
     if column_mapping.has_dialogues:
         yield from _dialogues(source, table, column_mapping, is_contiguous=is_contiguous)
-        return
-    for line, row in rating_rows(source, table, column_mapping):
-        with source.report_problems(line=line):
-            yield SourceRecord(ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, ""))), line)
+    else:
+        turns_from = str(source.settings.get(ratings.TURNS_FROM, ""))
+        for line, row in rating_rows(source, table, column_mapping):
+            with source.report_problems(line=line):
+                yield SourceRecord(ratings.rating(row, turns_from), line)
+    source.notes += table.notes
 
 
 def mapped(
@@ -659,6 +660,7 @@ TURN_TABLE = Format(
     hint="One row a turn: dialogue, speaker, text; continuation, system, at, given where they apply.",
     read=read_turn_table,
     looks_like=lambda head: set(NEEDED) <= head.header,
+    settings=OF_TABLES,
 )
 TABLE = Format(
     key="table",
@@ -668,5 +670,5 @@ TABLE = Format(
     looks_like=lambda head: False,
     roles=ANY_ROLES,
     own_questions=True,
-    settings=(ratings.TURNS_FROM, MISSING, JUDGES),
+    settings=(ratings.TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
 )
