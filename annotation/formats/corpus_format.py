@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from annotation.formats.fields import NAME_LIMIT
-from annotation.formats.source import ZIP, ImportProblem, Source
+from annotation.formats.source import PACKED, ZIP, ImportProblem, Source
 from annotation.formats.table_reader import ENCODING, SHEET, flatten, open_table, records_of
 from annotation.records import Dialogue, LabelRecord
 
@@ -39,7 +39,9 @@ class Head:
 
     @cached_property
     def text(self) -> str:
-        """The beginning as text, without leading space; a character cut in two at the end is left out."""
+        """The beginning as text, without leading space; empty for a workbook and the like."""
+        if self.content.startswith(PACKED):
+            return ""
         return self.content[:SIZE].removeprefix(BOM).decode(errors="ignore").lstrip()
 
     @property
@@ -391,7 +393,12 @@ SETTINGS: dict[str, Setting] = {
             "Of a long dialogue: keeps (laughs) and the like in the text; else they are dropped.",
             ("yes",),
         ),
-        Setting("dialogue", "name", "Id of the dialogue", "Of a long one; else it is the file's name."),
+        Setting(
+            "dialogue",
+            "name",
+            "Id of the dialogue",
+            "Of a long dialogue or a transcript; else it is the file's name.",
+        ),
         Setting(
             "turns_from",
             "choice",

@@ -164,11 +164,12 @@ PICKLE = re.compile(
 class Source:
     """A path being read. `done` of `total` bytes were read so far.
 
-    `name` is its owner's name for it, where the path is that of a stored upload; `columns` are a table's own
-    column names, by Concord's, and `settings` its user's declarations. With `faults`, reading goes on after a
+    `name` is its owner's name for it, where the path is that of a stored upload; `mapping` are the
+    roles of a table's columns, and `settings` its user's declarations. With `faults`, reading goes on after a
     reported problem; without, the first one is raised. `notes` are the reader's remarks on the file;
     `passed_over` are its columns or fields that are not read; `left_out` are the lines that the import leaves
-    out, with the reasons, by the name of their file in a folder ('' for a single file).
+    out, with the reasons, by the name of their file in a folder ('' for a single file). A preview reads the
+    `first_rows` alone, and `is_cut` where there are more.
     """
 
     def __init__(
@@ -181,6 +182,7 @@ class Source:
         mapping: Mapping[str, Any] | None = None,
         settings: Mapping[str, str | int] | None = None,
         faults: Faults | None = None,
+        first_rows: int | None = None,
     ) -> None:
         self.path = Path(path)
         self.name = name or self.path.name
@@ -189,6 +191,8 @@ class Source:
         self.mapping = dict(mapping or {})
         self.settings = dict(settings or {})
         self.faults = faults
+        self.first_rows = first_rows
+        self.is_cut = False
         self.notes: list[str] = []
         self.passed_over: dict[str, None] = {}
         self.left_out: dict[str, dict[int, str]] = {}
@@ -370,6 +374,9 @@ class Source:
         number = 0
         with self.open(path, encoding) as file:
             while line := file.readline(self.max_line + 1):
+                if number == self.first_rows:
+                    self.is_cut = True
+                    break
                 number += 1
                 self.done += len(line)
                 if len(line) > self.max_line:
