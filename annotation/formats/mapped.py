@@ -75,7 +75,9 @@ def _read(
         return
     for line, row in rating_rows(source, table, column_mapping):
         with source.report_problems(line=line):
-            yield SourceRecord(ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, ""))), line)
+            rating = ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, "")))
+            anchors = _anchors(column_mapping.scale(rating.label.question))
+            yield SourceRecord(replace(rating, label=replace(rating.label, anchors=anchors)), line)
 
 
 def mapped(
@@ -572,7 +574,14 @@ def _label(answer: _Answer) -> LabelRecord:
         level=answer.scale.level,
         values=tuple(json.loads(scale_values or "[]")),
         group=answer.group,
+        anchors=_anchors(answer.scale),
     )
+
+
+def _anchors(scale: Scale) -> tuple[tuple[float, str], ...]:
+    """Return the wordings of a scale's numbers."""
+    numbers = ((number(value), wording) for value, wording in scale.anchors.items())
+    return tuple((value, wording) for value, wording in numbers if value is not None)
 
 
 def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
