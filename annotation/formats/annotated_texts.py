@@ -38,8 +38,8 @@ Span = tuple[int, int, str]
 class Answer:
     """An answer of a rater to a question about a text.
 
-    `options` are those that were chosen, `spans` the marked words; a `value` is a number or a text. An answer
-    without either is `missing` for a reason.
+    `options` are those that were chosen, `spans` the marked words; a `value` is a number or a text. `notes`
+    explain single options or labels. An answer without either is `missing` for a reason.
     """
 
     rater: str
@@ -50,6 +50,7 @@ class Answer:
     spans: tuple[Span, ...] = ()
     missing: str = ""
     explanation: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
     kind: RaterKind = "human"
     identified: bool = True
 
@@ -166,16 +167,16 @@ class _Questions:
     def __init__(self, texts: Sequence[Text]) -> None:
         self.options: dict[str, dict[str, None]] = {}
         self.single: dict[str, bool] = {}
-        self.numbers: dict[str, set[float]] = {}
         self.left_out: Counter[str] = Counter()
-        for text in texts:
-            for answer in text.answers:
-                self._meet(answer)
+        answers = [answer for text in texts for answer in text.answers]
+        written = {answer.question for answer in answers if answer.type == "text"}
+        for answer in answers:
+            if answer.type == "options" and answer.question in written and not answer.missing:
+                answer.type, answer.value = "text", "\n".join(answer.options)
+            self._meet(answer)
 
     def _meet(self, answer: Answer) -> None:
         question = answer.question
-        if answer.type == "number" and isinstance(answer.value, int | float):
-            self.numbers.setdefault(question, set()).add(float(answer.value))
         if answer.missing or answer.type not in ("options", "spans"):
             return
         labels = answer.options if answer.type == "options" else [label for _, _, label in answer.spans]
@@ -208,7 +209,7 @@ class _Questions:
             for option in self.options[question]:
                 yield self._tag(answer, option, option in answer.options, turn)
         elif answer.type == "number":
-            yield _label(answer, question, answer.value, turn, **self._scale(question))
+            yield _label(answer, question, answer.value, turn)
         elif answer.type == "yes":
             yield _label(answer, question, answer.value, turn, level="binary", values=(0.0, 1.0))
         else:
@@ -234,19 +235,8 @@ class _Questions:
             values=(0.0, 1.0),
             group=answer.question,
             evidence=marked,
-            explanation=answer.explanation if is_set or answer.missing else "",
+            explanation=answer.notes.get(option, answer.explanation if is_set or answer.missing else ""),
         )
-
-    def _scale(self, question: str) -> dict[str, Any]:
-        """Return the scale of numbers: ordinal from the least to the greatest where all are few and whole."""
-        numbers = self.numbers[question]
-        if all(number.is_integer() and 0 <= number <= 10 for number in numbers):
-            least = int(min(1.0, *numbers))
-            return {
-                "level": "ordinal",
-                "values": tuple(float(n) for n in range(least, int(max(numbers)) + 1)),
-            }
-        return {"level": "interval"}
 
 
 def _label(

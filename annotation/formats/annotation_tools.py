@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +176,6 @@ SHORT = 60
 def read_doccano(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of doccano's texts, with the labels of each file's annotator."""
     texts = Texts(source)
-    written: list[Answer] = []
     for file, line, record in json_records(source):
         name = Path(source.called(file)).stem[:NAME_LIMIT]
         is_person = name.casefold() not in SHARED_FILES
@@ -192,11 +191,7 @@ def read_doccano(source: Source) -> Iterator[SourceRecord]:
         answers = list(_doccano_answers(record, text, name if is_person else ANYBODY, is_person))
         if not answers:
             texts.left_out["texts without labels, as not annotated"] += 1
-        written += [answer for answer in answers if answer.type == "options"]
         text.answers += answers
-    if any(len(option) > SHORT for answer in written for option in answer.options):
-        for answer in written:
-            answer.type, answer.value = "text", "\n".join(answer.options)
     yield from texts.records()
 
 
@@ -225,7 +220,10 @@ def _doccano_answers(record: dict[str, Any], text: Text, rater: str, is_person: 
                 spans.setdefault(own, []).extend(_spans([entry], f"{key}[{index}]"))
     for (name, identified), options in classes.items():
         chosen = tuple(dict.fromkeys(options))
-        yield Answer(name, "label", "options", options=chosen, identified=identified, **common)
+        if any(len(option) > SHORT for option in chosen):
+            yield Answer(name, "label", "text", "\n".join(chosen), identified=identified, **common)
+        else:
+            yield Answer(name, "label", "options", options=chosen, identified=identified, **common)
     for (name, identified), marked in spans.items():
         _check_ends(marked, text, "label")
         yield Answer(name, "spans", "spans", spans=tuple(marked), identified=identified, **common)
@@ -261,7 +259,7 @@ DOCCANO = Format(
 
 # brat: NAME.txt with NAME.ann beside it, whose lines mark words of the text.
 
-BRAT_TEXT = re.compile(r"T\d+\t(?P<label>\S+) (?P<places>\d+ \d+(?:;\d+ \d+)*)(?:\t|$)")
+BRAT_TEXT = re.compile(r"(?P<key>T\d+)\t(?P<label>\S+) (?P<places>\d+ \d+(?:;\d+ \d+)*)(?:\t|$)")
 BRAT_NOTE = re.compile(r"#\d*\t\S+ (?P<about>T\d+)\t(?P<note>.*)")
 BRAT_OTHER = {"R": "relations", "E": "events", "A": "attributes", "M": "attributes", "N": "normalisations"}
 BRAT_LINE = re.compile(r"(?:T\d+\t\S+ \d+ \d+|[REAMN]\d+\t|\*\t|#\d*\t)")
@@ -273,6 +271,7 @@ def read_brat(source: Source) -> Iterator[SourceRecord]:
     files = {source.called(file): file for file in source.files()}
     marks = [name for name in files if name.endswith(".ann")]
     if not marks:
+        source.document(next(iter(files.values())))
         raise ImportProblem("has no .ann file: choose the .txt and .ann files of brat together")
     for name in marks:
         stem = name.removesuffix(".ann")
@@ -292,23 +291,24 @@ def read_brat(source: Source) -> Iterator[SourceRecord]:
 
 def _brat_answer(source: Source, file: Path, texts: Texts) -> Answer:
     spans: list[Span] = []
-    notes: list[str] = []
+    labels: dict[str, str] = {}
+    notes: dict[str, str] = {}
     content = file.read_bytes()[: source.max_document].decode("utf-8", errors="replace")
     for number, line in enumerate(content.split("\n"), start=1):
         line = line.rstrip("\r")
         if match := BRAT_TEXT.match(line):
+            labels[match["key"]] = match["label"]
             for place in match["places"].split(";"):
                 begin, end = map(int, place.split())
                 spans.append((begin, end, match["label"]))
-        elif match := BRAT_NOTE.match(line):
-            notes.append(match["note"])
+        elif (match := BRAT_NOTE.match(line)) and match["about"] in labels:
+            label = labels[match["about"]]
+            notes[label] = "\n".join(filter(None, (notes.get(label, ""), match["note"])))
         elif line.strip():
             if not BRAT_LINE.match(line):
                 raise ImportProblem(f"{line[:40]!r} is no line of brat", line=number)
             texts.left_out[BRAT_OTHER.get(line[0], "notes on other things")] += 1
-    return Answer(
-        ANYBODY, "spans", "spans", spans=tuple(spans), identified=False, explanation="\n".join(notes)
-    )
+    return Answer(ANYBODY, "spans", "spans", spans=tuple(spans), identified=False, notes=notes)
 
 
 BRAT = Format(
@@ -464,9 +464,10 @@ def _argilla_value(question: str, value: Any, missing: str, **common: Any) -> It
     elif is_number(value):
         yield Answer(question=question, type="number", value=float(value), **common)
     elif isinstance(value, str):
-        kind = "text" if len(value) > SHORT or "\n" in value else "options"
-        chosen = (value,) if kind == "options" else ()
-        yield Answer(question=question, type=kind, value=value, options=chosen, **common)
+        if len(value) > SHORT or "\n" in value:
+            yield Answer(question=question, type="text", value=value, **common)
+        else:
+            yield Answer(question=question, type="options", options=(value,), **common)
     elif isinstance(value, list) and value and isinstance(value[0], dict) and "start" in value[0]:
         spans = tuple(_spans(value, question))
         yield Answer(question=question, type="spans", spans=spans, **common)
@@ -484,7 +485,7 @@ def _first_argilla(record: Mapping[str, Any]) -> tuple[dict[str, Any], list[Answ
     """Return the text and answers of a record of Argilla before feedback datasets (Rubrix)."""
     inputs = record.get("inputs")
     fields = inputs if isinstance(inputs, dict) and inputs else {"text": record.get("text")}
-    answers = []
+    answers: list[Answer] = []
     for name, kind in (("annotation", "human"), ("prediction", "judge")):
         value, agent = record.get(name), record.get(f"{name}_agent")
         common: dict[str, Any] = {"rater": str(agent or name)[:NAME_LIMIT], "kind": kind}
@@ -497,15 +498,19 @@ def _first_argilla(record: Mapping[str, Any]) -> tuple[dict[str, Any], list[Answ
     return dict(fields), answers
 
 
+def _has_argilla_columns(names: Iterable[str]) -> bool:
+    return any(column in name for name in names for column in ARGILLA_COLUMNS)
+
+
 def _looks_like_argilla(head: Head) -> bool:
     keys = head.inner
     if head.text.startswith(("{", "[")):
         is_feedback = {"fields", "responses"} <= keys and bool(
             keys & {SUGGESTION + "s", "external_id", "user_id"}
         )
-        return is_feedback or any(key.endswith(ARGILLA_COLUMNS) for key in keys)
+        return is_feedback or _has_argilla_columns(keys)
     is_table = head.content.startswith((b"ARROW1", b"\xff\xff\xff\xff", b"PAR1"))
-    return is_table and any(column.endswith(ARGILLA_COLUMNS) for column in head.paths)
+    return is_table and _has_argilla_columns(head.paths)
 
 
 ARGILLA = Format(
@@ -538,11 +543,11 @@ def read_potato(source: Source) -> Iterator[SourceRecord]:
                 continue
             text = texts.add(shown, first_text(record, ("instance_id", "id")), line=line)
             user = first_text(record, ("user_id", "user", "username"))[:NAME_LIMIT]
-            common = {"rater": user or ANYBODY, "identified": bool(user)}
+            common: dict[str, Any] = {"rater": user or ANYBODY, "identified": bool(user)}
             schemas = require(record.get("label_annotations") or {}, dict, "label_annotations")
             for schema, values in schemas.items():
                 text.answers += _potato_answers(schema, require(values, dict, schema), common)
-            if spans := record.get("span_annotations"):
+            if (spans := record.get("span_annotations")) is not None:
                 marked = _spans(_potato_spans(spans), "span_annotations")
                 _check_ends(marked, text, "span_annotations")
                 text.answers.append(Answer(question="spans", type="spans", spans=tuple(marked), **common))
@@ -610,7 +615,8 @@ POTATO = Format(
 # CAS of UIMA, which INCEpTION exports: refused, with what to bring instead.
 
 
-def _refuse_cas(_: Source) -> Iterator[SourceRecord]:
+def _refuse_cas(source: Source) -> Iterator[SourceRecord]:
+    source.document(source.path)
     raise ImportProblem(
         'is a UIMA CAS, as INCEpTION exports: write its texts as JSON lines like {"text": "...", "label": '
         "[[0, 5, NAME]]}, a file for each annotator, and import these as doccano's"

@@ -254,7 +254,9 @@ def unknown_json(formats: Mapping[str, Format], head: Head) -> ImportProblem:
     names = ", ".join(key[:40] for key in keys[:12]) + (", ..." if len(keys) > 12 else "")
     words = {format.key: set(re.findall(r'"(\w+)"', format.hint)) for format in formats.values()}
     nearest = max(words, key=lambda key: len(words[key] & head.inner))
-    near = f"; the nearest format is {nearest} ({formats[nearest].hint})" if words[nearest] & head.inner else ""
+    near = (
+        f"; the nearest format is {nearest} ({formats[nearest].hint})" if words[nearest] & head.inner else ""
+    )
     return ImportProblem(f"is JSON with the keys {names or 'of no object'}, which no format has{near}")
 
 
@@ -262,15 +264,15 @@ def read_start(path: str | Path, name: str = "") -> Head:
     """Read the beginning of a file, or of a folder's first JSON file, to detect its format.
 
     A folder without any .json file is recognised by its first .jsonl file, one without either by its first
-    file. Raises ImportProblem for a file that cannot be read; one with content of its own kind, such as a
+    Parquet or Arrow file, else by its first file. Raises ImportProblem for a file that cannot be read; one with content of its own kind, such as a
     pickle or an archive of several files, has its first bytes.
     """
     place, files = Path(path), ()
     if place.is_dir():
         inside = sorted(file for file in place.iterdir() if file.is_file())
         files = tuple(file.name for file in inside)
-        order = {".json": 0, ".jsonl": 1}
-        place = min(inside, key=lambda file: (order.get(file.suffix, 2), file.name), default=place)
+        order = {".json": 0, ".jsonl": 1, ".parquet": 2, ".arrow": 2}
+        place = min(inside, key=lambda file: (order.get(file.suffix, 3), file.name), default=place)
     source = Source(place, name=name)
     if place.is_dir():
         return Head(b"")
