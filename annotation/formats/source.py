@@ -110,7 +110,9 @@ CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
 """Maximum number of unread columns or fields listed."""
-PARTS = (".json", ".jsonl")
+KINDS_OF_PARTS = ((".parquet", ".arrow"), (".json", ".jsonl"), (".txt", ".vtt", ".srt", ".ann"))
+"""Extensions of the files that are read in a folder: those of the first kind that it has."""
+PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
 """Extensions of the files that are read in a folder."""
 BOM = b"\xef\xbb\xbf"
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -238,12 +240,15 @@ class Source:
         return [*self.notes, f"{kind} passed over: {listing}{rest}."]
 
     def files(self) -> list[Path]:
-        """Return the file itself, or a folder's .json and .jsonl files, ordered by name."""
+        """Return the file itself, or a folder's files of one kind (`KINDS_OF_PARTS`), ordered by name."""
         if self.path.is_dir():
-            files = sorted(file for file in self.path.iterdir() if file.suffix in PARTS and file.is_file())
-            if not files:
-                raise ImportProblem("the folder holds no .json file", file=str(self.path))
-            return files
+            inside = sorted(file for file in self.path.iterdir() if file.is_file())
+            for kind in KINDS_OF_PARTS:
+                if files := [file for file in inside if file.suffix.lower() in kind]:
+                    return files
+            raise ImportProblem(
+                f"the folder holds no .json file, and none of {', '.join(PARTS)}", file=str(self.path)
+            )
         if not self.path.exists():
             raise ImportProblem("there is no such file", file=str(self.path))
         if not self.path.is_file():
