@@ -75,7 +75,9 @@ def read_rows(
         return
     for line, row in rating_rows(source, table, column_mapping):
         with source.report_problems(line=line):
-            yield SourceRecord(ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, ""))), line)
+            rating = ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, "")))
+            anchors = _anchors(column_mapping.scale(rating.label.question))
+            yield SourceRecord(replace(rating, label=replace(rating.label, anchors=anchors)), line)
 
 
 def mapped(
@@ -155,6 +157,10 @@ class _Answers:
     mapping: ColumnMapping
     rater_of_file: str
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: list[tuple[Column, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.columns = [(column, self._explanation_of(column)) for column in self.mapping.answers]
 
     @classmethod
     def of(cls, source: Source, table: TableFile, mapping: ColumnMapping) -> _Answers:
@@ -168,23 +174,24 @@ class _Answers:
         row_rater, row_question, row_item = (
             _text(row, mapping.of(role)) for role in ("rater", "question", "item")
         )
-        for column in mapping.answers:
+        for column, explanation_column in self.columns:
             question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
             rater = column.rater or row_rater or self.rater_of_file
             kind = RATER_KINDS[column.role]
-            explanation = self._explanation(row, column)
+            explanation = _text(row, explanation_column)
             yield from self._expand(
                 column.item or row_item, rater, kind, question, row.get(column.name), explanation
             )
 
-    def _explanation(self, row: Row, column: Column) -> str:
+    def _explanation_of(self, column: Column) -> str:
+        """Return the column that explains the answers of another one, empty where there is none."""
         for other in self.mapping.all_of("explanation"):
             if (other.question, other.rater, other.item) in (
                 (column.question, column.rater, column.item),
                 ("", column.rater, ""),
                 ("", "", ""),
             ):
-                return _text(row, other.name)
+                return other.name
         return ""
 
     def _expand(
@@ -411,6 +418,10 @@ class _TurnRows:
     mapping: ColumnMapping
     answers: _Answers
     numbers: dict[bytes, int] = field(default_factory=dict)
+    shared: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.shared = [(role, self.mapping.of(role)) for role in COLUMNS if self.mapping.of(role)]
 
     def is_contiguous(self, table: TableFile) -> bool:
         """Whether the rows of each dialogue follow one another; also where each row is a dialogue."""
@@ -451,8 +462,9 @@ class _TurnRows:
     def of(self, line: int, row: Row) -> Iterator[TurnRow]:
         """Yield the turns of a row, the answers with the turn or continuation that they are about."""
         mapping = self.mapping
-        shared = {role: _text(row, mapping.of(role)) for role in COLUMNS if mapping.of(role)}
+        shared = {role: _text(row, column) for role, column in self.shared}
         turns = list(self._turns(row, shared))
+        turns += self._responses(row, shared, len(turns))
         if not turns:
             raise ImportProblem("is empty", field=self._text_columns())
         rater, turn_number = _text(row, mapping.of("rater")), _text(row, mapping.of("turn"))
@@ -481,12 +493,13 @@ class _TurnRows:
                 text = unguarded(cell) if cell else ""
                 speaker = shared.get("speaker", UNNAMED if not mapping.of("speaker") else "")
                 yield {**shared, "speaker": speaker, "text": text}
-        history = 0
         for part in mapping.all_of("utterance"):
             for text in _texts(row.get(part.name)):
-                history += 1
                 yield {**shared, "speaker": part.speaker, "text": text}
-        for part in mapping.all_of("response"):
+
+    def _responses(self, row: Row, shared: dict[str, str], history: int) -> Iterator[dict[str, str]]:
+        """Yield the cells of each response in a row, to the turns before it."""
+        for part in self.mapping.all_of("response"):
             for text in _texts(row.get(part.name)):
                 system = part.system or shared.get("system") or ASSISTANT
                 yield {
@@ -513,6 +526,8 @@ class _TurnRows:
         """Return the answers of a row by the index of the turn beside which they stand."""
         about: dict[int, list[RowAnswer]] = {}
         columns = self.mapping
+        if not (columns.of("value") or self.answers.columns):
+            return about
         is_row_of_turn = bool(columns.of("text")) and len(turns) == 1
         responses = {cells["continuation"]: i for i, cells in enumerate(turns) if cells.get("continuation")}
         is_exchange = bool(columns.all_of("utterance", "response"))
@@ -572,7 +587,14 @@ def _label(answer: _Answer) -> LabelRecord:
         level=answer.scale.level,
         values=tuple(json.loads(scale_values or "[]")),
         group=answer.group,
+        anchors=_anchors(answer.scale),
     )
+
+
+def _anchors(scale: Scale) -> tuple[tuple[float, str], ...]:
+    """Return the wordings of a scale's numbers."""
+    numbers = ((number(value), wording) for value, wording in scale.anchors.items())
+    return tuple((value, wording) for value, wording in numbers if value is not None)
 
 
 def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
