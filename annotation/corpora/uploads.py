@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,9 +21,9 @@ from django.utils import timezone
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS, SIZE, guess, settings_of
+from annotation.formats.corpus_format import SETTINGS, Head, guess, read_start, settings_of
 from annotation.formats.mapping import check_entries
-from annotation.formats.source import PARTS, ImportProblem
+from annotation.formats.source import PACKED, PARTS, ImportProblem
 from annotation.models.corpora import Upload
 from config.permissions import is_researcher
 from jobs import job_actions
@@ -68,10 +69,7 @@ def read_options(files: Files, sent: Mapping[str, Any]) -> dict[str, Any]:
     Either `name` or `into` is set. The format is detected where none is named. Raises ImportProblem.
     """
     mapping = check_entries(sent["mapping"])
-    leading = first(files)
-    content = leading.read(SIZE)
-    leading.seek(0)
-    format = sent["format"] or guess(FORMATS, content)
+    format = sent["format"] or guess(FORMATS, read_head(files))
     check(files, format)
     values = {key: sent.get(key) for key in SETTINGS}
     return {
@@ -104,6 +102,33 @@ def together(files: Files) -> str:
 def first(files: Files) -> UploadedFile[Any]:
     """Return the file whose beginning determines the format: the first .json file, as in a folder."""
     return min(files, key=lambda file: (not called(file).endswith(".json"), called(file)))
+
+
+@contextmanager
+def on_disk(files: Files) -> Iterator[Path]:
+    """Hold the files on disk for a while: one file, or a folder of several."""
+    with tempfile.TemporaryDirectory(prefix="concord-import-") as place:
+        path = Path(place) / "sent"
+        write(files, path)
+        yield path
+
+
+def read_head(files: Files) -> Head:
+    """Read the beginning of the files, to detect their format."""
+    with on_disk(files) as path:
+        head = read_start(path, together(files))
+        _ = head.header  # while the file is there
+        return head
+
+
+def is_packed(files: Files) -> bool:
+    """Whether the content of a file is larger than the file: an archive, a workbook, a Parquet file."""
+    for file in files:
+        start = file.read(4)
+        file.seek(0)
+        if start.startswith(PACKED):
+            return True
+    return False
 
 
 def size(files: Files) -> int:
@@ -255,9 +280,7 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
 
 def import_now(*, by: User, files: Files, **fields: Any) -> ImportResult:
     """Import small files while the program waits: they are on disk for as long as that takes."""
-    with tempfile.TemporaryDirectory(prefix="concord-import-") as place:
-        path = Path(place) / "sent"
-        write(files, path)
+    with on_disk(files) as path:
         return _import_from(path, Upload(by=by, file_name=together(files), **fields))
 
 

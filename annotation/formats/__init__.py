@@ -1,6 +1,7 @@
 """Table of the import formats; related formats share a file."""
 
 from annotation.formats import (
+    annotation_tools,
     chat_forms,
     comparisons,
     convokit,
@@ -31,6 +32,7 @@ FORMATS: Table[Format] = Table(
             ratings.COCOEVAL_COUNTS,
             jsonl.FORMAT,
             label_studio.FORMAT,
+            *annotation_tools.FORMATS,
             rated_responses.FED,
             rated_responses.FED_GPT4,
             json_documents.QMSUM,

@@ -547,8 +547,7 @@ def _turn_of_convokit(utterance: convokit.Utterance) -> Turn:
 
 def _looks_like_convokit(head: Head) -> bool:
     line = {"id", "text", "meta"} <= head.keys and bool({"conversation_id", "root"} & head.keys)
-    index = {"utterances-index", "conversations-index", "speakers-index"} <= head.inner
-    return line or index
+    return line or "utterances.jsonl" in head.files
 
 
 CONVOKIT = Format(

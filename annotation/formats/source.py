@@ -110,7 +110,9 @@ CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
 """Maximum number of unread columns or fields listed."""
-PARTS = (".json", ".jsonl")
+KINDS_OF_PARTS = ((".parquet", ".arrow"), (".json", ".jsonl"), (".txt", ".vtt", ".srt", ".ann"))
+"""Extensions of the files that are read in a folder: those of the first kind that it has."""
+PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
 """Extensions of the files that are read in a folder."""
 BOM = b"\xef\xbb\xbf"
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -136,6 +138,8 @@ BINARY_TABLES = {
     b"\xff\xff\xff\xff": "an Arrow file",
 }
 """First bytes of tables that are not text."""
+PACKED = (GZIP, ZIP, *BINARY_TABLES)
+"""First bytes of files whose content is larger than the file."""
 OFFICE = {
     "xl/": "an Excel workbook",
     "word/": "a Word document: save it as plain text",
@@ -236,12 +240,15 @@ class Source:
         return [*self.notes, f"{kind} passed over: {listing}{rest}."]
 
     def files(self) -> list[Path]:
-        """Return the file itself, or the .json and .jsonl files of a folder and those in it, by name."""
+        """Return the file itself, or the files of one kind in a folder, at any depth, ordered by name."""
         if self.path.is_dir():
-            files = sorted(file for file in self.path.rglob("*") if file.suffix in PARTS and file.is_file())
-            if not files:
-                raise ImportProblem("the folder holds no .json file", file=str(self.path))
-            return files
+            inside = sorted(file for file in self.path.rglob("*") if file.is_file())
+            for kind in KINDS_OF_PARTS:
+                if files := [file for file in inside if file.suffix.lower() in kind]:
+                    return files
+            raise ImportProblem(
+                f"the folder holds no .json file, and none of {', '.join(PARTS)}", file=str(self.path)
+            )
         if not self.path.exists():
             raise ImportProblem("there is no such file", file=str(self.path))
         if not self.path.is_file():
@@ -288,6 +295,11 @@ class Source:
     def begins_with(self, mark: bytes) -> bool:
         """Whether the file begins with a mark, after a byte order mark and space."""
         return self.start().lstrip().startswith(mark)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file, unpacked, is no workbook and no other table of bytes."""
+        return not self.is_workbook and not self.binary_start().startswith(tuple(BINARY_TABLES))
 
     def start(self) -> bytes:
         """Return the first bytes of the file's text, unpacked."""
