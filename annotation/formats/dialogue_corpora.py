@@ -67,7 +67,7 @@ SYSTEM_SIDE = {
 def _prepare_sgd(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = raw.get("turns")
     if isinstance(turns, dict):
-        names = {0: "USER", 1: "SYSTEM"}
+        names: dict[Any, str] = {0: "USER", 1: "SYSTEM"}
         turns = [
             {**turn, "speaker": names.get(turn.get("speaker"), turn.get("speaker"))} for turn in _rows(turns)
         ]
@@ -348,7 +348,7 @@ def _read_parlai(source: Source, left_out: Counter[str]) -> Iterator[Record]:
         with source.report_problems(line=line):
             parts = _decoded(content).split("\t")
             match = NUMBERED.match(parts[0])
-            fields = dict(found.groups() for part in parts if (found := FIELD.match(part)))
+            fields = {pair[1]: pair[2] for part in parts if (pair := FIELD.match(part))}
             is_named = "text" in fields and not match
             if not match and not is_named:
                 raise ImportProblem("must begin with a number, or with text:")
@@ -526,12 +526,12 @@ def read_convokit(source: Source) -> Iterator[SourceRecord]:
 
 def _dialogue_of_convokit(chat: convokit.Conversation, corpus: convokit.Convokit) -> Dialogue:
     speakers = dict.fromkeys(utterance.speaker for utterance in chat.utterances)
+    about = {name: corpus.speakers.get(name, {}) for name in speakers}
     return Dialogue(
         id=chat.id,
         turns=tuple(_turn_of_convokit(utterance) for utterance in chat.utterances),
         participants=tuple(
-            Participant(name, extra=convokit.select_meta(about := corpus.speakers.get(name, {}), *about))
-            for name in speakers
+            Participant(name, extra=convokit.select_meta(meta, *meta)) for name, meta in about.items()
         ),
         metadata=convokit.select_meta(chat.meta, *chat.meta),
     )
