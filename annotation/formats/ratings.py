@@ -26,8 +26,8 @@ from annotation.text.table_cells import kind_of_rater, looks_like_nothing, numbe
 # name the item. `turn` counts from 0, or from 1 with the setting `turns_from`; `turn_number` is the number
 # that annotators see beside a turn, from 1. Other columns: rater, kind, identified, question, value, sample,
 # missing, explanation, evidence (JSON), occasion, scheme, and for questions that are new level, values
-# and group. An empty value is a missing answer. Columns of other names are ignored, and listed. A file with other names for
-# its columns is read as a `table`, with a mapping.
+# and group. An empty value is a missing answer. Columns of other names are ignored, and listed. A file with
+# other names for its columns is read as a `table`, with a mapping.
 
 QUESTION = "overall"
 TURNS_FROM = "turns_from"
