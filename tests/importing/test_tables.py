@@ -315,10 +315,10 @@ def test_the_api_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> 
     client.force_authenticate(factories.user(researcher=True))
     with written(tmp_path, *RATINGS, name="r.csv").open("rb") as file:
         sent = {"file": file, "into": "c", "columns": "item=turn_id,rater=who,value=fluency", "scheme": "own"}
-        answer = client.post("/api/v1/corpora/", sent)
+        answer = client.post("/api/v1/imports/", sent)
     assert (answer.status_code, answer.json()["labels"], answer.json()["format"]) == (201, 2, "ratings-csv")
     with workbook(tmp_path / "t.xlsx").open("rb") as file:
-        assert client.post("/api/v1/corpora/", {"file": file, "name": "new"}).status_code == 202
+        assert client.post("/api/v1/imports/", {"file": file, "name": "new"}).status_code == 202
 
 
 def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(client: Client) -> None:
