@@ -462,6 +462,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             imported=imported,
             schemes=order.schemes,
             fresh=not order.into,
+            built_in=not order.format.own_questions,
             tidying=tidying,
             result=result,
             faults=faults,

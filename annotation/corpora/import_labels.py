@@ -92,13 +92,15 @@ def place_labels(
     imported: Import,
     schemes: tuple[str, ...],
     fresh: bool,
+    built_in: bool,
     tidying: Tidying,
     result: ImportResult,
     faults: Faults,
 ) -> None:
     """Turn the staged labels into labels of the corpus; existing ones stay as they are.
 
-    `schemes` are those named with the import; a `fresh` corpus is created by this import. All errors go to
+    `schemes` are those named with the import; a `fresh` corpus is created by this import; without
+    `built_in`, questions never become those of built-in schemes by their names. All errors go to
     `faults`, which may already hold earlier ones: then nothing is stored in the end.
     """
     parameters = {"corpus": corpus.pk, "imported": imported.pk}
@@ -114,7 +116,7 @@ def place_labels(
     )
     _run(import_staging.DECIDED, parameters)
     analyse_tables("import_decided")
-    resolver = Resolver(corpus, schemes, fresh, faults)
+    resolver = Resolver(corpus, schemes, fresh, faults, built_in)
     questions = resolver.resolve(staged_questions())
     _store_questions(questions)
     joined, notes = tidying.join_answers(questions)

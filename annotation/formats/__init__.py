@@ -3,6 +3,7 @@
 from annotation.formats import (
     comparisons,
     convokit,
+    eval_logs,
     json_documents,
     jsonl,
     label_studio,
@@ -10,6 +11,8 @@ from annotation.formats import (
     mpceval,
     rated_responses,
     ratings,
+    traces,
+    transcripts,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -20,6 +23,8 @@ FORMATS: Table[Format] = Table(
     {
         format.key: format
         for format in (
+            *eval_logs.FORMATS,
+            *traces.FORMATS,
             comparisons.FORMAT,
             ratings.COCOEVAL_COUNTS,
             jsonl.FORMAT,
@@ -35,6 +40,7 @@ FORMATS: Table[Format] = Table(
             json_documents.TCR,
             convokit.IQ2,
             convokit.DELIDATA,
+            *transcripts.FORMATS,
             ratings.RATINGS_CSV,
             mapped.TURN_TABLE,
             mapped.TABLE,

@@ -135,7 +135,8 @@ class Format:
     names none; empty where it is all of them.
 
     `labels_only` formats add labels to an existing corpus. `schemes` are the built-in schemes of the format's
-    own labels; labels of other files are never assigned to these without an explicit request.
+    own labels; labels of other files are never assigned to these without an explicit request. Questions of a
+    format with `own_questions` are the corpus's own, whatever built-in scheme has one of the same name.
     """
 
     key: str
@@ -151,6 +152,7 @@ class Format:
     packed: bool = False
     exact: bool = False
     rated: tuple[str, ...] = ()
+    own_questions: bool = False
 
 
 # Detection of a file's format from its beginning.
@@ -327,7 +329,12 @@ SETTINGS: dict[str, Setting] = {
             "Of a long dialogue: keeps (laughs) and the like in the text; else they are dropped.",
             ("yes",),
         ),
-        Setting("dialogue", "name", "Id of the dialogue", "Of a long one; else it is the file's name."),
+        Setting(
+            "dialogue",
+            "name",
+            "Id of the dialogue",
+            "Of a long dialogue or a transcript; else it is the file's name.",
+        ),
         Setting(
             "turns_from",
             "choice",

@@ -56,7 +56,10 @@ def read_mapped(source: Source, mapping: Mapping[str, Any] | None = None) -> Ite
     yield from _read(source, open_table(source), source.mapping or mapping or {})
 
 
-def _read(source: Source, table: TableFile, entries: Mapping[str, Any]) -> Iterator[SourceRecord]:
+def _read(
+    source: Source, table: TableFile, entries: Mapping[str, Any], *, is_contiguous: bool = False
+) -> Iterator[SourceRecord]:
+    """Yield the records of a table; in an `is_contiguous` one the rows of a dialogue follow one another."""
     if not entries:
         raise ImportProblem(
             "needs a mapping: say what its columns are, like --map dialogue=conv_id --map text=utterance",
@@ -68,11 +71,13 @@ def _read(source: Source, table: TableFile, entries: Mapping[str, Any]) -> Itera
     source.pass_over(name for name in table.columns if name not in read_columns)
     source.notes += table.notes
     if column_mapping.has_dialogues:
-        yield from _dialogues(source, table, column_mapping)
+        yield from _dialogues(source, table, column_mapping, is_contiguous=is_contiguous)
         return
     for line, row in rating_rows(source, table, column_mapping):
         with source.report_problems(line=line):
-            yield SourceRecord(ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, ""))), line)
+            rating = ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, "")))
+            anchors = _anchors(column_mapping.scale(rating.label.question))
+            yield SourceRecord(replace(rating, label=replace(rating.label, anchors=anchors)), line)
 
 
 def mapped(
@@ -96,6 +101,7 @@ def mapped(
         hint=hint,
         read=partial(_read_form, mapping=mapping, prepare=prepare),
         looks_like=looks_like,
+        own_questions=True,
         **options,
     )
 
@@ -364,19 +370,25 @@ def _as_text(value: float | str) -> str:
 # Dialogues with their labels.
 
 
-def _dialogues(source: Source, table: TableFile, mapping: ColumnMapping) -> Iterator[SourceRecord]:
+def _dialogues(
+    source: Source, table: TableFile, mapping: ColumnMapping, *, is_contiguous: bool = False
+) -> Iterator[SourceRecord]:
     rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping))
-    repeats = Repeats(mapping.of("rater"))
-    for key, group in _grouped(source, table, rows):
+    repeats = Repeats(mapping.of("rater"), bool(mapping.answers or mapping.of("value")))
+    is_contiguous = is_contiguous or rows.is_contiguous(table)
+    if not is_contiguous:
+        source.notes.append("The rows of a dialogue stand apart: they are joined in the order of the file.")
+    for key, group in _grouped(source, table, rows, is_contiguous):
         entry = dialogue_of_rows(source, key, rows.repeated(group), repeats)
         if entry is not None:
             yield entry
     source.notes += repeats.notes()
 
 
-def _grouped(source: Source, table: TableFile, rows: _TurnRows) -> Iterator[tuple[str, list[TurnRow]]]:
+def _grouped(
+    source: Source, table: TableFile, rows: _TurnRows, is_contiguous: bool
+) -> Iterator[tuple[str, list[TurnRow]]]:
     """Yield the rows of each dialogue; a table whose dialogues are in several pieces is held in memory."""
-    is_contiguous = rows.is_contiguous(table)
     groups: dict[str, list[TurnRow]] = {}
     characters = 0
     for line, row in table.rows():
@@ -562,7 +574,14 @@ def _label(answer: _Answer) -> LabelRecord:
         level=answer.scale.level,
         values=tuple(json.loads(scale_values or "[]")),
         group=answer.group,
+        anchors=_anchors(answer.scale),
     )
+
+
+def _anchors(scale: Scale) -> tuple[tuple[float, str], ...]:
+    """Return the wordings of a scale's numbers."""
+    numbers = ((number(value), wording) for value, wording in scale.anchors.items())
+    return tuple((value, wording) for value, wording in numbers if value is not None)
 
 
 def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
@@ -640,7 +659,7 @@ def read_turn_table(source: Source) -> Iterator[SourceRecord]:
             raise ImportProblem(
                 f"has no column {name!r}: the first line names the columns", line=1, field=name
             )
-    yield from _read(source, table, entries)
+    yield from _read(source, table, entries, is_contiguous=True)
 
 
 TURN_TABLE = Format(
@@ -657,5 +676,6 @@ TABLE = Format(
     read=read_mapped,
     looks_like=lambda head: False,
     roles=ANY_ROLES,
+    own_questions=True,
     settings=(ratings.TURNS_FROM, MISSING, JUDGES),
 )

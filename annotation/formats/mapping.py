@@ -106,7 +106,7 @@ RATER_KINDS = {"label": "human", "judge": "judge", "key": "key", "metric": "metr
 TURN_ITEM, DIALOGUE_ITEM = "turn", "dialogue"
 """Items of answer columns in a table with turns: the row's own turn, and its dialogue."""
 SCALE_KEYS = ("scale", "level", "codes", "anchors", "separator", "decimal")
-KEY = re.compile(r"([a-z_]+)(?:\[([^\]]*)\])?(?::(.*))?", re.DOTALL)
+KEY = re.compile(r"([a-z_]+)(?:\[([^\]]*)\])?(?::(.*)|(@.*))?", re.DOTALL)
 MOST_ENTRIES = 2_000
 LONGEST_NAME = 1_000
 
@@ -134,8 +134,8 @@ class Column:
         """Key of the column in a mapping's dictionary."""
         key = f"{self.role}[{self.item}]" if self.item else self.role
         name = self.speaker or self.system or self.question
-        name += f"@{self.rater}" if self.rater else ""
-        return f"{key}:{name}" if name else key
+        rater = f"@{self.rater}" if self.rater else ""
+        return f"{key}:{name}{rater}" if name else f"{key}{rater}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +210,8 @@ def read_mapping(entries: Dictionary[str, Any], columns: Sequence[str]) -> Mappi
             scales[name] = replace(scales.get(name, Scale()), **_part_of_scale(role, value))
             continue
         names = _column_names(value, columns)
-        question, at, rater = name.rpartition("@") if "rater" in ROLES[role].names else (name, "", "")
-        question = question if at else name
+        is_answer = "rater" in ROLES[role].names and "@" in name
+        question, _, rater = name.rpartition("@") if is_answer else (name, "", "")
         has_raters = "rater" in ROLES[role].names and len(names) > 1
         raters = _raters(names, question) if has_raters else [rater] * len(names)
         mapped += [
@@ -269,7 +269,7 @@ def _matching(name: str, columns: Sequence[str]) -> str | None:
 def _raters(names: Sequence[str], question: str) -> list[str]:
     """Return the rater of each of several columns: the rest of its name, if that tells them apart."""
     pattern = re.compile(rf"[\W_]*{re.escape(question)}[\W_]*", re.IGNORECASE)
-    rests = [pattern.sub("", name, count=1).strip() if question else name for name in names]
+    rests = [pattern.sub("", name, count=1).strip(" ()[]{}_-.:/") if question else name for name in names]
     return rests if all(rests) and len(set(rests)) == len(rests) else list(names)
 
 
@@ -287,8 +287,8 @@ def _parts(key: str) -> tuple[str, str, str]:
     match = KEY.fullmatch(key)
     if match is None:
         raise _problem(f"{key[:60]!r} is not a role: write one like dialogue, text or label:QUESTION@RATER")
-    role, item, name = match.groups(default="")
-    return role, item.strip(), name.strip()
+    role, item, name, rater = match.groups(default="")
+    return role, item.strip(), (name or rater).strip()
 
 
 def _problem(reason: str) -> ImportProblem:

@@ -1,17 +1,26 @@
-"""The file or folder that an import reads: bounded in memory, hashed, and refused unless plain text.
+"""The file or folder that an import reads: bounded in memory, hashed, unpacked as a stream.
 
-Compressed files are refused by their first bytes, so that no archive is ever unpacked. A line may have 16 MiB
-and a file that is one JSON document 64 MiB; anything longer is refused after reading that much.
+A gzip, and a zip of one file, are read like the file in them; other packed files are refused by their first
+bytes. A line may have 16 MiB and a file that is one JSON document 64 MiB; anything longer is refused after
+reading that much.
 """
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import hashlib
+import io
+import os
 import re
+import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from annotation.errors import AnnotationError
 
@@ -104,18 +113,45 @@ MOST_NAMES = 40
 PARTS = (".json", ".jsonl")
 """Extensions of the files that are read in a folder."""
 BOM = b"\xef\xbb\xbf"
+GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+UTF_16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 SIGNATURES = {
-    b"\x1f\x8b": "a gzip file",
-    b"PK\x03\x04": "a zip archive (or an Excel file)",
-    b"PK\x05\x06": "a zip archive",
-    b"BZh": "a bzip2 file",
-    b"\xfd7zXZ\x00": "an xz file",
-    b"\x28\xb5\x2f\xfd": "a zstd file",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"PAR1": "a Parquet file",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
+    b"PK\x05\x06": "an empty zip archive",
+    b"BZh": "a bzip2 file: unpack it first",
+    b"\xfd7zXZ\x00": "an xz file: unpack it first",
+    b"\x28\xb5\x2f\xfd": "a zstd file: unpack it first",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it first",
+    b"Rar!\x1a\x07": "a RAR archive: unpack it first",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office file, such as .xls: save it as .xlsx or CSV",
+    b"%PDF-": "a PDF: export its text or its table",
+    b"SQLite format 3": "an SQLite database: export a table of it as CSV",
+    b"\x89HDF\r\n": "an HDF5 file: convert it to CSV or Parquet",
+    b"\x93NUMPY": "a NumPy array: convert it to CSV",
 }
+"""First bytes of files that are refused, with what to do."""
+BINARY_TABLES = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "a Feather file",
+    b"FEA1": "a Feather file",
+    b"\xff\xff\xff\xff": "an Arrow file",
+}
+"""First bytes of tables that are not text."""
+OFFICE = {
+    "xl/": "an Excel workbook",
+    "word/": "a Word document: save it as plain text",
+    "ppt/": "a presentation: save its text",
+}
+"""Folders in archives of Office, with what they are."""
+WORKBOOK = OFFICE["xl/"]
+BESIDE = ("__MACOSX/", ".DS_Store")
+"""Parts of archives that programs add."""
+MAX_UNPACKED = 4 * 2**30
+FREE_UNPACKED = 64 * 2**20
+MAX_RATIO = 200
+"""Beyond `FREE_UNPACKED` bytes, content may be this many times as large as its packed file."""
+MAX_PARTS = 100_000
+BLOCK = 2**18
+BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError, NotImplementedError)
 PICKLE = re.compile(
     rb"\x80[\x00-\x05]|\([dlt]p?\d+\r?\n|[})\]]q[\x00-\x08]"
     rb"|c(?:__builtin__|builtins|collections|copy_?reg|numpy|pandas)[\w.]*\r?\n"
@@ -126,11 +162,12 @@ PICKLE = re.compile(
 class Source:
     """A path being read. `done` of `total` bytes were read so far.
 
-    `name` is its owner's name for it, where the path is that of a stored upload; `columns` are a table's own
-    column names, by Concord's, and `settings` its user's declarations. With `faults`, reading goes on after a
+    `name` is its owner's name for it, where the path is that of a stored upload; `mapping` are the
+    roles of a table's columns, and `settings` its user's declarations. With `faults`, reading goes on after a
     reported problem; without, the first one is raised. `notes` are the reader's remarks on the file;
-    `passed_over` are its columns or fields that are not read. A preview reads the `first_rows` alone, and
-    `is_cut` where there are more.
+    `passed_over` are its columns or fields that are not read; `left_out` are the lines that the import leaves
+    out, with the reasons, by the name of their file in a folder ('' for a single file). A preview reads the
+    `first_rows` alone, and `is_cut` where there are more.
     """
 
     def __init__(
@@ -156,6 +193,7 @@ class Source:
         self.is_cut = False
         self.notes: list[str] = []
         self.passed_over: dict[str, None] = {}
+        self.left_out: dict[str, dict[int, str]] = {}
         self.is_table = False
         self.done = 0
         try:
@@ -243,20 +281,79 @@ class Source:
 
     def begins_with(self, mark: bytes) -> bool:
         """Whether the file begins with a mark, after a byte order mark and space."""
-        return self._start().lstrip().startswith(mark)
+        return self.start().lstrip().startswith(mark)
 
-    def _start(self) -> bytes:
-        if self.path.is_dir():
+    def start(self) -> bytes:
+        """Return the first bytes of the file's text, unpacked."""
+        with self.open() as content:
+            return content.read(START)
+
+    def binary_start(self) -> bytes:
+        """Return the first bytes of the file, unpacked."""
+        with self._unpacked(self.path) as content:
+            return content.peek(START)[:START]
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the files in a zip archive; () for any other file."""
+        return parts_of(self.path) if self.path.is_file() else ()
+
+    @property
+    def is_workbook(self) -> bool:
+        """Whether the file is an Excel workbook."""
+        return document_kind(self.parts) == WORKBOOK
+
+    def open(self, path: Path | None = None, encoding: str = "") -> IO[bytes]:
+        """Open a file's text, unpacked, without a byte order mark: of the single file, or of one in a folder.
+
+        UTF-16, or the `encoding`, becomes UTF-8. Raises ImportProblem, also while the stream is read.
+        """
+        content = self._unpacked(path or self.path)
+        try:
+            start = content.peek(START)
+            _refuse_binary(start)
+            if encoding := encoding or utf_16_of(start):
+                content = io.BufferedReader(_Recoded(content, encoding), BLOCK)
+            if content.peek(len(BOM)).startswith(BOM):
+                content.read(len(BOM))
+        except ImportProblem:
+            content.close()
+            raise
+        return content
+
+    def open_binary(self) -> IO[bytes]:
+        """Open a file that is read from any place, unpacked into a temporary file where it is packed."""
+        content = self._unpacked(self.path)
+        if content.raw.seekable():
+            return content
+        copy = tempfile.TemporaryFile(prefix="concord-unpacked-")  # noqa: SIM115 (returned open)
+        with content:
+            while block := content.read(BLOCK):
+                copy.write(block)
+        copy.seek(0)
+        return copy
+
+    def _unpacked(self, path: Path) -> io.BufferedReader:
+        if path.is_dir():
             raise ImportProblem("is a folder; this format is one file", file=self.name)
-        with self.path.open("rb") as file:
-            return _checked_start(file.read(START))
+        file = path.open("rb", buffering=BLOCK)
+        start = file.peek(START)
+        if start.startswith(GZIP):
+            return io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=file), file), BLOCK)
+        if not start.startswith(ZIP) or document_kind(parts_of(path)) == WORKBOOK:
+            return file
+        try:
+            return io.BufferedReader(_Unpacked(_single_part(file), file), BLOCK)
+        except ImportProblem:
+            file.close()
+            raise
 
     def objects(self) -> Iterator[tuple[int, bytes]]:
         """Yield the numbered lines of a file with a JSON object on each.
 
         A file that begins otherwise is refused at once, not line by line.
         """
-        lines = [line for line in map(bytes.strip, self._start().splitlines()) if line]
+        lines = [line for line in map(bytes.strip, self.start().splitlines()) if line]
         if lines and (lines[0] in (b"{", b"[") or not any(line.startswith(b"{") for line in lines)):
             form = "one JSON document" if lines[0].startswith((b"{", b"[")) else "not JSON"
             raise ImportProblem(
@@ -265,21 +362,16 @@ class Source:
             )
         return self.lines()
 
-    def raw_lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:
+    def raw_lines(self, path: Path | None = None, encoding: str = "") -> Iterator[tuple[int, bytes]]:
         """Yield all numbered lines unchanged, with their line ends: of the file, or of one in the folder."""
-        path = path or self.path
-        if path.is_dir():
-            raise ImportProblem("is a folder; this format is one file", file=self.name)
-        with path.open("rb") as file:
-            number = 0
+        number = 0
+        with self.open(path, encoding) as file:
             while line := file.readline(self.max_line + 1):
                 if number == self.first_rows:
                     self.is_cut = True
                     break
                 number += 1
                 self.done += len(line)
-                if number == 1:
-                    line = _checked_start(line)
                 if len(line) > self.max_line:
                     raise ImportProblem(f"is longer than {self.max_line >> 20} MiB", line=number)
                 yield number, line
@@ -288,11 +380,11 @@ class Source:
 
     def document(self, file: Path) -> bytes:
         """Return the bytes of a file that is one JSON document."""
-        size = file.stat().st_size
-        if size > self.max_document:
+        with self.open(file) as opened:
+            content = opened.read(self.max_document + 1)
+        if len(content) > self.max_document:
             raise ImportProblem(f"is larger than {self.max_document >> 20} MiB", file=file.name)
-        content = _checked_start(file.read_bytes())
-        self.done += size
+        self.done += _size(file)
         if not content.strip():
             raise ImportProblem("the file is empty", file=file.name)
         return content
@@ -304,19 +396,149 @@ def _size(file: Path) -> int:
         return opened.seek(0, 2)
 
 
-def _checked_start(content: bytes) -> bytes:
-    """Return content without a byte order mark; refuse content that is no plain text by its first bytes."""
+def _refuse_binary(content: bytes) -> None:
+    """Refuse content that is no text, by its first bytes."""
     for signature, meaning in SIGNATURES.items():
         if content.startswith(signature):
-            raise ImportProblem(f"is {meaning}, not plain UTF-8 text: unpack or convert it first")
+            raise ImportProblem(f"is {meaning}")
+    for signature, meaning in BINARY_TABLES.items():
+        if content.startswith(signature):
+            raise ImportProblem(f"is {meaning}, not text")
+    if content.startswith((GZIP, ZIP)):
+        raise ImportProblem("is packed, and so is the file in it: unpack it first")
     if is_pickle(content):
         raise ImportProblem("is a pickle, and opening it would run code: convert it to JSON first")
-    return content.removeprefix(BOM)
 
 
 def is_pickle(content: bytes) -> bool:
     """Whether content is a pickle, by its first bytes; it is never loaded, because that runs code."""
     return PICKLE.match(content) is not None
+
+
+def utf_16_of(start: bytes) -> str:
+    """Return the UTF-16 encoding of text that begins like that, with or without its mark; '' for other."""
+    if start[:2] in UTF_16 and start[:4] not in BINARY_TABLES:
+        return UTF_16[start[:2]]
+    pairs = start[: 2 * (min(len(start), 400) // 2)]
+    if len(pairs) >= 8 and not any(pairs[1::2]) and all(pairs[::2]):
+        return "utf-16-le"
+    return "utf-16-be" if len(pairs) >= 8 and not any(pairs[::2]) and all(pairs[1::2]) else ""
+
+
+# Archives: their parts, and their content as a stream within limits.
+
+
+def parts_of(path: Path) -> tuple[str, ...]:
+    """Return the names of the files in a zip archive; () for any other file."""
+    with path.open("rb") as file:
+        if file.read(len(ZIP)) != ZIP:
+            return ()
+        try:
+            entries = zipfile.ZipFile(file).infolist()
+        except BROKEN as error:
+            raise _broken(error) from None
+    if len(entries) > MAX_PARTS:
+        raise ImportProblem(f"is a zip archive of more than {MAX_PARTS:,} files")
+    return tuple(filter(_is_part, (entry.filename for entry in entries)))
+
+
+def _single_part(file: IO[bytes]) -> IO[bytes]:
+    """Open the only file in a zip archive."""
+    try:
+        archive = zipfile.ZipFile(file)
+        parts = [name for name in archive.namelist() if _is_part(name)]
+        if kind := document_kind(tuple(parts)):
+            raise ImportProblem(f"is {kind}")
+        if len(parts) != 1:
+            names = ", ".join(name[:60] for name in parts[:3])
+            raise ImportProblem(f"is a zip archive of {len(parts)} files ({names}, ...): import one of them")
+        return archive.open(parts[0])
+    except BROKEN as error:
+        raise _broken(error) from None
+
+
+def _is_part(name: str) -> bool:
+    return not name.endswith("/") and not any(mark in name for mark in BESIDE)
+
+
+def document_kind(parts: tuple[str, ...]) -> str:
+    """Return what an archive is as an Office document, '' where it is none."""
+    if "mimetype" in parts and "content.xml" in parts:
+        return "an OpenDocument file: save it as .xlsx or CSV"
+    if "[Content_Types].xml" not in parts:
+        return ""
+    return next((kind for folder, kind in OFFICE.items() if any(p.startswith(folder) for p in parts)), "")
+
+
+def _broken(error: BaseException) -> ImportProblem:
+    return ImportProblem(f"is packed, and cannot be unpacked ({type(error).__name__}): unpack it first")
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a packed file; too much of it is refused."""
+
+    def __init__(self, content: IO[bytes], file: IO[bytes]) -> None:
+        super().__init__()
+        self.content = content
+        self.file = file
+        packed = os.fstat(file.fileno()).st_size
+        self.limit = min(MAX_UNPACKED, max(FREE_UNPACKED, MAX_RATIO * packed))
+        self.size = 0
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer."""
+        try:
+            block = self.content.read(len(buffer))
+        except BROKEN as error:
+            raise _broken(error) from None
+        self.size += len(block)
+        if self.size > self.limit:
+            raise ImportProblem(f"holds more than {self.limit >> 20} MiB unpacked: unpack it first")
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        """Close the packed file, too."""
+        super().close()
+        self.file.close()
+
+
+class _Recoded(io.RawIOBase):
+    """A text of another encoding as UTF-8."""
+
+    def __init__(self, content: IO[bytes], encoding: str) -> None:
+        super().__init__()
+        self.content = content
+        self.decoder = codecs.getincrementaldecoder(encoding)("strict")
+        self.encoding = encoding
+        self.rest = b""
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer."""
+        while not self.rest:
+            block = self.content.read(BLOCK)
+            try:
+                self.rest = self.decoder.decode(block, final=not block).encode()
+            except UnicodeError:
+                raise ImportProblem(f"is not {self.encoding.upper()} throughout") from None
+            if not block:
+                break
+        block, self.rest = self.rest[: len(buffer)], self.rest[len(buffer) :]
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        """Close the text of the other encoding, too."""
+        super().close()
+        self.content.close()
 
 
 def _hash(file: Path) -> str:

@@ -93,9 +93,13 @@ class TurnRow:
 
 @dataclass(slots=True)
 class Repeats:
-    """How many rows repeat a turn for another annotator, or the row before them, and what columns show it."""
+    """How many rows repeat a turn for another annotator, or the row before them.
+
+    `rater` is the column of annotators; `has_answers` tells whether answers are read from the rows.
+    """
 
     rater: str = ""
+    has_answers: bool = False
     left_out: int = 0
     adjacent: int = 0
     joined: int = 0
@@ -103,8 +107,10 @@ class Repeats:
     def notes(self) -> Iterator[str]:
         """Yield sentences about them."""
         if self.left_out:
+            advice = " To read their labels, too, import it as a table with --map label:QUESTION=COLUMN."
             yield (
                 f"Rows that repeat a turn for another annotator: {self.left_out:,}. Each turn was read once."
+                f"{'' if self.has_answers else advice}"
             )
         if self.joined:
             yield f"Rows joined with the row before them, as sentences of the same turn: {self.joined:,}."

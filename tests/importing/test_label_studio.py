@@ -277,7 +277,7 @@ def test_chats_with_roles_and_columns_of_other_names_are_read(tmp_path: Path) ->
     assert (record.id, [turn.speaker for turn in record.turns]) == ("c-9", ["user", "assistant"])
     odd = {"log": [{"wer": "Ana", "was": "Hallo"}], "nr": 5, "other": CHAT}
     columns = {"messages": "log", "author": "wer", "text": "was", "dialogue": "nr"}
-    (record,), _ = read(written(tmp_path, task(1, data=odd)), columns=columns)
+    (record,), _ = read(written(tmp_path, task(1, data=odd)), mapping=columns)
     assert (record.id, record.turns[0].text) == ("5", "Hallo")
 
 

@@ -37,13 +37,17 @@ def test_each_turn_is_read_once_and_its_labels_come_from_the_same_table(tmp_path
     result = imported(path, format="turns-csv")
     assert (result.turns, texts()) == (2, ["Shall we start?", "Yes."])
     assert result.notes == [
-        "Rows that repeat a turn for another annotator: 2. Each turn was read once. To read the labels of "
-        "this table, import it again into this corpus as ratings-csv, with the columns "
-        "rater=annotator,value=ANSWERS,turn=number.",
-        "Columns passed over: number, annotator, act.",
+        "Rows that repeat a turn for another annotator: 2. Each turn was read once. To read their labels, "
+        "too, import it as a table with --map label:QUESTION=COLUMN.",
+        "Columns passed over: act.",
     ]
-    columns = {"rater": "annotator", "value": "act", "turn": "number"}
-    assert imported(path, into=True, format="ratings-csv", columns=columns).labels == 4
+
+
+def test_the_labels_of_such_a_table_come_with_its_turns(tmp_path: Path) -> None:
+    path = written(tmp_path, HEAD, *ROWS, name="t.csv")
+    mapping = {"dialogue": "dialogue", "speaker": "speaker", "text": "text", "turn": "number"}
+    result = imported(path, format="table", mapping={**mapping, "rater": "annotator", "label:act": "act"})
+    assert (result.turns, result.labels) == (2, 4)
     rows = Label.objects.order_by("item__turn__position", "rater__name").values_list(
         "item__turn__position", "rater__name", "text"
     )

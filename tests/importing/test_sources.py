@@ -66,15 +66,47 @@ def test_a_document_over_the_limit_is_refused_unread(tmp_path: Path) -> None:
     assert "larger than 64 MiB" in refused(path, "fed").reason
 
 
-def test_compressed_files_are_refused_by_name_and_never_unpacked(tmp_path: Path) -> None:
-    bomb = gzip.compress(b"0" * 50_000_000)
+def test_a_packed_line_is_never_unpacked_beyond_the_limit_of_a_line(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("x.jsonl", b"0" * 50_000_000)
-    for content, name in ((bomb, "gzip"), (packed.getvalue(), "zip"), ("{}".encode("utf-16"), "UTF-16")):
-        path = tmp_path / f"packed-{name}"
+        archive.writestr("x.jsonl", b"{" + b"0" * 50_000_000)
+    for content in (gzip.compress(b"{" + b"0" * 50_000_000), packed.getvalue()):
+        path = tmp_path / "packed"
         path.write_bytes(content)
-        assert name in refused(path).reason
+        assert refused(path).reason == "is longer than 16 MiB"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"BZh9", "is a bzip2 file: unpack it first"),
+        (b"7z\xbc\xaf\x27\x1c", "is a 7z archive"),
+        (b"\xfd7zXZ\x00", "is an xz file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "such as .xls: save it as .xlsx or CSV"),
+        (b"%PDF-1.7", "is a PDF"),
+        (b"PAR1", "is a Parquet file, not text"),
+        (b"\x80\x04\x95", "is a pickle"),
+    ],
+)
+def test_other_packed_and_binary_files_are_refused_by_name(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    path = tmp_path / "packed"
+    path.write_bytes(content)
+    assert reason in refused(path).reason
+
+
+@pytest.mark.parametrize("form", ["gz", "zip", "utf-16", "utf-16-be"])
+def test_lines_of_json_may_be_packed_or_utf16(tmp_path: Path, form: str) -> None:
+    text = '{"id": "a", "turns": [{"speaker": "A", "text": "é"}]}\n'
+    path = tmp_path / "packed"
+    if form == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("x.jsonl", text)
+    else:
+        path.write_bytes(gzip.compress(text.encode()) if form == "gz" else text.encode(form))
+    (entry,) = FORMATS["jsonl"].read(Source(path))
+    assert entry.record.turns[0].text == "é"
 
 
 def test_an_absent_path_and_a_device_are_refused(tmp_path: Path) -> None:

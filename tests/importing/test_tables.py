@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -273,52 +274,50 @@ def test_columns_of_a_ratings_file_are_mapped_and_it_gives_another_question_agai
     imported(written(tmp_path, line("a")))
     path = written(tmp_path, *RATINGS, name="r.csv")
     for question in ("fluency", "coherence"):
-        columns = {"item": "turn_id", "rater": "WHO", "value": question}
+        mapping = {"item": "turn_id", "rater": "WHO", "value": question}
         for created in (True, False):
-            result = imported(path, into=True, format="ratings-csv", columns=columns, scheme="own")
+            result = imported(path, into=True, format="table", mapping=mapping, scheme="own")
             assert (result.created, result.labels) == (created, 2)
     answers = Label.objects.order_by("question__key", "pk").values_list("question__key", "number")
     assert list(answers) == [("coherence", 2), ("coherence", 1), ("fluency", 4), ("fluency", 5)]
-    assert Import.objects.filter(format="ratings-csv").count() == 2
+    assert Import.objects.filter(format="table").count() == 2
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    ("columns", "reason"),
+    ("mapping", "reason"),
     [
-        ({"item": "nothing"}, "there is no column 'nothing' to be taken for item"),
-        ({"thing": "who"}, "is not a column of the format"),
+        ({"item": "nothing"}, "there is no column 'nothing'; the columns are turn_id, who"),
+        ({"thing": "who"}, "'thing' is not a role"),
     ],
 )
-def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path, columns: dict[str, str], reason: str) -> None:
+def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path, mapping: dict[str, str], reason: str) -> None:
     imported(written(tmp_path, line("a")))
     path = written(tmp_path, *RATINGS, name="r.csv")
-    assert reason in refusal(path, into=True, format="ratings-csv", columns=columns).reason
-    assert "no columns" in refusal(written(tmp_path, line("b"), name="b.jsonl"), "x", columns=columns).reason
+    assert reason in refusal(path, into=True, format="table", mapping=mapping).reason
+    problem = refusal(written(tmp_path, line("b"), name="b.jsonl"), "x", mapping=mapping)
+    assert "takes no mapping" in problem.reason
 
 
 def test_the_command_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> None:
     imported(written(tmp_path, line("a")))
     path, out = written(tmp_path, *RATINGS, name="r.csv"), StringIO()
-    with pytest.raises(CommandError, match=r"coherence, fluency, turn_id, who\) match no"):
-        call_command("import_corpus", path, "--into", "c", stdout=out)
-    columns = "item=turn_id, rater=who, value=fluency"
-    call_command("import_corpus", path, "--into", "c", "--columns", columns, "--scheme", "own", stdout=out)
-    assert "format: ratings-csv (Ratings for a corpus, as CSV), found from the content" in out.getvalue()
-    with pytest.raises(CommandError, match="is not like item=turn_id"):
-        call_command("import_corpus", path, "--into", "c", "--columns", "item", stdout=out)
+    options = [f"--map={part}" for part in ("item=turn_id", "rater=who", "value=fluency")]
+    call_command("import_corpus", path, "--into", "c", *options, "--scheme", "own", stdout=out)
+    assert "format: table (Any table, with a mapping of its columns)" in out.getvalue()
+    with pytest.raises(CommandError, match="is not like dialogue=conv_id"):
+        call_command("import_corpus", path, "--into", "c", "--map", "item", stdout=out)
 
 
 def test_the_api_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> None:
     imported(written(tmp_path, line("a")))
     client = APIClient()
     client.force_authenticate(factories.user(researcher=True))
+    mapping = json.dumps({"item": "turn_id", "rater": "who", "value": "fluency"})
     with written(tmp_path, *RATINGS, name="r.csv").open("rb") as file:
-        sent = {"file": file, "into": "c", "columns": "item=turn_id,rater=who,value=fluency", "scheme": "own"}
+        sent = {"file": file, "into": "c", "mapping": mapping, "scheme": "own"}
         answer = client.post("/api/v1/imports/", sent)
-    assert (answer.status_code, answer.json()["labels"], answer.json()["format"]) == (201, 2, "ratings-csv")
-    with workbook(tmp_path / "t.xlsx").open("rb") as file:
-        assert client.post("/api/v1/imports/", {"file": file, "name": "new"}).status_code == 202
+    assert (answer.status_code, answer.json()["labels"], answer.json()["format"]) == (201, 2, "table")
 
 
 def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(client: Client) -> None:

@@ -240,8 +240,8 @@ def test_other_arrangements_of_scores_are_read(tmp_path: Path) -> None:
 def test_columns_say_what_a_file_calls_its_fields(tmp_path: Path) -> None:
     turns = [{"bot": one.pop("system"), **one} for one in turn_level()]
     path = comperdial(tmp_path / "c", turns=turns, wholes=None)
-    assert "columns system=NAME" in refused("comperdial", path).reason
-    (record,), _ = read("comperdial", path, columns={"system": "bot"})
+    assert "--map system=NAME" in refused("comperdial", path).reason
+    (record,), _ = read("comperdial", path, mapping={"system": "bot"})
     assert len(record.continuations) == 2
 
 

@@ -1,0 +1,227 @@
+"""Tables of any kind are read as rows of texts by column; whatever was guessed about them is noted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from annotation.formats.source import Faults, ImportProblem, Source
+from annotation.formats.table_reader import Row, TableFile, as_text, open_table
+
+ROWS = [(2, {"id": "1", "text": "Hi, you"}), (3, {"id": "2", "text": "é; |"})]
+
+
+def opened(folder: Path, content: str | bytes, **settings: str) -> TableFile:
+    path = folder / "table"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return open_table(Source(path, settings=settings))
+
+
+def read(folder: Path, content: str | bytes, **settings: str) -> list[tuple[int, Row]]:
+    return list(opened(folder, content, **settings).rows())
+
+
+def refused(folder: Path, content: str | bytes) -> str:
+    with pytest.raises(ImportProblem) as caught:
+        read(folder, content)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
+def test_the_separator_follows_from_the_content(tmp_path: Path, separator: str) -> None:
+    content = 'id,text\n1,"Hi, you"\n2,"é; |"\n'.replace('"Hi, you"', '"Hi# you"')
+    content = content.replace(",", separator).replace("#", ",")
+    assert read(tmp_path, content) == ROWS
+
+
+def test_excel_may_name_the_separator_in_a_line_of_its_own(tmp_path: Path) -> None:
+    assert read(tmp_path, "sep=;\na;b\n1,5;x,y\n") == [(3, {"a": "1,5", "b": "x,y"})]
+
+
+def test_a_table_may_have_one_column(tmp_path: Path) -> None:
+    rows = [(2, {"text": "Hello, world"}), (4, {"text": "Hi, you"})]
+    assert read(tmp_path, 'text\nHello, world\n\n"Hi, you"\n') == rows
+
+
+def test_quotation_marks_of_a_table_with_tabs_may_be_part_of_the_text(tmp_path: Path) -> None:
+    table = opened(tmp_path, 'id\ttext\n1\t"Hello," she said\n2\t"\n')
+    assert [row["text"] for _, row in table.rows()] == ['"Hello," she said', '"']
+    assert table.notes == ["Quotation marks were read as part of the text."]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "note"),
+    [
+        ("utf-8", []),
+        ("utf-8-sig", []),
+        ("utf-16", ["Read as UTF-16."]),
+        ("utf-16-le", ["Read as UTF-16."]),
+        ("utf-16-be", ["Read as UTF-16."]),
+        ("cp1252", ["Read as Windows-1252; another encoding can be set."]),
+        ("latin-1", ["Read as Windows-1252; another encoding can be set."]),
+    ],
+)
+def test_the_encoding_follows_from_the_content_and_a_guess_is_noted(
+    tmp_path: Path, encoding: str, note: list[str]
+) -> None:
+    table = opened(tmp_path, 'id,text\n1,"Hi, you"\n2,é; |\n'.encode(encoding))
+    assert list(table.rows()) == ROWS
+    assert table.notes == note
+
+
+def test_other_encodings_are_guessed_from_much_text_and_can_be_set(tmp_path: Path) -> None:
+    russian = "id,text\n" + "1,Привет, как дела? Всё хорошо\n".replace(", ", " ") * 5
+    assert read(tmp_path, russian.encode("cp1251"))[0][1]["text"] == "Привет как дела? Всё хорошо"
+    assert read(tmp_path, "id,text\n1,è\n".encode("mac_roman"), encoding="mac_roman") == [
+        (2, {"id": "1", "text": "è"})
+    ]
+    with pytest.raises(ImportProblem, match="is no encoding"):
+        read(tmp_path, "id,text\n", encoding="klingon")
+
+
+def test_a_damaged_character_of_a_utf8_text_is_refused_with_its_line(tmp_path: Path) -> None:
+    content = "id,text\n1,café über\n2,".encode() + b"\xff\n"
+    assert refused(tmp_path, content) == "line 3: is not UTF-8 at byte 2"
+
+
+def test_rows_and_columns_of_commas_alone_are_passed_over(tmp_path: Path) -> None:
+    table = opened(tmp_path, "item,value,,\na,1,,\n,,,\nb,2,,,,\n")
+    assert list(table.rows()) == [(2, {"item": "a", "value": "1"}), (4, {"item": "b", "value": "2"})]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__"])
+def test_the_index_of_pandas_is_no_column(tmp_path: Path, name: str) -> None:
+    table = opened(tmp_path, f"{name},item\n0,a\n1,b\n")
+    assert table.columns == ("item",)
+    shown = name or "column 1"
+    assert table.notes == [f"Columns that only number the rows were passed over: {shown}."]
+
+
+def test_a_column_without_a_name_that_has_texts_is_called_by_its_place(tmp_path: Path) -> None:
+    table = opened(tmp_path, ",ann1\nd1/0,3\nd1/1,4\n")
+    assert table.columns == ("column 1", "ann1")
+    assert table.notes == ["Columns without a name are called by their place: column 1."]
+
+
+def test_a_name_is_there_twice_only_if_one_of_its_columns_is_empty(tmp_path: Path) -> None:
+    assert read(tmp_path, "a,a,b\n,1,2\n") == [(2, {"a": "1", "b": "2"})]
+    assert refused(tmp_path, "a,a,b\n3,1,2\n").startswith("line 1, field a: is the name of two columns")
+
+
+def test_text_that_comes_late_in_an_empty_column_is_refused(tmp_path: Path) -> None:
+    content = "a,\n" + "1,\n" * 1000 + "2,late\n"
+    assert "line 1002: has text in column 2, which has no name" in refused(tmp_path, content)
+
+
+def test_rows_of_another_length_are_reported_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    path.write_text("a,b\n1,2\n1,2,3\n1\n4,5\n")
+    source = Source(path, faults=(faults := Faults()))
+    assert [line for line, _ in open_table(source).rows()] == [2, 5]
+    assert [(problem.line, problem.reason) for problem in faults.problems] == [
+        (3, "has 3 columns, the first line 2"),
+        (4, "has 1 columns, the first line 2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "the file is empty"),
+        ("id,text\n1,a\0b\n", "line 2: holds a NUL character"),
+        ('id,text\n1,"unfinished\n', "line 2: is not valid CSV"),
+        ("[1, 2]", "object 1 of the list must be an object, not a number"),
+        ("[]", "is a JSON document, and no list of objects"),
+        ("id,text\n1," + "x" * 200_000, "field larger than field limit"),
+    ],
+)
+def test_text_that_is_no_table_is_one_line(tmp_path: Path, content: str, reason: str) -> None:
+    assert reason in refused(tmp_path, content)
+
+
+def test_three_rows_of_headers_are_names_with_their_wordings(tmp_path: Path) -> None:
+    marks = '"{""ImportId"":""startDate""}","{""ImportId"":""QID1""}"'
+    table = opened(tmp_path, f'StartDate,Q1\nStart Date,"How good, really?"\n{marks}\n2024,5\n')
+    assert table.wordings == {"StartDate": "Start Date", "Q1": "How good, really?"}
+    assert list(table.rows()) == [(4, {"StartDate": "2024", "Q1": "5"})]
+
+
+def test_json_lines_are_flattened_and_their_columns_are_the_union(tmp_path: Path) -> None:
+    lines = [{"id": 1.0, "m": [{"role": "u", "text": "x"}, {"role": "a"}]}, {"meta": {"tags": ["p", "q"]}}]
+    table = opened(tmp_path, "\n\n".join(map(json.dumps, lines)))
+    assert table.columns == ("id", "m[].role", "m[].text", "meta.tags[]")
+    assert list(table.rows()) == [
+        (1, {"id": "1", "m[].role": ["u", "a"], "m[].text": ["x", None]}),
+        (3, {"meta.tags[]": ["p", "q"]}),
+    ]
+
+
+def test_fields_that_come_late_are_noted(tmp_path: Path) -> None:
+    table = opened(tmp_path, '{"a": 1}\n' * 1000 + '{"a": 2, "b": 3}\n')
+    assert len(list(table.rows())) == 1001
+    assert table.notes == ["Fields that only occur after line 1,000 were passed over: b."]
+
+
+def test_rows_may_be_the_objects_of_a_json_document(tmp_path: Path) -> None:
+    rows = [(1, {"a": "1"}), (2, {"a": None})]
+    assert read(tmp_path, '[\n{"a": 1}, {"a": NaN}]') == rows
+    table = opened(tmp_path, '{"version": 1, "data": [{"a": 1}, {"a": null}]}')
+    assert list(table.rows()) == rows
+    assert table.notes == ["The rows are the objects of `data`."]
+
+
+def test_a_document_with_turns_is_one_row(tmp_path: Path) -> None:
+    chat = '{"id": "c", "messages": [{"role": "user", "content": "Hi"}]}'
+    row = {"id": "c", "messages[].role": ["user"], "messages[].content": ["Hi"]}
+    assert read(tmp_path, chat) == read(tmp_path, chat.replace(",", ",\n")) == [(1, row)]
+    assert read(tmp_path, f'{{"conversations": [{chat}]}}') == [(1, row)]
+
+
+@pytest.mark.parametrize("name", ["gz", "zip"])
+def test_a_packed_table_is_read_like_the_file_in_it(tmp_path: Path, name: str) -> None:
+    content = 'id,text\n1,"Hi, you"\n2,é; |\n'.encode()
+    path = tmp_path / "packed"
+    if name == "gz":
+        path.write_bytes(gzip.compress(content))
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("folder/", "")
+            archive.writestr("folder/t.csv", content)
+            archive.writestr("__MACOSX/._t.csv", "")
+    assert list(open_table(Source(path)).rows()) == ROWS
+
+
+def test_an_archive_of_several_files_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "several.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", "a,b\n")
+        archive.writestr("b.csv", "a,b\n")
+    with pytest.raises(ImportProblem, match=r"is a zip archive of 2 files \(a.csv, b.csv"):
+        open_table(Source(path))
+
+
+def test_packed_content_is_limited_in_size(tmp_path: Path) -> None:
+    assert "holds more than 64 MiB unpacked" in refused(tmp_path, gzip.compress(b"0\n" * 50_000_000))
+    assert "and so is the file in it" in refused(tmp_path, gzip.compress(gzip.compress(b"a,b\n")))
+    assert "cannot be unpacked" in refused(tmp_path, gzip.compress(b"a,b\n" * 1000)[:40])
+
+
+def test_rows_left_out_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    path.write_text("a,b\n1,2\n3,4\n")
+    source = Source(path)
+    source.left_out[""] = {2: "why"}
+    table = open_table(source)
+    assert [line for line, _ in table.rows()] == [3]
+    assert [line for line, _ in table.read_rows()] == [2, 3]
+
+
+def test_cells_are_texts_as_people_write_them() -> None:
+    values = [1, 4.0, 2.5, True, None, float("nan"), {"a": 1}, b"x", b"\xff", 1e300]
+    assert list(map(as_text, values)) == [
+        *("1", "4", "2.5", "true", None, None, '{"a": 1}', "x", None, "1e+300"),
+    ]
