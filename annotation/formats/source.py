@@ -283,6 +283,11 @@ class Source:
         """Whether the file begins with a mark, after a byte order mark and space."""
         return self.start().lstrip().startswith(mark)
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the file, unpacked, is no workbook and no other table of bytes."""
+        return not self.is_workbook and not self.binary_start().startswith(tuple(BINARY_TABLES))
+
     def start(self) -> bytes:
         """Return the first bytes of the file's text, unpacked."""
         with self.open() as content:
