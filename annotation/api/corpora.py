@@ -21,7 +21,6 @@ from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_witho
 from annotation.corpora.families import LONGEST, set_families
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.splits import EVALUATION, TRAINING
-from annotation.formats import FORMATS
 from annotation.formats.corpus_format import SETTINGS
 from annotation.formats.mapping import check_entries
 from annotation.models import Continuation, Dialogue, Item, Split, System, turn_numbers
@@ -67,9 +66,9 @@ def corpora(request: Request) -> Response:
 def import_file(request: Request) -> Response:
     """Import a file: 201 where it adds something, 200 where everything exists already.
 
-    A worker imports files over 4 MiB and Excel workbooks: 202 with the id of a job, whose `result` will be
-    the same response. The error for a refused file has `file`, `line`, `field` and `reason`; where the file
-    has several problems, `problems` lists up to 20.
+    A worker imports files over 4 MiB and packed ones, such as Excel workbooks: 202 with the id of a job,
+    whose `result` will be the same response. The error for a refused file has `file`, `line`, `field` and
+    `reason`; where the file has several problems, `problems` lists up to 20.
     """
     if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
         return Response({"detail": "The file is too large."}, status=413)
@@ -77,7 +76,7 @@ def import_file(request: Request) -> Response:
     files = [data["file"], *data["more"]]
     options = uploads.read_options(files, data)
     format_name = options["format"]
-    if uploads.size(files) > AT_ONCE or FORMATS[format_name].packed:
+    if uploads.size(files) > AT_ONCE or uploads.is_packed(files):
         return accepted(uploads.receive(by=by, files=files, **options).job_id)
     return _imported(uploads.import_now(by=by, files=files, **options), format_name)
 
@@ -95,7 +94,7 @@ def preview_import(request: Request) -> Any:
     data = api.data(request)
     files = [data["file"], *data["more"]]
     uploads.check_names(files)
-    with uploads.written(files) as path:
+    with uploads.on_disk(files) as path:
         return schemas.preview_payload(
             previews.prepare(
                 path,

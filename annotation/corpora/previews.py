@@ -101,7 +101,7 @@ def outline(source: Source, *, format: str = "") -> Outline:
     """Recognise a file, and describe its columns where it is a table; raises ImportProblem."""
 
     def produce() -> Iterator[list[Outline]]:
-        key = format or guess(FORMATS, read_start(source.path))
+        key = format or guess(FORMATS, read_start(source.path, source.name))
         files = source.files()
         if len(files) > 1 and not FORMATS[key].folder:
             raise ImportProblem(f"{len(files)} files were sent; the format {key} is one file", field="file")

@@ -21,9 +21,9 @@ from django.utils import timezone
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS, SIZE, guess, settings_of
+from annotation.formats.corpus_format import SETTINGS, Head, guess, read_start, settings_of
 from annotation.formats.mapping import check_entries
-from annotation.formats.source import PARTS, ImportProblem, Source
+from annotation.formats.source import PACKED, PARTS, ImportProblem, Source
 from annotation.models.corpora import Corpus, Upload
 from config.permissions import is_researcher
 from jobs import job_actions
@@ -74,10 +74,7 @@ def read_options(files: Files, sent: Mapping[str, Any]) -> dict[str, Any]:
     Either `name` or `into` is set. The format is detected where none is named. Raises ImportProblem.
     """
     mapping = check_entries(sent["mapping"])
-    leading = first(files)
-    content = leading.read(SIZE)
-    leading.seek(0)
-    format = sent["format"] or guess(FORMATS, content)
+    format = sent["format"] or guess(FORMATS, read_head(files))
     check(files, format)
     values = {key: sent.get(key) for key in SETTINGS}
     return {
@@ -110,6 +107,33 @@ def together(files: Files) -> str:
 def first(files: Files) -> UploadedFile[Any]:
     """Return the file whose beginning determines the format: the first .json file, as in a folder."""
     return min(files, key=lambda file: (not called(file).endswith(".json"), called(file)))
+
+
+@contextmanager
+def on_disk(files: Files) -> Iterator[Path]:
+    """Hold the files on disk for a while: one file, or a folder of several."""
+    with tempfile.TemporaryDirectory(prefix="concord-import-") as place:
+        path = Path(place) / "sent"
+        write(files, path)
+        yield path
+
+
+def read_head(files: Files) -> Head:
+    """Read the beginning of the files, to detect their format."""
+    with on_disk(files) as path:
+        head = read_start(path, together(files))
+        _ = head.header  # while the file is there
+        return head
+
+
+def is_packed(files: Files) -> bool:
+    """Whether the content of a file is larger than the file: an archive, a workbook, a Parquet file."""
+    for file in files:
+        start = file.read(4)
+        file.seek(0)
+        if start.startswith(PACKED):
+            return True
+    return False
 
 
 def size(files: Files) -> int:
@@ -322,17 +346,8 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
 
 def import_now(*, by: User, files: Files, **fields: Any) -> ImportResult:
     """Import small files while the program waits: they are on disk for as long as that takes."""
-    with written(files) as path:
+    with on_disk(files) as path:
         return _import_from(path, Upload(by=by, file_name=together(files), **fields))
-
-
-@contextmanager
-def written(files: Files) -> Iterator[Path]:
-    """Write files to a place of their own for the length of a block."""
-    with tempfile.TemporaryDirectory(prefix="concord-import-") as place:
-        path = Path(place) / "sent"
-        write(files, path)
-        yield path
 
 
 def _import_from(path: Path, upload: Upload, **options: Any) -> ImportResult:

@@ -312,8 +312,8 @@ def _grader(name: str, model: str, is_graded: bool) -> tuple[str, RaterKind]:
 
 
 def _looks_like_inspect(head: Head) -> bool:
-    if head.is_zip:
-        return b"_journal/start.json" in head.content or b"_epoch_" in head.content[:4096]
+    if any(name == "_journal/start.json" or "_epoch_" in name for name in head.files):
+        return True
     return (
         head.text.startswith("{")
         and {"version", "status", "eval"} <= head.inner
@@ -327,7 +327,6 @@ INSPECT = Format(
     hint="A log of Inspect, .eval or .json, with its samples; scorers become judges and metrics.",
     read=read_inspect,
     looks_like=_looks_like_inspect,
-    packed=True,
 )
 
 

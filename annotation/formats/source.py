@@ -136,6 +136,8 @@ BINARY_TABLES = {
     b"\xff\xff\xff\xff": "an Arrow file",
 }
 """First bytes of tables that are not text."""
+PACKED = (GZIP, ZIP, *BINARY_TABLES)
+"""First bytes of files whose content is larger than the file."""
 OFFICE = {
     "xl/": "an Excel workbook",
     "word/": "a Word document: save it as plain text",

@@ -614,4 +614,6 @@ def as_text(value: Any) -> str | None:
             return value.decode()
         except UnicodeDecodeError:
             return None
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)

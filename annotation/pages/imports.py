@@ -286,7 +286,8 @@ def _posted_reading(request: HttpRequest, upload_row: Upload) -> dict[str, Any]:
     if format not in FORMATS:
         raise ImportProblem("is not a format: choose one", field="format")
     is_changed = format != data.get("format-was") or data.get("sheet") != data.get("sheet-was")
-    values = {key: data.get(key, "") for key in SETTINGS} | _posted_names(data)
+    stored = {key: upload_row.file_settings.get(key, "") for key in (RATED, JUDGES)}
+    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data)
     accepted = FORMATS[format].settings
     values = {key: value for key, value in values.items() if key in (*COMMON, *accepted)}
     return {
