@@ -28,7 +28,7 @@ from annotation.formats.chat_records import (
 from annotation.formats.corpus_format import Head
 from annotation.formats.fields import decode_python
 from annotation.formats.source import ImportProblem, Source
-from annotation.records import HUMAN
+from annotation.records import HUMAN, SELF, LabelRecord
 
 
 def _objects(value: Any, path: str) -> list[Raw]:
@@ -49,6 +49,7 @@ def _placeholders(parts: Iterable[Any], name: str, *keys: str) -> list[str]:
 # Lists of messages with roles: OpenAI's form, ShareGPT and its relatives, LMSYS-Chat-1M, WildChat, UltraChat.
 
 CHAT_NAMES = ("data", "chats", "conversations")
+TIMES = ("timestamp", "created_at", "create_time", "created", "time")
 CHAT_LISTS = ("", "rows[].row.", *(f"{name}[]." for name in CHAT_NAMES))
 """Where chats are in a file: in its lines or its list, in the rows of a hub, or in a list with a name."""
 
@@ -61,6 +62,7 @@ MESSAGES = Form(
     speaker=("name", "role"),
     role=("role",),
     text=("content", "refusal"),
+    time=TIMES,
     id=("id", "prompt_id", "conversation_id"),
     model=("metadata.model", "model"),
     scene=("system",),
@@ -73,6 +75,9 @@ LISTS = ("conversations", "conversation", "items")
 
 
 def _looks_like_sharegpt(head: Head) -> bool:
+    """Whether a file has such chats; pairs of a better and a worse reply are preferences."""
+    if has_fields(head, "chosen", "rejected"):
+        return False
     return any(has_paths(head, f"{name}[].from", f"{name}[].value") for name in LISTS) or any(
         has_paths(head, f"conversations[].{role}", f"conversations[].{text}")
         for role, text in (("role", "content"), ("role", "value"), ("from", "content"))
@@ -87,6 +92,7 @@ SHAREGPT = Form(
     turns=LISTS,
     speaker=("from", "role"),
     text=("value", "content", "text"),
+    time=TIMES,
     id=("id", "conversation_id", "idx"),
     model=("model", "source_model"),
     scene=("system", "system_prompt"),
@@ -139,6 +145,54 @@ ULTRACHAT = Form(
         or {"data[]"} <= paths_of(head) <= {"id", "data[]"}
     ),
     prepare=_prepare_ultrachat,
+)
+
+
+GEMINI = Form(
+    key="gemini",
+    title="Gemini's requests and tuning examples",
+    hint='{"contents": [{"role", "parts": [{"text"}]}]}, one chat a line or a list.',
+    looks_like=lambda head: has_paths(head, "contents[].role", "contents[].parts"),
+    turns=("contents",),
+    speaker=("role",),
+    text=("parts",),
+    scene=("systemInstruction.parts", "system_instruction.parts"),
+)
+
+
+def _labels_of_open_webui(raw: Raw, turns: list[Raw]) -> Iterator[LabelRecord]:
+    """Yield the thumbs of the user whose chat it is, with their reasons."""
+    for n, turn in enumerate(turns):
+        rating, user = at(turn, "annotation.rating"), raw.get("user_id")
+        if rating in (1, -1) and not isinstance(rating, bool):
+            reason, comment = at(turn, "annotation.reason"), at(turn, "annotation.comment")
+            yield LabelRecord(
+                rater=user if isinstance(user, str) and user else "user",
+                kind="human",
+                continuation=SELF,
+                turn=n,
+                question="thumbs",
+                value=float(rating),
+                level="ordinal",
+                values=(-1.0, 1.0),
+                explanation=": ".join(part for part in (reason, comment) if isinstance(part, str) and part),
+            )
+
+
+OPEN_WEBUI = Form(
+    key="open-webui",
+    title="Open WebUI's export",
+    hint="chat-export.json of one chat, or of all.",
+    looks_like=lambda head: has_paths(head, "chat.messages[].role", "chat.history"),
+    turns=("chat.messages",),
+    speaker=("role",),
+    text=("content",),
+    time=TIMES,
+    model=("model",),
+    scene=("chat.system", "chat.params.system"),
+    metadata=("title", "chat.tags"),
+    extra=("id",),
+    labels=_labels_of_open_webui,
 )
 
 
@@ -609,6 +663,8 @@ FORMS = (
     LMSYS_CHAT,
     SHAREGPT,
     ULTRACHAT,
+    GEMINI,
+    OPEN_WEBUI,
     CHATGPT,
     CLAUDE,
     OASST,

@@ -240,7 +240,7 @@ class Source:
         return [*self.notes, f"{kind} passed over: {listing}{rest}."]
 
     def files(self) -> list[Path]:
-        """Return the file itself, or the files of one kind in a folder, at any depth, ordered by name."""
+        """Return the file itself, or the files of one kind in a folder and those in it (`KINDS_OF_PARTS`)."""
         if self.path.is_dir():
             inside = sorted(file for file in self.path.rglob("*") if file.is_file())
             for kind in KINDS_OF_PARTS:

@@ -280,3 +280,18 @@ def test_chats_are_read_the_same_from_parquet_and_arrow(tmp_path: Path, name: st
     assert [(one.id, one.system, turns(one)) for one in records] == [
         (one.id, one.system, turns(one)) for one in expected
     ]
+
+
+def test_gemini_has_parts_and_open_webui_the_thumbs_of_its_user() -> None:
+    (fern, moss), _ = dialogues(FORMS / "gemini.jsonl")
+    assert (turns(fern)[1], fern.metadata) == (
+        ("model", "Lady fern.", True),
+        {"system_prompt": "You know plants."},
+    )
+    assert turns(moss)[0] == ("user", "[part]\nAnd this?", False)
+    (soup,), _ = dialogues(FORMS / "open-webui.json")
+    (thumb,) = soup.labels
+    assert (soup.system, soup.metadata["system_prompt"]) == ("model-x", "Be brief.")
+    assert (thumb.rater, thumb.kind, thumb.turn, thumb.question, thumb.value, thumb.explanation) == (
+        "u1", "human", 1, "thumbs", -1.0, "not_accurate: half",
+    )  # fmt: skip
