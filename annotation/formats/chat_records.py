@@ -160,6 +160,16 @@ def at(raw: Any, path: str) -> Any:
     return raw
 
 
+def objects_at(raw: Raw, key: str, path: str = "") -> list[Raw]:
+    """Return a field's list of objects, empty where it is absent; `path` is that of the record."""
+    value = raw.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        raise ImportProblem("must be a list of objects", field=f"{path}.{key}" if path else key)
+    return value
+
+
 def first_at(raw: Raw, paths: Paths) -> Any:
     """Return the first value at these paths that is neither missing nor empty, else None."""
     return next((value for path in paths if (value := at(raw, path)) not in (None, "", [], {})), None)

@@ -17,6 +17,7 @@ from annotation.formats.chat_records import (
     first_at,
     has_fields,
     has_paths,
+    objects_at,
     records,
     text_of,
     time_of,
@@ -67,9 +68,10 @@ SYSTEM_SIDE = {
 def _prepare_sgd(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = raw.get("turns")
     if isinstance(turns, dict):
-        names: dict[Any, str] = {0: "USER", 1: "SYSTEM"}
+        names = {"0": "USER", "1": "SYSTEM"}
         turns = [
-            {**turn, "speaker": names.get(turn.get("speaker"), turn.get("speaker"))} for turn in _rows(turns)
+            {**turn, "speaker": names.get(str(turn.get("speaker")), turn.get("speaker"))}
+            for turn in _rows(turns)
         ]
     yield {**raw, "turns": turns}
 
@@ -96,8 +98,7 @@ def _prepare_multiwoz(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             "speaker": ("USER", "SYSTEM")[n % 2],
             "text": text_of(entry.get("text"), f"log[{n}].text").strip(),
         }
-        for n, entry in enumerate(_list(raw, "log"))
-        if isinstance(entry, dict)
+        for n, entry in enumerate(objects_at(raw, "log"))
     ]
     yield {**raw, "turns": turns}
 
@@ -139,8 +140,7 @@ QUALITY = ("Poor", "Not Good", "Passable", "Good", "Excellent")
 def _prepare_topical_chat(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = [
         {**entry, "text": text_of(entry.get("message"), f"content[{n}].message", " ")}
-        for n, entry in enumerate(_list(raw, "content"))
-        if isinstance(entry, dict)
+        for n, entry in enumerate(objects_at(raw, "content"))
     ]
     yield {**raw, "turns": turns}
 
@@ -211,7 +211,7 @@ def _decoded(content: bytes) -> str:
 
 def _prepare_dailydialog(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a dialogue whose two people take turns, with the act and the emotion of each turn."""
-    entries = _list(raw, "dialogue") or _rows(
+    entries = objects_at(raw, "dialogue") or _rows(
         {"text": _list(raw, "dialog") or _list(raw, "utterances")}
         | {
             name: raw[key]
@@ -232,7 +232,6 @@ def _prepare_dailydialog(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             "emotion": _code(entry.get("emotion"), EMOTIONS, f"emotion[{n}]"),
         }
         for n, entry in enumerate(entries)
-        if isinstance(entry, dict)
     ]
     yield {**raw, "turns": turns}
 
@@ -414,14 +413,14 @@ def _exchange(question: Any, answer: Any) -> tuple[Raw, Raw]:
 
 
 def _prepare_quac(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
-    for part in _list(raw, "paragraphs"):
+    for part in objects_at(raw, "paragraphs"):
         turns = [
             turn
-            for entry in _list(part, "qas")
+            for entry in objects_at(part, "qas")
             for turn in _exchange(
                 entry.get("question"),
                 first_at(entry, ("orig_answer.text",))
-                or next((a.get("text") for a in _list(entry, "answers")), ""),
+                or next((a.get("text") for a in objects_at(entry, "answers")), ""),
             )
         ]
         yield {**raw, **part, "turns": turns}
@@ -469,8 +468,7 @@ def _prepare_wizard(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a dialogue whose speakers are called by their roles: `0_Wizard` is Wizard."""
     turns = [
         {**turn, "speaker": re.sub(r"^\d+_", "", str(turn.get("speaker")))}
-        for turn in _list(raw, "dialog")
-        if isinstance(turn, dict)
+        for turn in objects_at(raw, "dialog")
     ]
     yield {**raw, "turns": turns}
 
