@@ -233,6 +233,10 @@ def test_users_can_be_rated_instead() -> None:
             {"conversation": [{"role": "user", "content": "x"}], "model": 4},
             "line 1, field model: must be the name",
         ),
+        (
+            {"conversation": [{"role": "user", "content": {}}, {"role": "user", "content": 4}]},
+            "line 1, field conversation[1].content: must be a text",
+        ),
         ({"id": "0", "data": ["x", 4]}, "line 1, field data: must be a list of texts"),
     ],
 )
