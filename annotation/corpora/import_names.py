@@ -26,7 +26,14 @@ from annotation.models.schemes import Question, asks_about
 from annotation.records import HUMAN, Continuation, Dialogue, LabelRecord, Turn
 from annotation.schemes import SCHEMES
 from annotation.schemes.cocoeval import PAPER_NAMES
-from annotation.schemes.definitions import COMPARISON, LEVELS, RANKING, QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import (
+    COMPARISON,
+    LEVELS,
+    RANKING,
+    SHORT_NAME,
+    QuestionDefinition,
+    SchemeDefinition,
+)
 from annotation.text.table_cells import (
     Names,
     describe_clashes,
@@ -59,6 +66,8 @@ class QuestionReference:
     words: bool
     level: str
     values: str
+    group: str
+    anchors: str | None
 
     def problem(self, reason: str) -> ImportProblem:
         """Build the problem of the question, to be raised."""
@@ -102,9 +111,17 @@ def _version(corpus: Corpus, kind: str, references: Sequence[QuestionReference])
             item_kind=kind,
             unit="item",
             introduction="Questions as they were named in imported files.",
-            questions=tuple(questions.values()),
+            questions=_by_group(questions.values()),
         )
     )
+
+
+def _by_group(questions: Iterable[QuestionDefinition]) -> tuple[QuestionDefinition, ...]:
+    """Return the questions in their order, those of a group together where its first one stands."""
+    places: dict[str, int] = {}
+    for place, question in enumerate(questions := tuple(questions)):
+        places.setdefault(question.group or f"\0{question.key}", place)
+    return tuple(sorted(questions, key=lambda question: places[question.group or f"\0{question.key}"]))
 
 
 def _new(reference: QuestionReference) -> QuestionDefinition:
@@ -117,12 +134,23 @@ def _new(reference: QuestionReference) -> QuestionDefinition:
     values = tuple(json.loads(reference.values or "[]"))
     if reference.kind == "pair" and level == "nominal":
         values = values or COMPARISON
-    anchors: dict[Any, str] = {}
+    pairs = json.loads(reference.anchors or "[]")
+    anchors: dict[Any, str] = {int(value) if value % 1 == 0 else value: word for value, word in pairs}
     if level == "ordinal" and values and all(isinstance(value, str) for value in values):
         anchors = dict(enumerate(values, start=1))  # the words in their declared order are 1, 2, 3, ...
         values = tuple(anchors)
+    if reference.group and level not in ("binary", "text"):
+        raise reference.problem(
+            f"{reference.key!r} is {level}: only yes/no questions, and texts beside them, stand in a group"
+        )
     return QuestionDefinition(
-        key=reference.key, wording=reference.key, level=level, values=values, anchors=anchors
+        key=reference.key,
+        wording=reference.key,
+        short_name=reference.key.removeprefix(f"{reference.group}:")[:SHORT_NAME] if reference.group else "",
+        level=level,
+        values=values,
+        anchors=anchors,
+        group=reference.group,
     )
 
 
@@ -143,7 +171,7 @@ ELSEWHERE = ("corpus:", "metric:")
 STAGED_QUESTIONS = f"""
 SELECT {import_staging.KIND} AS kind, question, scheme, min(line),
        bool_or(number IS NOT NULL AND text IS NULL), bool_or(number IS NULL AND text IS NOT NULL),
-       max(level), max(values::text)
+       max(level), max(values::text), max("group"), max(anchors::text)
   FROM import_label l GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """  # noqa: S608  (keys of ours)
 

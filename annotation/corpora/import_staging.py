@@ -346,6 +346,8 @@ COLUMNS = {
     "evidence": "jsonb",
     "level": "text",
     "values": "jsonb",
+    "group": "text",
+    "anchors": "jsonb",
     "turn_number": "int4",
     "counted": "bool",
 }
@@ -394,6 +396,8 @@ def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any
                 *_columns(rating),
                 rating.level,
                 list(rating.values),
+                rating.label.group,
+                [list(anchor) for anchor in rating.label.anchors] or None,
                 rating.turn_number,
                 rating.counted,
             )

@@ -91,6 +91,7 @@ LABEL = frozenset(
         "occasion",
         "level",
         "values",
+        "group",
     ]
 )
 RECORD = frozenset(["kind", "key"])
@@ -290,6 +291,7 @@ def _label(raw: Any, path: str) -> LabelRecord:
         occasion=fields.text("occasion", ""),
         level=fields.choice("level", LEVELS, "") if fields.has("level") else "",
         values=_scale(fields) if "values" in raw else (),
+        group=fields.id("group", "", limit=QUESTION_LIMIT),
         members=compared,
         shown=order(fields, len(compared)),
         evidence=pointed,

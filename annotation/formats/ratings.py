@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.formats.corpus_format import JUDGES, MISSING, Format, Rating, SourceRecord, entries
+from annotation.formats.corpus_format import JUDGES, MISSING, OF_TABLES, Format, Rating, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
 from annotation.formats.jsonl import order
 from annotation.formats.source import ImportProblem, Source
@@ -26,9 +26,9 @@ from annotation.text.table_cells import kind_of_rater, looks_like_nothing, numbe
 # then the order in which they were shown, such as [1, 0]); or the columns dialogue, continuation and turn
 # name the item. `turn` counts from 0, or from 1 with the setting `turns_from`; `turn_number` is the number
 # that annotators see beside a turn, from 1. Other columns: rater, kind, identified, question, value, sample,
-# missing, explanation, evidence (JSON), occasion, scheme, and for questions that are new level and values. An
-# empty value is a missing answer. Columns of other names are ignored, and listed. A file with other names for
-# its columns is read as a `table`, with a mapping.
+# missing, explanation, evidence (JSON), occasion, scheme, and for questions that are new level, values
+# and group. An empty value is a missing answer. Columns of other names are ignored, and listed. A file with
+# other names for its columns is read as a `table`, with a mapping.
 
 Row = dict[str, str]
 
@@ -37,7 +37,7 @@ TURNS_FROM = "turns_from"
 NO_ANSWER = "no answer given"
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 NAMES = ("item", "rater", "question", "dialogue", "continuation")
-LIMITS = {"rater": NAME_LIMIT, "question": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
+LIMITS = {"rater": NAME_LIMIT, "question": 120, "group": 120, "dialogue": ID_LIMIT, "continuation": ID_LIMIT}
 COLUMNS = (
     *(
         "item",
@@ -51,7 +51,18 @@ COLUMNS = (
         "sample",
         "kind",
     ),
-    *("identified", "missing", "explanation", "evidence", "occasion", "scheme", "level", "values", "order"),
+    *(
+        "identified",
+        "missing",
+        "explanation",
+        "evidence",
+        "occasion",
+        "scheme",
+        "level",
+        "values",
+        "group",
+        "order",
+    ),
 )
 
 
@@ -102,6 +113,7 @@ def rating(row: Row, turns_from: str = "") -> Rating:
         members=place.members if place.others else (),
         shown=_order(row, len(place.members)),
         record=place.record,
+        group=row.get("group", "").strip(),
     )
     number = None if is_key else _turn(row, "turn_number")
     return Rating(
@@ -210,7 +222,7 @@ RATINGS_CSV = Format(
     hint="Columns item, rater, value; question, sample, kind, scheme and more where they apply.",
     read=read_ratings_csv,
     looks_like=lambda head: {"rater", "value"} <= head.header and bool(head.header & {"item", "dialogue"}),
-    settings=(TURNS_FROM, MISSING, JUDGES),
+    settings=(TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
     labels_only=True,
 )
 

@@ -82,6 +82,7 @@ MEANINGS = {
     "evidence": "the turns, or the words (`start` to `end` in code points), it refers to, as JSON",
     "level": "the question's measurement level",
     "values": "the question's scale, as JSON",
+    "group": "the group of yes/no questions it belongs to, as one tag of a set",
     "members": "of a comparison: what is compared, in the order in which `value` speaks of it, as JSON",
     "order": "of a comparison: the members' numbers in the order in which the rater saw them, as JSON",
     "part": "dev, test or training; evaluation, or empty, where the corpus is not split",

@@ -90,6 +90,7 @@ LABEL_COLUMNS = (
     Column("evidence", "l.evidence", "json"),
     Column("level", "asked.level", "plain"),
     Column("values", "asked.values_text::json", "json"),
+    Column("group", "asked.group_name", cell_sql="asked.group_cell"),
     Column("members", "l.members", "json"),
     Column("order", "to_json(l.shown)", "json"),
     Column("part", "l.part", "plain"),
@@ -129,8 +130,9 @@ SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS 
 """Locations of labels' items, and their sort order: computed once per item, as many labels share it."""
 LABEL_TABLES = """
 JOIN unnest(
-  %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[]
-) WITH ORDINALITY AS asked(id, key, key_cell, scheme, scheme_cell, level, values_text, n)
+  %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[]
+) WITH ORDINALITY AS asked(
+  id, key, key_cell, scheme, scheme_cell, level, values_text, group_name, group_cell, n)
   ON asked.id = l.question_id
 JOIN unnest(
   %s::bigint[], %s::text[], %s::text[], %s::text[], %s::boolean[], %s::text[], %s::text[]
@@ -161,6 +163,8 @@ def labels(scope: Scope, export_part: ExportPart | None = None) -> ExportQuery:
         [guarded(q.scheme) for q in questions],
         [q.level for q in questions],
         [json.dumps(q.values, ensure_ascii=False) for q in questions],
+        [q.group or None for q in questions],
+        [guarded(q.group) if q.group else None for q in questions],
     ]
     rater_columns = [
         [r.id for r in raters],

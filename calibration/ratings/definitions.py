@@ -377,6 +377,7 @@ DEFAULT_STATISTICS = (
     "mcc",
     "spearman",
     "krippendorff_alpha",
+    "krippendorff_alpha_masi",
     *JUDGE_TESTS,
 )
 IDENTITY = ScaleMap()

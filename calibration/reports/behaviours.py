@@ -23,6 +23,7 @@ from calibration.reports.snapshot import (
     PrevalenceRow,
     Snapshot,
     TagRow,
+    TagSet,
     TagTable,
     recorded,
 )
@@ -43,7 +44,7 @@ from calibration.reports.tables import (
     tabulate,
 )
 from calibration.reports.wording import Crowd, counted, crowd_of, join_names
-from calibration.statistics import Result, cocoeval
+from calibration.statistics import Ratings, Result, analyse, cocoeval
 from calibration.statistics.cocoeval import FIGURES as TAG_FIGURES
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.ratings import RatingError
@@ -51,6 +52,7 @@ from calibration.statistics.evidence import ALL, Overlap, overlaps
 from calibration.statistics.evidence import FIGURES as EVIDENCE_FIGURES
 from calibration.statistics.prevalence import FIGURES as PREVALENCE_FIGURES
 from calibration.statistics.prevalence import corrected_shares, wilson
+from calibration.statistics.sets import ALPHA_MASI, set_ratings
 from calibration.studies.inputs import tag_sets
 
 # Tags, judge against people: CoCoEval's table 7, and its chart of marked turns.
@@ -357,6 +359,93 @@ def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
 
 
 PREVALENCE = Section("prevalence", "paper-tables", prevalence_views, prevalence_lines)
+
+
+# Sets of tags: agreement on all that raters choose in a group at once.
+
+SET_REMARK = (
+    "The answer to a group is the set of tags that a rater chose. α: agreement on these sets beyond chance, "
+    "by the MASI distance. Two sets that overlap, or of which one holds the other, are partly equal; a set "
+    "with a missing answer is left out."
+)
+
+
+def sets_of_tags(subjects: Sequence[SubjectData], definition: Definition) -> tuple[TagSet, ...]:
+    """Compute agreement on the sets of every group of tags, where the study asks for it.
+
+    Tags that cannot be read as ratings are left out; their question gives the reason.
+    """
+    if ALPHA_MASI.key not in definition.statistics:
+        return ()
+    groups: dict[tuple[str, str], dict[str, tuple[SubjectData, Ratings]]] = {}
+    for data in (data for members in tag_sets(subjects) for data in members):
+        question = data.subject.question
+        try:
+            ratings = data.ratings(definition.samples)
+        except RatingError:
+            continue
+        groups.setdefault((question.scheme, question.group), {})[question.key] = (data, ratings)
+    return tuple(_tag_set(members, definition) for members in groups.values() if len(members) > 1)
+
+
+def _tag_set(members: Mapping[str, tuple[SubjectData, Ratings]], definition: Definition) -> TagSet:
+    questions = [data.subject.question for data, _ in members.values()]
+    first = questions[0]
+    ratings = set_ratings({key: ratings for key, (_, ratings) in members.items()})
+    panel = analyse(ratings, question=first.group, statistics=[ALPHA_MASI.key], plan=definition.plan).panel
+    return TagSet(
+        scheme=first.scheme,
+        group=first.group,
+        item_kind=first.item_kind,
+        titles=tuple(question.title for question in questions),
+        figures=tuple(
+            Figure.of(entry.result, raters=entry.raters, question=entry.question) for entry in panel
+        ),
+    )
+
+
+def set_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return one table with the groups of tags, if there are any."""
+    if not result.sets:
+        return []
+    kinds = {rater.name: rater.kind for question in result.questions for rater in question.raters}
+    people = crowd(figures(result))
+    schemes = {tag_set.scheme for tag_set in result.sets}
+    rows = [
+        Row(
+            tag_set.group if len(schemes) == 1 else f"{tag_set.group} ({tag_set.scheme})",
+            _compared_sets([kinds.get(name, "") for name in figure.raters], people),
+            figure.n_items,
+            figure.n_clusters,
+            [figure],
+            first=number == 0,
+        )
+        for tag_set in result.sets
+        for number, figure in enumerate(tag_set.figures)
+    ]
+    columns = [(ALPHA_MASI.key, ALPHA_MASI.words.heading)]
+    table = tabulate("sets", "Agreement on sets of tags", columns, rows, first="Group")
+    return [View(table, (SET_REMARK,))]
+
+
+def _compared_sets(kinds: Sequence[str], people: Crowd) -> str:
+    """Return the raters of a figure by their number: `3 people`, `3 people and 2 judges`."""
+    counts = Counter(kinds)
+    named = {"human": people.units, "judge": ("judge", "judges"), "key": ("answer key", "answer keys")}
+    parts = [counted(counts[kind], *units) for kind, units in named.items() if counts[kind]]
+    if rest := counts.total() - sum(counts[kind] for kind in named):
+        parts.append(counted(rest, "rater"))
+    return join_names(parts)
+
+
+def set_lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield the figures of each group."""
+    for tag_set in result.sets:
+        for figure in tag_set.figures:
+            yield CsvLine(tag_set.ref, tag_set.group, figure.name, figure)
+
+
+SETS = Section("sets", "humans-agree", set_views, set_lines)
 
 
 # Behaviours outside the scheme's list: number of turns with one, raters, and notes.

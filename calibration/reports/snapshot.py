@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from calibration.models import Report
 
-FORMAT = 11
+FORMAT = 12
 READ = "_snapshot"
 """Attribute that caches the snapshot on a report's row."""
 
@@ -655,6 +655,25 @@ class TagTable:
 
 
 @dataclass(frozen=True, slots=True)
+class TagSet:
+    """Agreement on the sets of tags that raters choose in a group: of everyone, then of each kind of rater.
+
+    `titles` are those of the tags.
+    """
+
+    scheme: str
+    group: str
+    item_kind: str
+    titles: tuple[str, ...]
+    figures: tuple[Figure, ...]
+
+    @property
+    def ref(self) -> str:
+        """Reference of the group: its scheme and its name."""
+        return f"{self.scheme}/{self.group}"
+
+
+@dataclass(frozen=True, slots=True)
 class PrevalenceRow:
     """Prevalence of a question's yes answers by a judge, raw and corrected by people's partial answers.
 
@@ -746,6 +765,7 @@ class Snapshot:
     prevalence: tuple[PrevalenceRow, ...] = ()
     raters: tuple[QuestionRaters, ...] = ()
     coverage: tuple[CoverageTable, ...] = ()
+    sets: tuple[TagSet, ...] = ()
     compared: tuple[ComparedJudges, ...] = ()
     keys: tuple[KeyTable, ...] = ()
     scores: Scores | None = None

@@ -83,6 +83,7 @@ SECTIONS: tuple[Section, ...] = (
     judges.JUDGES_COMPARED,
     judges.AGAINST_KEY,
     behaviours.TABLE_SEVEN,
+    behaviours.SETS,
     unanswered.UNANSWERED_ITEMS,
     behaviours.COVERAGE,
     behaviours.EVIDENCE,

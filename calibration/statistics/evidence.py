@@ -14,15 +14,13 @@ from scipy import sparse
 from calibration.statistics.core.engine import Counts, Result, finished, resampled
 from calibration.statistics.core.ratings import Floats, Ints, codes
 from calibration.statistics.core.resampling import Plan, Resampling
+from calibration.statistics.sets import MOST_SETS, alpha_of_sets, masi_distances
 
 # The parts of evidence, and the similarity of two such sets.
 #
 # Sources: Dice (1945), the F1 by which rationales are compared (DeYoung et al. 2020, ERASER); Jaccard (1912);
 # MASI (Passonneau 2006); overlap of spans as in SQuAD (Rajpurkar et al. 2016), by characters, so that
 # languages without spaces between words are treated like others.
-
-SUBSET, OVERLAP = 2 / 3, 1 / 3
-"""MASI's factors on Jaccard: where one set contains the other, and where they only overlap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +122,6 @@ def _shared(ours: Pieces, theirs: Pieces) -> int:
 # same where they hold the same turns as counted by `Stretch`, so chance is that of pointing at the same
 # places.
 
-MOST_SETS = 3_000
-"""Most distinct sets for which the table of all distances is computed."""
-
 
 def set_alpha(units: Sequence[Sequence[frozenset[int]]], clusters: Ints, plan: Plan) -> tuple[float, Floats]:
     """Return alpha of units with two sets or more, and alpha of each resample of their clusters.
@@ -139,36 +134,25 @@ def set_alpha(units: Sequence[Sequence[frozenset[int]]], clusters: Ints, plan: P
         return float("nan"), np.empty(0)
     if len(codes) > MOST_SETS:
         raise ValueError(f"{len(codes):,} different sets of turns: at most {MOST_SETS:,} are compared")
-    apart = distances(list(codes))
+    distances = masi_distances(list(codes))
     n_clusters = int(clusters.max()) + 1
     observed = np.zeros(n_clusters)
     rows, columns = [], []
     for unit, cluster in zip(units, clusters.tolist(), strict=True):
         unit_codes = np.array([codes[turn_set] for turn_set in unit])
-        observed[cluster] += apart[np.ix_(unit_codes, unit_codes)].sum() / (len(unit_codes) - 1)
+        observed[cluster] += distances[np.ix_(unit_codes, unit_codes)].sum() / (len(unit_codes) - 1)
         rows += [cluster] * len(unit_codes)
         columns += unit_codes.tolist()
     shape = (n_clusters, len(codes))
     used = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
-    point = _set_alpha(np.ones((1, n_clusters)), observed, used, apart)
+
+    def alpha(weights: Floats) -> Floats:
+        return alpha_of_sets(weights @ observed, np.asarray((used.T @ weights.T).T), distances)
+
+    point = alpha(np.ones((1, n_clusters)))
     chunks = Resampling(plan, np.arange(n_clusters), n_clusters).chunks()
-    resampled_alphas = [_set_alpha(part, observed, used, apart) for part in _in_parts(chunks, len(codes))]
+    resampled_alphas = [alpha(part) for part in _in_parts(chunks, len(codes))]
     return float(point[0]), np.concatenate(resampled_alphas) if resampled_alphas else np.empty(0)
-
-
-def distances(sets: Sequence[frozenset[int]]) -> Floats:
-    """Return 1 - MASI of every pair of these sets, none of which is empty."""
-    turns = {turn: at for at, turn in enumerate(sorted(set().union(*sets)))}
-    members = np.zeros((len(sets), len(turns)))
-    for row, members_of_set in enumerate(sets):
-        members[row, [turns[turn] for turn in members_of_set]] = 1.0
-    shared = members @ members.T
-    sizes = members.sum(axis=1)
-    union = sizes[:, None] + sizes[None, :] - shared
-    within = (shared == sizes[:, None]) | (shared == sizes[None, :])
-    same = (shared == sizes[:, None]) & (shared == sizes[None, :])
-    weight = np.where(same, 1.0, np.where(within, SUBSET, OVERLAP))
-    return np.asarray(1.0 - weight * shared / union)
 
 
 def _in_parts(chunks: Iterable[Floats], columns: int) -> Iterator[Floats]:
@@ -177,14 +161,6 @@ def _in_parts(chunks: Iterable[Floats], columns: int) -> Iterator[Floats]:
     for weights in chunks:
         for start in range(0, len(weights), rows):
             yield weights[start : start + rows]
-
-
-def _set_alpha(weights: Floats, observed: Floats, used: sparse.csr_matrix, apart: Floats) -> Floats:
-    counts = np.asarray((used.T @ weights.T).T)
-    n = counts.sum(axis=1)
-    expected = ((counts @ apart) * counts).sum(axis=1)
-    some = expected > 1e-9
-    return np.where(some, 1 - (n - 1) * (weights @ observed) / np.where(some, expected, 1.0), np.nan)
 
 
 Asks = Literal["turns", "spans"]

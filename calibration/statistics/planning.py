@@ -71,6 +71,8 @@ def planned(ratings: Ratings, statistic: str, judge: str = "") -> Planned:
     key = statistic.removeprefix(GAP)
     if key not in STATISTICS:
         raise ValueError(f"no statistic {statistic!r} to plan for; there are {', '.join(STATISTICS)}")
+    if STATISTICS[key].of_sets:
+        raise ValueError(f"{STATISTICS[key].title} is of several questions: plan for one of them")
     if ratings.problem:
         raise ValueError(ratings.problem)
     if STATISTICS[key].needs_scale:

@@ -8,9 +8,10 @@ from calibration.statistics.icc import ICC
 from calibration.statistics.pairwise import CLASSIFICATION, PAIRWISE
 from calibration.statistics.panel import ALPHA, PANEL
 from calibration.statistics.replacement import JUDGE_TESTS
+from calibration.statistics.sets import ALPHA_MASI
 
 STATISTICS: dict[str, Statistic] = {
-    s.key: s for s in (*PAIRWISE, *PANEL, ALPHA, *CLASSIFICATION, *ICC, *CORRELATION, RANKING)
+    s.key: s for s in (*PAIRWISE, *PANEL, ALPHA, ALPHA_MASI, *CLASSIFICATION, *ICC, *CORRELATION, RANKING)
 }
 
 

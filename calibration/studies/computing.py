@@ -74,6 +74,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         uncompared=inputs.uncompared,
         questions=tuple(questions),
         tags=behaviours.tags(subjects, definition),
+        sets=behaviours.sets_of_tags(subjects, definition),
         coverage=behaviours.coverage_of(inputs.coverage, definition),
         raters=raters.raters_of(inputs, pooled(inputs.subjects)),
         levels=levels.level_tables(inputs.levels, definition, subjects, panels, inputs.lengths),

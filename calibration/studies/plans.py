@@ -59,8 +59,11 @@ GOALS: tuple[Goal, ...] = get_args(Goal)
 PEOPLE = "people"
 """Name for all people together as the rater."""
 POWER = 0.8
-PLANNED = (*STATISTICS, *(f"{GAP}{key}" for key in STATISTICS if key in POOLED))
-"""Statistics that can be planned for: all of raters, and a judge's gap for those in POOLED."""
+PLANNED = (
+    *(key for key, statistic in STATISTICS.items() if not statistic.of_sets),
+    *(f"{GAP}{key}" for key in STATISTICS if key in POOLED),
+)
+"""Statistics that can be planned for: those of one question, and a judge's gap for those in POOLED."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 RATERS = {"ann": "human", "ben": "human", "cid": "human", "gpt": "judge", "llm": "judge"}
 ITEMS = 40
+GROUP = ("rude", "vague")
 
 
 def tags(place: int) -> list[float]:
@@ -42,31 +43,40 @@ def scores(place: int) -> list[float]:
 
 @pytest.fixture(scope="module")
 def rated(module_database: None) -> World:
-    """A tag and a scale, answered by three people and two judges."""
+    """A tag, a scale and a group of tags, answered by three people and two judges."""
     built = world(dialogues=ITEMS // 2, turns=2)
+    for tag in GROUP:
+        built.ask(tag, "binary", [0, 1], scheme="group", wording=tag, group="Group")
     built.ask("tag", "binary", [0, 1], wording="Tag")
     built.ask("quality", "ordinal", [1, 2, 3, 4, 5], wording="Quality")
     for place, (name, kind) in enumerate(RATERS.items()):
         built.say(name, "tag", tags(place), kind=kind)
         built.say(name, "quality", scores(place), kind=kind)
+        for shift, tag in enumerate(GROUP):
+            built.say(name, tag, tags(place + shift), kind=kind)
     return built
 
 
 def computed(built: World, key: str, metric: str = "") -> tuple[Report, list[Figure]]:
     """A report of one statistic, and the figures of it that have a value; a metric answers the scale."""
     linked = [{"question": metric, "map": "rank"}] if metric else []
-    questions = ["tag@1/tag", {"question": "quality@1/quality", "answered_by": linked}]
+    questions: list[Any] = ["tag@1/tag", {"question": "quality@1/quality", "answered_by": linked}]
+    if key in STATISTICS and STATISTICS[key].of_sets:
+        questions = [f"group@1/{tag}" for tag in GROUP]
     definition = {"statistics": [key], "resamples": 0, "questions": questions}
     study = studies.create(name=key, corpus=built.corpus, campaign=None, definition=definition, by=None)
     report = studies.compute(study=study, part="all", by=None)
     names = (key, f"people_{key}", f"judge_{key}", f"people_mean_{key}", f"judge_mean_{key}")
-    figures = [figure for question in snapshot_of(report).questions for figure in question.figures]
+    snapshot = snapshot_of(report)
+    figures = [figure for question in snapshot.questions for figure in question.figures]
+    figures += [figure for tag_set in snapshot.sets for figure in tag_set.figures]
     return report, [figure for figure in figures if figure.name in names and figure.ok]
 
 
 def _in_json(text: str, figures: list[Figure]) -> bool:
     kept = [entry for q in json.loads(text)["questions"] for entry in [*q["panel"], *q["pairs"], *q["gaps"]]]
     kept += [entry for q in json.loads(text)["questions"] for entry in q["replacement"]]
+    kept += [entry for tag_set in json.loads(text)["sets"] for entry in tag_set["figures"]]
     found = {(entry["name"], entry["value"]) for entry in kept}
     return all((figure.name, figure.value) in found for figure in figures)
 
@@ -169,7 +179,8 @@ def test_agree_prints_every_statistic_in_every_form(files: dict[str, Path], form
     for scale, path in files.items():
         entries += json.loads(agree(path, scale, "--json"))["statistics"]
         said += agree(path, scale, *([form] if form else []))
-    for key in described():
+    of_one_question = [key for key in described() if key not in STATISTICS or not STATISTICS[key].of_sets]
+    for key in of_one_question:
         values = [entry["value"] for entry in entries if entry["name"] == key and entry["value"] is not None]
         assert values, key
         assert all(WRITTEN[form](value) in said for value in values), key

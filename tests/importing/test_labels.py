@@ -296,3 +296,35 @@ def test_a_number_outside_the_bounds_of_its_question_is_refused_with_its_line(tm
     labels = [label(2, question="count", scheme="own"), label(2.5, 1, question="count", scheme="own")]
     problem = refusal(written(tmp_path, line(labels=labels)))
     assert problem.reason == "2.5 is not on the scale of count in own: a whole number from 0 to 9"
+
+
+def tag(topic: str, value: int, **fields: object) -> dict[str, object]:
+    """Whether a turn is about a topic, as one of a set."""
+    question = {"question": f"topics:{topic}", "group": "topics", "level": "binary", "values": [0, 1]}
+    return label(value, **question, **fields)
+
+
+def test_yes_no_questions_of_a_set_are_stored_as_a_group(tmp_path: Path) -> None:
+    imported(written(tmp_path, line(labels=[tag("food", 1), label(3, question="mood"), tag("sport", 0)])))
+    questions = Question.objects.order_by("position")
+    assert [(one.key, one.group, one.title) for one in questions] == [
+        ("mood", "", "mood"),
+        ("topics:food", "topics", "food"),
+        ("topics:sport", "topics", "sport"),
+    ]
+
+
+def test_a_new_value_of_a_set_joins_its_group(tmp_path: Path) -> None:
+    imported(written(tmp_path, line(labels=[tag("food", 1), label(3, question="mood")])))
+    more = written(tmp_path, {"id": "d1", "labels": [tag("sport", 1), label(2, question="act")]}, name="more")
+    imported(more, into=True)
+    newest = Question.objects.filter(version__version=2).order_by("position")
+    groups = [one.group for one in newest]
+    assert sorted(one.key for one in newest) == ["act", "mood", "topics:food", "topics:sport"]
+    assert "".join("t" if group else "." for group in groups) in (".tt.", "tt..", "..tt")
+
+
+def test_a_scale_of_five_is_no_tag_of_a_group(tmp_path: Path) -> None:
+    five = label(3, question="mood", group="topics", level="ordinal", values=[1, 2, 3, 4, 5])
+    problem = refusal(written(tmp_path, line(labels=[five])))
+    assert "'mood' is ordinal: only yes/no questions" in str(problem)

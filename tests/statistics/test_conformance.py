@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,6 +46,7 @@ PROPERTIES: dict[str, Properties] = {
     "gwet_ac2_quadratic": ORDERED,
     "brennan_prediger": SAME,
     "krippendorff_alpha": Properties(renames=False, flips="", rises=True),
+    "krippendorff_alpha_masi": Properties(renames=False, flips=None, rises=True),
     "precision": Properties(False, "negative_predictive_value", True),
     "recall": Properties(False, "specificity", True),
     "specificity": Properties(False, "recall", True),
@@ -67,6 +69,10 @@ PROPERTIES: dict[str, Properties] = {
 }
 
 
+SETS = tuple(map(frozenset, ("", "a", "ab", "bc")))
+"""Four sets of tags, for statistics that read sets: the values of the scale by their number."""
+
+
 def _level(key: str) -> str:
     levels = STATISTICS[key].levels
     return "binary" if levels == {"binary"} else "nominal" if "nominal" in levels else "ordinal"
@@ -82,9 +88,14 @@ def _ratings(key: str, seed: int, raters: int | None = None) -> Ratings:
     block = np.column_stack(
         [np.where(rng.random(len(truth)) < 0.6, truth, rng.integers(0, k, len(truth))) for _ in range(r)]
     )
-    return Ratings.from_matrix(
-        block.astype(float), level=level, scale=range(k), clusters=np.arange(len(truth)) // 3
-    )
+    clusters = np.arange(len(truth)) // 3
+    return _matrix(key, block.astype(float), level=level, scale=range(k), clusters=clusters)
+
+
+def _matrix(key: str, values: np.ndarray, **options: Any) -> Ratings:
+    """Ratings of a matrix; for a statistic of sets the values of the scale are sets."""
+    ratings = Ratings.from_matrix(values, **options)
+    return replace(ratings, sets=SETS[: len(ratings.scale or ())]) if STATISTICS[key].of_sets else ratings
 
 
 def _value(ratings: Ratings, key: str, columns: tuple[int, ...] | None = None) -> float:
@@ -175,7 +186,7 @@ def test_items_of_full_agreement_never_lower_it(key: str, seed: int) -> None:
     ratings = _ratings(key, seed)
     k = len(ratings.scale or ())
     added = np.repeat(np.arange(k, dtype=float), 30)[:, None].repeat(len(ratings.raters), axis=1)
-    more = Ratings.from_matrix(np.vstack([ratings.values, added]), level=ratings.level, scale=ratings.scale)
+    more = _matrix(key, np.vstack([ratings.values, added]), level=ratings.level, scale=ratings.scale)
     assert _value(more, key) >= _value(ratings, key) - 1e-12
 
 
@@ -193,7 +204,7 @@ GARBAGE = {
 @pytest.mark.parametrize("key", STATISTICS)
 @pytest.mark.parametrize("garbage", GARBAGE)
 def test_garbage_in_gives_a_reason_or_a_finite_value(key: str, garbage: str) -> None:
-    ratings = Ratings.from_matrix(GARBAGE[garbage](key), level=_level(key), scale=(0, 1))
+    ratings = _matrix(key, GARBAGE[garbage](key), level=_level(key), scale=(0, 1))
     columns = None if STATISTICS[key].raters == "panel" else tuple(range(min(2, len(ratings.raters))))
     result = compute(ratings, key, columns, Plan(resamples=50))
     if garbage == "all the same":
@@ -214,9 +225,8 @@ def test_a_resample_counts_an_item_as_often_as_it_was_drawn(key: str) -> None:
     replicates = estimates(sample, [STATISTICS[key]], resampling)[0].replicates
     for weights, value in zip(np.concatenate(list(resampling.chunks())), replicates, strict=True):
         times = weights[ratings.clusters].astype(int)
-        drawn = Ratings.from_matrix(
-            np.repeat(ratings.values, times, axis=0), level=ratings.level, scale=ratings.scale
-        )
+        repeated = np.repeat(ratings.values, times, axis=0)
+        drawn = _matrix(key, repeated, level=ratings.level, scale=ratings.scale)
         assert _value(drawn, key) == pytest.approx(value, abs=1e-12)
 
 

@@ -195,7 +195,8 @@ class Statistic:
 
     ``levels``: measurement levels it applies to. ``raters``: a pair or the whole panel. ``symmetric``: the
     order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
-    all raters must answer on one shared scale. ``bounds``: the smallest and largest possible value.
+    all raters must answer on one shared scale. ``of_sets``: it alone reads answers that are sets of tags.
+    ``bounds``: the smallest and largest possible value.
     ``checks`` return why there is no value, or flags on it; the first status that is not ok decides. ``used``
     marks the sample's items that the value rests on, where not all are used. ``reads_singles``: items with a
     single rating also count towards how often each value is used. ``library`` computes the point value by a
@@ -214,6 +215,7 @@ class Statistic:
     symmetric: bool = True
     exchangeable: bool = False
     needs_scale: bool = True
+    of_sets: bool = False
     bounds: tuple[float, float] = (-1.0, 1.0)
     checks: tuple[Check, ...] = ()
     source: str = ""
@@ -245,6 +247,8 @@ class Statistic:
     def applies(self, sample: Sample) -> bool:
         """Whether it makes sense for these raters and their scale."""
         ratings = sample.ratings
+        if self.of_sets != (ratings.sets is not None):
+            return False
         if self.needs_scale:
             if ratings.level not in self.levels or not sample.on_scale:
                 return False

@@ -75,7 +75,8 @@ class Ratings:
     answers are on that scale; metrics and means are not, and are compared with the others by correlation
     only. ``firsts`` holds, by rater, the first of repeated answers (a value per item) where their mean left
     the scale: agreement reads these values for that rater (``as_answered``). ``clusters`` and ``systems`` are
-    codes from 0 per item. ``problem`` is the reason why all statistics are rejected.
+    codes from 0 per item. ``sets`` are the sets of tags behind the values, where an answer is a set.
+    ``problem`` is the reason why all statistics are rejected.
     """
 
     values: Floats
@@ -94,6 +95,7 @@ class Ratings:
     declared: bool = True
     problem: str = ""
     firsts: Mapping[str, Floats] = field(default_factory=dict)
+    sets: tuple[frozenset[str], ...] | None = None
 
     @property
     def n_items(self) -> int:
