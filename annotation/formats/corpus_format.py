@@ -265,16 +265,18 @@ def unknown_json(formats: Mapping[str, Format], head: Head) -> ImportProblem:
 def read_start(path: str | Path, name: str = "") -> Head:
     """Read the beginning of a file, or of a folder's first JSON file, to detect its format.
 
-    A folder without any .json file is recognised by its first .jsonl file, one without either by its first
-    file. Raises ImportProblem for a file that cannot be read; one with content of its own kind, such as a
-    pickle or an archive of several files, has its first bytes.
+    A folder without any .json file, or with the lines of a corpus in ConvoKit's form, is recognised by its
+    first .jsonl file, one without either by its first Parquet or Arrow file, else by its first file. Raises
+    ImportProblem for a file that cannot be read; one with content of its own kind, such as a pickle or an
+    archive of several files, has its first bytes.
     """
     place, files = Path(path), ()
     if place.is_dir():
-        inside = sorted(file for file in place.iterdir() if file.is_file())
+        inside = sorted(file for file in place.rglob("*") if file.is_file())
         files = tuple(file.name for file in inside)
-        order = {".json": 0, ".jsonl": 1}
-        place = min(inside, key=lambda file: (order.get(file.suffix, 2), file.name), default=place)
+        order = {".json": 0, ".jsonl": 1, ".parquet": 2, ".arrow": 2}
+        lines = [file for file in inside if file.name == "utterances.jsonl"]
+        place = min(lines or inside, key=lambda file: (order.get(file.suffix, 3), file.name), default=place)
     source = Source(place, name=name)
     if place.is_dir():
         return Head(b"")

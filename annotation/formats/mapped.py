@@ -53,10 +53,10 @@ def read_mapped(source: Source, mapping: Mapping[str, Any] | None = None) -> Ite
 
     `mapping` applies where the source has none of its own. Raises ImportProblem for `map`.
     """
-    yield from _read(source, open_table(source), source.mapping or mapping or {})
+    yield from read_rows(source, open_table(source), source.mapping or mapping or {})
 
 
-def _read(
+def read_rows(
     source: Source, table: TableFile, entries: Mapping[str, Any], *, is_contiguous: bool = False
 ) -> Iterator[SourceRecord]:
     """Yield the records of a table; in an `is_contiguous` one the rows of a dialogue follow one another."""
@@ -109,7 +109,7 @@ def mapped(
 
 def _read_form(source: Source, mapping: Mapping[str, Any], prepare: Records | None) -> Iterator[SourceRecord]:
     table = open_table(source) if prepare is None else table_of_records("json", partial(prepare, source))
-    yield from _read(source, table, source.mapping or _present(mapping, table.columns))
+    yield from read_rows(source, table, source.mapping or _present(mapping, table.columns))
 
 
 def table_of_records(medium: str, records: Callable[[], Iterator[tuple[int, dict[str, Any]]]]) -> TableFile:
@@ -673,7 +673,7 @@ def read_turn_table(source: Source) -> Iterator[SourceRecord]:
             raise ImportProblem(
                 f"has no column {name!r}: the first line names the columns", line=1, field=name
             )
-    yield from _read(source, table, entries, is_contiguous=True)
+    yield from read_rows(source, table, entries, is_contiguous=True)
 
 
 TURN_TABLE = Format(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -77,7 +78,20 @@ def open_table(source: Source) -> TableFile:
     if len(table.columns) > MAX_COLUMNS:
         raise ImportProblem(f"has {len(table.columns):,} columns; at most {MAX_COLUMNS:,} are read")
     table.left_out = source.left_out.setdefault("", {})
+    if source.first_rows is not None:
+        table.read_rows = partial(_first_rows, source, table.read_rows, source.first_rows)
     return table
+
+
+def _first_rows(
+    source: Source, read_rows: Callable[[], Iterator[tuple[int, Row]]], most: int
+) -> Iterator[tuple[int, Row]]:
+    """Yield the first rows of a table that is previewed."""
+    for number, row in enumerate(read_rows()):
+        if number == most:
+            source.is_cut = True
+            return
+        yield row
 
 
 def _open(source: Source) -> TableFile:

@@ -27,6 +27,7 @@ from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Continuation, Import, Label, Turn, Upload
 from jobs.models import Job
 from tests import factories
+from tests.corpora.import_page import import_by_page, send_file
 from tests.importing.helpers import imported, label, line, refusal, written
 
 pytestmark = pytest.mark.django_db
@@ -316,32 +317,24 @@ def test_the_api_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> 
     mapping = json.dumps({"item": "turn_id", "rater": "who", "value": "fluency"})
     with written(tmp_path, *RATINGS, name="r.csv").open("rb") as file:
         sent = {"file": file, "into": "c", "mapping": mapping, "scheme": "own"}
-        answer = client.post("/api/v1/corpora/", sent)
+        answer = client.post("/api/v1/imports/", sent)
     assert (answer.status_code, answer.json()["labels"], answer.json()["format"]) == (201, 2, "table")
 
 
-def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(client: Client) -> None:
+def test_the_page_keeps_what_was_chosen_for_a_corrected_file(client: Client) -> None:
     client.force_login(factories.user(researcher=True))
-    file = SimpleUploadedFile("t.tsv", b"id\tspeaker\ttext\nd\tA\tHi\n")
-    sent = {"file": file, "name": "new", "licence": "CC0"}
-    refused = client.post(reverse("import-corpus"), sent)
-    assert refused.status_code == 422
-    assert "match no format" in refused.content.decode()
-    assert 'value="CC0"' in refused.content.decode()
-    file.seek(0)
-    page = client.post(reverse("import-corpus"), {**sent, "columns": "dialogue=id"}, follow=True)
-    assert (
-        "found from the file&#x27;s content" in page.content.decode()
-        or "detected from the file's content" in (page.content.decode())
-    )
+    file = SimpleUploadedFile("t.tsv", b"dialogue\tspeaker\ttext\nd\tA\tHi\n")
+    page = import_by_page(client, file, name="new", licence="CC0")
+    assert "detected from the file's content" in page.content.decode()
     upload = Upload.objects.get()
-    assert (upload.format, upload.guessed, upload.columns) == ("turns-csv", True, {"dialogue": "id"})
+    assert (upload.format, upload.guessed) == ("turns-csv", True)
     Job.objects.update(state="failed", error="f")
     upload.problems = [{"file": "t.tsv", "line": 2, "field": "text", "reason": "is empty"}]
     upload.save()
     assert f"?like={upload.pk}" in client.get(reverse("upload", args=[upload.pk])).content.decode()
-    again = client.get(reverse("import-corpus") + f"?like={upload.pk}").content.decode()
-    for kept in ('value="new"', 'value="CC0"', 'value="dialogue=id"'):
+    file.seek(0)
+    again = send_file(client, file, f"?like={upload.pk}").content.decode()
+    for kept in ('value="new"', 'value="CC0"'):
         assert kept in again
     client.force_login(factories.user(researcher=True))
     assert client.get(reverse("import-corpus") + f"?like={upload.pk}").status_code == 404
