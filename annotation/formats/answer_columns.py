@@ -12,60 +12,32 @@ from annotation.formats.header_words import (
     GENERIC,
     HEADERS,
     ITEMS,
+    PEOPLE,
     QUALITIES,
     AnswerName,
     answer_name,
     is_nameless,
     plain_name,
     tokens_of,
+    word_set,
 )
 from annotation.formats.mapping import Column
 
 KIND_ROLES = {"human": "label", "judge": "judge", "key": "key", "metric": "metric", "": "label"}
-STRUCTURE = frozenset(
-    ["dialogue", "session", "turn", "time", "language", "speaker", "system", "rater", "kind", "context"]
-)
+STRUCTURE = word_set("dialogue session turn time language speaker system rater kind context")
 """Meanings of headers whose columns are no answers."""
-DERIVED = frozenset(
-    [
-        "mean",
-        "avg",
-        "average",
-        "median",
-        "std",
-        "stdev",
-        "sd",
-        "var",
-        "variance",
-        "sum",
-        "total",
-        "min",
-        "max",
-        "count",
-        "length",
-        "len",
-        "num",
-        "n",
-        "majority",
-        "consensus",
-        "agreement",
-        "aggregated",
-        "aggregate",
-        "tokens",
-        "words",
-        "chars",
-        "duration",
-        "seconds",
-        "price",
-        "cost",
-        "age",
-        "year",
-        "kappa",
-        "alpha",
-    ]
+DERIVED = word_set(
+    "mean avg average median std stdev sd var variance sum total min max count length len num n majority"
+    " consensus"
+    " agreement aggregated aggregate tokens words chars duration seconds price cost age year kappa alpha"
+    " gender"
+    " time spent elapsed latency country education native"
 )
 """Words in the headers of figures that follow from others or describe the text."""
 NAMES_OF_PARTS = ITEMS | HEADERS["response"] | HEADERS["text"] | HEADERS["system"] | HEADERS["prompt"]
+SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b", re.IGNORECASE)
+GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
+"""What platforms put before the names of columns that are not answers."""
 OPEN_QUESTION = re.compile(
     r".*[?？]\s*$|^(how|what|which|is|does|do|did|are|was|please|rate)\b.*", re.I | re.S
 )
@@ -101,10 +73,12 @@ def answer_columns(
     *,
     has_rater: bool = False,
     varying: Collection[str] = (),
+    are_sure: bool = False,
 ) -> Answers:
     """Find the columns of answers among those that are not taken; `has_rater`: rows name their rater.
 
     `varying` are the columns that differ between rows about the same item, as answers of several raters do.
+    With `are_sure`, columns whose header does not say that they are answers are left out.
     """
     answers = Answers()
     passed = set(taken)
@@ -114,13 +88,18 @@ def answer_columns(
         if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
             continue
         name = _name_of(column)
+        if has_rater and name.kind == "human" and name.rater.casefold() in PEOPLE:
+            name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater
         if name.is_reason and not (column.is_answers and _is_short_range(column)):
             reasons.append(name)
         elif column.is_answers and (_may_answer(column, name) or column.name in varying):
             if _is_derived(column):
                 answers.derived.append(column.name)
-            else:
+            elif not (are_sure and column.name not in varying and not _is_sure(column, name)):
                 names[column.name] = name
+            elif column.looks_like == "scale" and column.n_different > 2:
+                answers.unclear.append(column.name)
+                answers.doubts.append(f"{column.name} may hold answers, too")
     _split_unknown(names, columns, answers, has_rater, varying)
     _number_raters(names)
     _name_questions(names)
@@ -144,6 +123,10 @@ def _name_of(column: ColumnProfile) -> AnswerName:
 
 def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
     """Whether nothing in the header of a column with answers says that it holds something else."""
+    if "[]." in name.name or SYSTEM_OF_PAIR.search(name.name) or name.name.casefold().startswith(GIVEN):
+        return False
+    if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
+        return False
     if name.kind in ("human", "judge", "key", "metric") and name.rater:
         return True
     if column.meanings & STRUCTURE and not column.meanings & {"value", "key"}:
@@ -156,9 +139,7 @@ def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
             or _has_answer_word(name)
             or (not column.meanings and column.n_words <= 3)
         )
-    if column.guess.look == "score" and "item" in column.meanings:
-        return False
-    return not (column.name.casefold().startswith(("input.", "input:", "hint:")))
+    return not (column.guess.look == "score" and "item" in column.meanings)
 
 
 def _has_answer_word(name: AnswerName) -> bool:

@@ -7,52 +7,17 @@ from collections import Counter, defaultdict
 
 from annotation.formats.answer_columns import Answers, answer_columns
 from annotation.formats.columns import ColumnProfile
-from annotation.formats.header_words import is_nameless, tokens_of
+from annotation.formats.header_words import answer_name, is_nameless, tokens_of, word_set
 from annotation.formats.mapping import DIALOGUE_ITEM, TURN_ITEM, Column
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 from annotation.text.table_cells import looks_like_a_model
 
 USER, ASSISTANT = "user", "assistant"
-SPEAKER_WORDS = frozenset(
-    [
-        "user",
-        "assistant",
-        "system",
-        "bot",
-        "human",
-        "ai",
-        "agent",
-        "customer",
-        "client",
-        "therapist",
-        "doctor",
-        "patient",
-        "operator",
-        "speaker1",
-        "speaker2",
-        "a",
-        "b",
-        "seeker",
-        "supporter",
-        "helper",
-        "wizard",
-        "apprentice",
-        "chatbot",
-        "counselor",
-        "caller",
-        "interviewer",
-        "participant",
-        "student",
-        "teacher",
-        "tutor",
-        "usr",
-        "sys",
-        "model",
-        "gpt",
-        "用户",
-        "机器人",
-        "客服",
-    ]
+SPEAKER_WORDS = word_set(
+    "user assistant system bot human ai agent customer client therapist doctor patient operator speaker"
+    " speaker1"
+    " speaker2 a b seeker supporter helper wizard apprentice chatbot counselor caller interviewer participant"
+    " student teacher tutor usr sys model gpt 用户 机器人 客服"
 )
 OWN_ROLES = ("continuation", "trial", "at", "given", "addressees", "cluster", "language", "session")
 TWO_RESPONSES = re.compile(
@@ -98,8 +63,10 @@ def read_turns(sample: Sample) -> Reading | None:
             draft.add(own[0], role)
     repeats = _repeats(sample, dialogue, number, text)
     rater = add_rater(draft, sample)
-    varying = sample.varying(dialogue, number or text) if rater and repeats == "turns" else ()
-    answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
+    varying = sample.varying(rater, dialogue, number or text) if rater and repeats == "turns" else ()
+    answers = answer_columns(
+        sample.columns, draft.columns, has_rater=bool(rater), varying=varying, are_sure=True
+    )
     add_answers(draft, answers)
     if repeats == "texts":
         draft.doubts.append(f"rows with the same {number} have different texts: one turn in several rows?")
@@ -128,12 +95,7 @@ def _text_column(draft: Draft, sample: Sample) -> str:
         for column in sample.meaning(
             "text", "text", "category", "id", "constant", "explanation", "ordered", "speaker", "yes_no"
         )
-        if (
-            not column.is_list
-            and ("turn" not in column.meanings or column.looks_like == "text")
-            and column.n_words > 1
-        )
-        or (column.looks_like == "text" and "text" in column.meanings and not column.is_list)
+        if (not column.is_list and ("turn" not in column.meanings or column.looks_like == "text"))
     ]
     if not named:
         plain = [
@@ -373,6 +335,14 @@ def read_cells(sample: Sample) -> Reading | None:
     )
 
 
+def _may_hold_labels(column: ColumnProfile) -> bool:
+    """Whether a column of lists may have the labels of turns, or of several raters."""
+    parts = answer_name(column.name.replace("[].", " ").removesuffix("[]"))
+    return column.is_answers and bool(
+        column.meanings & {"value", "rater", "judge", "key"} or parts.kind or parts.has_quality
+    )
+
+
 def _numbered_turns(sample: Sample) -> list[str]:
     """Return columns with texts whose names differ in a number alone, such as `turn_1` and `turn_2`."""
     groups: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -479,8 +449,13 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         if systems:
             draft.add(systems[0].name, "system")
     lists = [c.name for c in sample.columns.values() if c.is_list] if draft.key == "messages" else []
-    varying = sample.varying(*texts) if rater and draft.key != "messages" else ()
-    answers = answer_columns(sample.columns, {*draft.columns, *lists}, has_rater=bool(rater), varying=varying)
+    varying = sample.varying(rater, *texts) if rater and draft.key != "messages" else ()
+    answers = answer_columns(
+        sample.columns, {*draft.columns, *lists}, has_rater=bool(rater), varying=varying, are_sure=True
+    )
+    unread = [name for name in lists if name not in draft.columns and _may_hold_labels(sample.columns[name])]
+    if unread:
+        draft.doubts.append(f"{', '.join(unread[:3])} may be labels: a mapping reads no lists of them")
     if rater:
         add_rater(draft, sample)
     add_answers(draft, answers, item)

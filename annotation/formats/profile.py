@@ -31,13 +31,14 @@ from annotation.formats.readings import (
 )
 from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale
 from annotation.formats.table_reader import Cell, Row, TableFile
-from annotation.text.table_cells import looks_like_a_model
+from annotation.text.table_cells import kind_of_rater, looks_like_a_model
 
 __all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "profile_lines", "scan"]
 
 SAMPLE_ROWS = 2_000
 """Rows that a table is described from; answers are counted in all rows."""
-PERSONS_TOO = frozenset(["claude", "bard", "kimi", "gemini", "falcon", "palm"])
+MOST_RATERS = 10_000
+PERSONS_TOO = ("claude", "kimi")
 """Names of models that people and things bear, too."""
 
 
@@ -137,27 +138,33 @@ class Counts:
     def __init__(self, mapping: Mapping, rows: Iterable[Row] = ()) -> None:
         self.mapping = mapping
         self.answers: dict[str, Counter[str]] = {}
+        self.of_judges: dict[str, Counter[str]] = {}
         self.too_many: set[str] = set()
         self.raters: dict[str, None] = dict.fromkeys(rater_names((), mapping))
         self._value = mapping.of("value")
         self._rater = mapping.of("rater")
         self._question = mapping.of("question")
+        self._kind = mapping.of("kind")
         for row in rows:
             self.add(row)
 
     def add(self, row: Row) -> None:
         """Count the answers of a row."""
+        question, rater = cell_text(row.get(self._question)), cell_text(row.get(self._rater))
+        kind = _kind_of(cell_text(row.get(self._kind))) if self._kind else ""
         for column in self.mapping.answers:
-            self._count(column.question or cell_text(row.get(self._question)), row.get(column.name))
-        if self._value:
-            self._count(cell_text(row.get(self._question)), row.get(self._value))
-        if self._rater and (name := cell_text(row.get(self._rater))) and len(self.raters) < 10_000:
-            self.raters[name] = None
+            if column.role != "metric":
+                self._count(column.question or question, row.get(column.name), column.role == "judge")
+        if self._value and kind != "metric":
+            is_judge = kind == "judge" if kind else _is_judge(rater)
+            self._count(question, row.get(self._value), is_judge)
+        if rater and len(self.raters) < MOST_RATERS:
+            self.raters[rater] = None
 
-    def _count(self, question: str, cell: Cell) -> None:
-        if question in self.too_many:
+    def _count(self, question: str, cell: Cell, is_judge: bool) -> None:
+        if question in self.too_many or len(self.answers) > MOST_VALUES:
             return
-        counts = self.answers.setdefault(question, Counter())
+        counts = (self.of_judges if is_judge else self.answers).setdefault(question, Counter())
         for part in cell if isinstance(cell, list) else (cell,):
             if text := cell_text(part):
                 counts[text] += 1
@@ -165,8 +172,25 @@ class Counts:
             self.too_many.add(question)
 
     def guesses(self) -> dict[str, ScaleGuess]:
-        """Return the scale of each question with answers."""
-        return {question: guess_scale(counts) for question, counts in self.answers.items() if counts}
+        """Return the scale of each question with answers, over those of people, judges and keys."""
+        guesses = {}
+        for question in dict.fromkeys((*self.answers, *self.of_judges)):
+            people, judges = (side.get(question, Counter()) for side in (self.answers, self.of_judges))
+            if not (every := people + judges):
+                continue
+            guess = guess_scale(every)
+            if people and judges and (own := guess_scale(people)).look != guess.look:
+                doubt = f"people answer with {own.sentence}, judges with {guess_scale(judges).sentence}"
+                guess = replace(guess, doubts=(*guess.doubts, doubt))
+            guesses[question] = guess
+        return guesses
+
+
+def _kind_of(text: str) -> str:
+    try:
+        return kind_of_rater(text) if text else ""
+    except ValueError:
+        return ""
 
 
 def scan(table: TableFile, mapping: Mapping) -> Mapping:

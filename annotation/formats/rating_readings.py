@@ -156,7 +156,7 @@ def read_wide(sample: Sample) -> Reading | None:
     rater = raters[0].name if raters else ""
     _item_columns(draft, sample, [rater] if rater else [], rater)
     item = item_of(draft)
-    varying = sample.varying(item) if rater and item else ()
+    varying = sample.varying(rater, item) if rater and item else ()
     answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
     draft = Draft("wide")
     if not answers.columns:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 from annotation.formats.mapping import Scale
-from annotation.text.table_cells import folded, looks_like_nothing, number
+from annotation.text.table_cells import folded, looks_like_a_number, looks_like_nothing, number
 
 BINARY = (
     "yes no|y n|true false|t f|ja nein|ja nej|ja nee|j n|si no|sí no|sì no|s n|oui non|o n|sim não|tak"
@@ -251,7 +251,8 @@ class ScaleGuess:
             return f"whole numbers from {scale.values[0]} to {scale.values[-1]}, ordered"
         if self.look == "yes_no":
             words = {code: word for word, code in reversed(tuple(scale.codes.items())) if code}
-            return f"{words.get('1', '1')} or {words.get('0', '0')}"
+            shown = (words.get("1"), words.get("0")) if words else ("1", "0")
+            return " or ".join(word for word in shown if word)
         if self.look == "ordered":
             return f"in the order {values}"
         if self.look == "category":
@@ -514,6 +515,9 @@ def _categories(counts: Counter[str]) -> ScaleGuess:
     if numbers:
         others = [text for text in counts if text not in numbers]
         doubts += (f"{others[0]!r} is among numbers",)
+    odd = [text for text in counts if text not in numbers and looks_like_a_number(text)]
+    if odd:
+        doubts += (f"{odd[0]!r} looks like a number, and is none",)
     alike = Counter(folded(text) for text in spellings.values())
     if max(alike.values()) > 1:
         doubts += ("some answers differ in space alone",)
