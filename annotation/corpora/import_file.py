@@ -370,12 +370,11 @@ def _perform_without_bad_rows(order: _Order, progress: Progress | None) -> Impor
             if origin.leave_out(problem):
                 continue
             if origin.n_left_out and problem.line is None:
-                problem.reason += f" (without the {origin.n_left_out:,} rows that do not fit)"
+                problem.reason += f" (rows left out, because they do not fit: {origin.n_left_out:,})"
             raise
         result.left_out = origin.n_left_out
         if result.left_out:
-            rows = "1 row" if result.left_out == 1 else f"{result.left_out:,} rows"
-            result.notes.append(f"Left out, because they do not fit: {rows}.")
+            result.notes.append(f"Rows left out, because they do not fit: {result.left_out:,}.")
         return result
     raise ImportProblem("has too many rows that do not fit: correct them, or leave them out of the file")
 

@@ -48,7 +48,7 @@ def _objects(source: Source) -> Iterator[dict[str, Any]]:
 
 
 def _numbered(source: Source, path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield the objects of a file with the numbers that they have as rows: of a document, else of its lines."""
+    """Yield the objects of a file with their numbers as rows: those of a document, else its lines."""
     if not is_json_lines(source, path):
         try:
             document = decode_python(source.document(path))

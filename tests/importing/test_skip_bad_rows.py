@@ -33,7 +33,7 @@ def test_lines_that_do_not_fit_are_left_out_and_written_with_the_reasons(tmp_pat
     assert len(refusal(path).all()) == 4
     result = skipped(path)
     assert (result.dialogues, result.left_out) == (2, 4)
-    assert "Left out, because they do not fit: 4 rows." in result.notes
+    assert "Rows left out, because they do not fit: 4." in result.notes
     assert set(Dialogue.objects.values_list("key", flat=True)) == {"a", "c"}
     left = [json.loads(text) for text in Path(result.left_out_file).read_text().splitlines()]
     assert left[0] == {"why_left_out": "line 2, turns[0].text: must be a text, not a number", **BAD}
@@ -90,7 +90,7 @@ def test_a_problem_of_no_row_refuses_the_file_as_before(tmp_path: Path) -> None:
     assert "has no column 'rater'" in refusal(path, into=True, format="ratings-csv", settings=SKIP).reason
     path = written(tmp_path, "item,rater,value", "d/self/0,r", name="r.csv")
     problem = refusal(path, into=True, format="ratings-csv", settings=SKIP)
-    assert "nothing that can be imported (without the 1 rows that do not fit)" in problem.reason
+    assert "nothing that can be imported (rows left out, because they do not fit: 1)" in problem.reason
 
 
 def test_the_question_who_is_a_judge_is_never_answered_by_leaving_rows_out(tmp_path: Path) -> None:
