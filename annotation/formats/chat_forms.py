@@ -141,6 +141,43 @@ ULTRACHAT = Form(
 )
 
 
+# Instructions with their responses: Alpaca, Dolly, prompts with completions. Files with further columns, such
+# as ratings, are tables.
+
+PAIRS = (
+    ("instruction", "output"),
+    ("instruction", "response"),
+    ("prompt", "completion"),
+    ("prompt", "response"),
+)
+BESIDE = {"input", "context", "system", "category", "id", "source"}
+
+
+def _pair_of(names: Iterable[str]) -> tuple[str, str] | None:
+    return next((pair for pair in PAIRS if set(pair) <= set(names) <= {*pair, *BESIDE}), None)
+
+
+def _prepare_instructions(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
+    pair = _pair_of(raw)
+    if pair is None:
+        raise ImportProblem(
+            f"must have {' or '.join(f'`{prompt}` and `{reply}`' for prompt, reply in PAIRS)}"
+        )
+    before = [text_of(raw.get(name), name) for name in (pair[0], "input", "context")]
+    user = {"speaker": USER, "text": "\n\n".join(filter(None, before))}
+    yield {**raw, "turns": [user, {"speaker": ASSISTANT, "text": raw[pair[1]]}]}
+
+
+INSTRUCTIONS = Form(
+    key="instructions",
+    title="Instructions with responses",
+    hint='{"instruction", "input", "output"} as Alpaca and Dolly have it, or {"prompt", "completion"}.',
+    looks_like=lambda head: bool(paths_of(head)) and _pair_of(paths_of(head)) is not None,
+    scene=("system",),
+    metadata=("category", "source"),
+    prepare=_prepare_instructions,
+)
+
 GEMINI = Form(
     key="gemini",
     title="Gemini's requests and tuning examples",
@@ -655,6 +692,7 @@ FORMS = (
     LMSYS_CHAT,
     SHAREGPT,
     ULTRACHAT,
+    INSTRUCTIONS,
     GEMINI,
     OPEN_WEBUI,
     CHATGPT,

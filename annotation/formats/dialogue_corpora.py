@@ -18,12 +18,14 @@ from annotation.formats.chat_records import (
     has_fields,
     has_paths,
     objects_at,
+    paths_of,
     records,
     text_of,
     time_of,
 )
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import plain
+from annotation.formats.mapped import turns_of_transcript
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, Dialogue, LabelRecord, Participant, Turn
 
@@ -513,6 +515,49 @@ ESCONV = Form(
 )
 
 
+# ConvAI2: volunteers chat with bots, and rate the chat. SAMSum and DialogSum: chats with summaries.
+
+
+def _labels_of_convai2(raw: Raw, turns: list[Raw]) -> Iterator[LabelRecord]:
+    """Yield the volunteer's rating of the chat."""
+    rating = raw.get("eval_score")
+    if isinstance(rating, int | float) and not isinstance(rating, bool):
+        yield _label("volunteer", None, "eval_score", float(rating), level="interval", identified=False)
+
+
+CONVAI2 = Form(
+    key="convai2",
+    title="ConvAI2, chats with bots",
+    hint="JSON of the volunteers' chats, with eval_score.",
+    looks_like=lambda head: has_paths(head, "dialog[].sender", "dialog[].text", "eval_score"),
+    turns=("dialog",),
+    speaker=("sender", "sender_class"),
+    role=("sender_class",),
+    id=("dialog_id",),
+    metadata=("bot_profile", "user_profile", "profile_match"),
+    extra=("evaluation_score",),
+    system="bot",
+    labels=_labels_of_convai2,
+)
+
+
+def _prepare_samsum(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
+    lines = turns_of_transcript(text_of(raw.get("dialogue"), "dialogue"))
+    yield {**raw, "turns": [{"speaker": speaker, "text": text} for speaker, text in lines]}
+
+
+SAMSUM = Form(
+    key="samsum",
+    title="SAMSum and DialogSum",
+    hint='{"id", "dialogue": "Ana: ...\\nBen: ...", "summary"}, one chat a line or a list.',
+    looks_like=lambda head: {"dialogue", "summary"} <= paths_of(head) and "dialogue[]" not in paths_of(head),
+    id=("id", "fname"),
+    metadata=("summary", "topic"),
+    roles=None,
+    prepare=_prepare_samsum,
+)
+
+
 # Any corpus in ConvoKit's form.
 
 
@@ -571,4 +616,6 @@ FORMS: Iterable[Form] = (
     QUAC,
     WIZARD_OF_WIKIPEDIA,
     ESCONV,
+    CONVAI2,
+    SAMSUM,
 )

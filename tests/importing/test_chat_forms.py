@@ -299,3 +299,19 @@ def test_gemini_has_parts_and_open_webui_the_thumbs_of_its_user() -> None:
     assert (thumb.rater, thumb.kind, thumb.turn, thumb.question, thumb.value, thumb.explanation) == (
         "u1", "human", 1, "thumbs", -1.0, "not_accurate: half",
     )  # fmt: skip
+
+
+def test_instructions_with_responses_are_chats_of_two_turns(tmp_path: Path) -> None:
+    (one, two), _ = dialogues(FORMS / "instructions.json")
+    assert turns(one) == [
+        ("user", "Translate into German.\n\nThe tea is cold.", False),
+        ("assistant", "Der Tee ist kalt.", True),
+    ]
+    assert turns(two)[0] == ("user", "Name a tea.", False)
+    (dolly,), _ = dialogues(FORMS / "instructions--dolly.jsonl")
+    assert turns(dolly)[1] == ("assistant", "In 1475.", True)
+    rated = [
+        {"instruction": "a", "output": "b", "helpful": 4},
+        {"instruction": "c", "output": "d", "helpful": 2},
+    ]
+    assert guess(FORMATS, read_start(written(tmp_path, *rated))) == "table"
