@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ import pyarrow
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from django.core.management import call_command
 
 from annotation.corpora.import_file import mark_rated, rated_speakers
 from annotation.formats import FORMATS, ImportProblem, Source
 from annotation.formats.chat_records import paths_of_text, time_of
 from annotation.formats.corpus_format import guess, read_start
+from annotation.models import Label, Rater
 from annotation.records import Dialogue
-from tests.importing.helpers import written
+from tests.importing.helpers import imported, written
 
 FORMS = Path(__file__).parent / "forms"
 
@@ -315,3 +318,22 @@ def test_instructions_with_responses_are_chats_of_two_turns(tmp_path: Path) -> N
         {"instruction": "c", "output": "d", "helpful": 2},
     ]
     assert guess(FORMATS, read_start(written(tmp_path, *rated))) == "table"
+
+
+@pytest.mark.django_db
+def test_an_export_imports_by_the_command_without_a_form_and_rates_the_assistant_alone() -> None:
+    out = StringIO()
+    call_command("import_corpus", str(FORMS / "chatgpt.json"), "--name", "chats", stdout=out)
+    counts = json.loads(out.getvalue().splitlines()[-1])
+    assert (counts["dialogues"], counts["turns"], counts["items"]) == (1, 6, 3)
+    assert "messages outside the current branch, left out: 1" in out.getvalue()
+    out = StringIO()
+    call_command("import_corpus", str(FORMS / "slack--folder"), "--name", "team", stdout=out)
+    assert json.loads(out.getvalue().splitlines()[-1])["dialogues"] == 2
+
+
+@pytest.mark.django_db
+def test_ratings_of_people_in_roles_are_labels_of_unidentified_raters() -> None:
+    imported(FORMS / "topical-chat.json", "topical", format="topical-chat")
+    assert Label.objects.count() == 13
+    assert {(rater.kind, rater.identified) for rater in Rater.objects.all()} == {("human", False)}
