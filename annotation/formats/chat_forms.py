@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -238,15 +238,23 @@ def _prepare_chatgpt(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     nodes = raw.get("mapping")
     if not isinstance(nodes, dict):
         raise ImportProblem("must be an object", field="mapping")
-    branch: list[str] = []
-    key = raw.get("current_node") or _last_leaf(nodes)
-    while isinstance(key, str) and key in nodes and len(branch) <= len(nodes):
-        branch.append(key)
-        key = at(nodes[key], "parent")
-    turns = [turn for key in reversed(branch) if (turn := _chatgpt_turn(nodes[key]))]
+    branch = _branch(
+        raw.get("current_node") or _last_leaf(nodes), {key: at(node, "parent") for key, node in nodes.items()}
+    )
+    turns = [turn for key in branch if (turn := _chatgpt_turn(nodes[key]))]
     if others := sum(1 for key in nodes.keys() - set(branch) if _chatgpt_turn(nodes[key])):
         left_out[OTHER_BRANCHES] += others
     yield {**raw, "turns": turns}
+
+
+def _branch(leaf: Any, parents: Mapping[str, Any]) -> list[str]:
+    """Return the keys from the root of a tree to a leaf."""
+    branch: dict[str, None] = {}
+    key = leaf
+    while isinstance(key, str) and key in parents and key not in branch:
+        branch[key] = None
+        key = parents[key]
+    return list(reversed(branch))
 
 
 def _last_leaf(nodes: Raw) -> str:
@@ -294,12 +302,24 @@ CHATGPT = Form(
 )
 
 
-# Claude's export.
+# Claude's export. Where messages name their parents, a chat is a tree as in ChatGPT's.
 
 
 def _prepare_claude(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
+    messages = objects_at(raw, "chat_messages")
+    keys = [str(message.get("uuid") or number) for number, message in enumerate(messages)]
+    before = ["", *keys]
+    parents = {
+        key: message.get("parent_message_uuid", before[number])
+        for number, (key, message) in enumerate(zip(keys, messages, strict=True))
+    }
+    branch = set(_branch(raw.get("current_leaf_message_uuid") or before[-1], parents))
+    if others := len(messages) - len(branch):
+        left_out[OTHER_BRANCHES] += others
     turns = []
-    for number, message in enumerate(objects_at(raw, "chat_messages")):
+    for number, (key, message) in enumerate(zip(keys, messages, strict=True)):
+        if key not in branch:
+            continue
         path = f"chat_messages[{number}]"
         parts = [
             part for part in objects_at(message, "content", path) if part.get("type") not in SKIPPED_PARTS
@@ -322,9 +342,9 @@ CLAUDE = Form(
     looks_like=lambda head: (
         has_paths(head, "chat_messages[].sender") or {"chat_messages", "uuid"} <= head.keys
     ),
-    speaker=("sender",),
+    speaker=("sender", "role"),
     time=("created_at",),
-    id=("uuid",),
+    id=("uuid", "id"),
     metadata=("name", "summary", "created_at"),
     extra=("uuid",),
     system="claude",

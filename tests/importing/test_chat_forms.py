@@ -337,3 +337,27 @@ def test_ratings_of_people_in_roles_are_labels_of_unidentified_raters() -> None:
     imported(FORMS / "topical-chat.json", "topical", format="topical-chat")
     assert Label.objects.count() == 13
     assert {(rater.kind, rater.identified) for rater in Rater.objects.all()} == {("human", False)}
+
+
+def test_claude_follows_the_parents_of_its_messages(tmp_path: Path) -> None:
+    def message(key: str, parent: str, sender: str) -> dict[str, Any]:
+        return {
+            "uuid": key,
+            "parent_message_uuid": parent,
+            "sender": sender,
+            "text": key,
+            "created_at": "2024",
+        }
+
+    chat = {
+        "uuid": "c",
+        "chat_messages": [
+            message("a", "00", "human"),
+            message("b", "a", "assistant"),
+            message("c", "a", "assistant"),
+            message("d", "c", "human"),
+        ],
+    }
+    (followed,), notes = dialogues(written(tmp_path, [chat], name="c.json"))
+    assert [turn.text for turn in followed.turns] == ["a", "c", "d"]
+    assert notes == ["messages outside the current branch, left out: 1"]
