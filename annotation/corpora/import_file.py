@@ -38,7 +38,7 @@ from annotation.formats.corpus_format import (
     settings_of,
 )
 from annotation.formats.left_out import MOST_LEFT_OUT, write_left_out
-from annotation.formats.mapping import check_entries
+from annotation.formats.mapping import check_entries, has_dialogues
 from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
@@ -406,6 +406,12 @@ def _format(key: str, into: bool, mapping: Mapping[str, Any]) -> Format:
         if not FORMATS[key].roles:
             raise ImportProblem(f"the format {key} takes no mapping: leave it out, or use table", field="map")
         check_entries(dict(mapping), () if FORMATS[key].roles == ANY_ROLES else FORMATS[key].roles)
+        if FORMATS[key].roles == ANY_ROLES and not into and not has_dialogues(mapping):
+            raise ImportProblem(
+                "the mapping has ratings alone: add them to the corpus of their dialogues (--into), or map "
+                "the columns of the texts, too",
+                field="map",
+            )
     return FORMATS[key]
 
 

@@ -318,7 +318,7 @@ def profile_lines(profile: Profile, command: str) -> list[str]:
     rows = f"the first {profile.n_rows:,}" if profile.has_more else f"{profile.n_rows:,}"
     lines = [f"{rows} rows, {len(profile.columns)} columns", *profile.notes, "", *_column_lines(profile), ""]
     for reading in profile.readings:
-        lines += _reading_lines(profile, reading)
+        lines += reading_lines(reading)
     possible = [reading for reading in profile.readings if reading.is_possible]
     if profile.judges:
         lines.append(f"Judges by their names: {', '.join(profile.judges[:20])}")
@@ -362,7 +362,8 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
-def _reading_lines(profile: Profile, reading: Reading) -> list[str]:
+def reading_lines(reading: Reading) -> list[str]:
+    """Return a reading as text: what it is, its scales, and what is unclear or missing."""
     if reading.missing:
         return [f"not: {_printable(reading.sentence)} Missing: {_printable('; '.join(reading.missing))}."]
     state = "certain" if reading.certain else "possible"
