@@ -316,9 +316,12 @@ def import_path(
     """
     import_format = _format(format, into, mapping or {})
     checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
+    skips = checked_settings.get(SKIP_BAD_ROWS) == "yes"
+    if skips and left_out is not None and not os.access(left_out.parent, os.W_OK):
+        raise ImportProblem(f"nothing can be written to {left_out.parent}", field=SKIP_BAD_ROWS)
     order = _Order(
         origin=Source(path, name=name, mapping=mapping, settings=checked_settings, faults=Faults()),
-        skips=checked_settings.get(SKIP_BAD_ROWS) == "yes",
+        skips=skips,
         format=import_format,
         corpus=_checked_name(corpus),
         into=into,
