@@ -142,8 +142,11 @@ class SourceRecord:
 def entries(
     source: Source, lines: Iterable[tuple[int, Any]], record: Callable[[Any], Dialogue | Rating]
 ) -> Iterator[SourceRecord]:
-    """Yield the record of each line; errors are reported to the source."""
+    """Yield the record of each line that is not left out; errors are reported to the source."""
+    left_out = source.left_out.get("", {})
     for line, content in lines:
+        if line in left_out:
+            continue
         try:
             entry = SourceRecord(record(content), line)
         except ImportProblem as problem:
@@ -265,16 +268,18 @@ def unknown_json(formats: Mapping[str, Format], head: Head) -> ImportProblem:
 def read_start(path: str | Path, name: str = "") -> Head:
     """Read the beginning of a file, or of a folder's first JSON file, to detect its format.
 
-    A folder without any .json file is recognised by its first .jsonl file, one without either by its first
-    file. Raises ImportProblem for a file that cannot be read; one with content of its own kind, such as a
-    pickle or an archive of several files, has its first bytes.
+    A folder without any .json file, or with the lines of a corpus in ConvoKit's form, is recognised by its
+    first .jsonl file, one without either by its first Parquet or Arrow file, else by its first file. Raises
+    ImportProblem for a file that cannot be read; one with content of its own kind, such as a pickle or an
+    archive of several files, has its first bytes.
     """
     place, files = Path(path), ()
     if place.is_dir():
-        inside = sorted(file for file in place.iterdir() if file.is_file())
+        inside = sorted(file for file in place.rglob("*") if file.is_file())
         files = tuple(file.name for file in inside)
-        order = {".json": 0, ".jsonl": 1}
-        place = min(inside, key=lambda file: (order.get(file.suffix, 2), file.name), default=place)
+        order = {".json": 0, ".jsonl": 1, ".parquet": 2, ".arrow": 2}
+        lines = [file for file in inside if file.name == "utterances.jsonl"]
+        place = min(lines or inside, key=lambda file: (order.get(file.suffix, 3), file.name), default=place)
     source = Source(place, name=name)
     if place.is_dir():
         return Head(b"")
@@ -333,9 +338,10 @@ class Setting:
 
 
 FOLD_NAMES, MISSING, JUDGES, RATED = "fold_names", "missing", "judges", "rated"
+SKIP_BAD_ROWS = "skip_bad_rows"
 OF_TABLES = (SHEET, ENCODING)
 """Settings of every format that reads tables."""
-COMMON = (FOLD_NAMES, RATED)
+COMMON = (FOLD_NAMES, RATED, SKIP_BAD_ROWS)
 """Settings of every format."""
 SETTINGS: dict[str, Setting] = {
     setting.key: setting
@@ -365,6 +371,14 @@ SETTINGS: dict[str, Setting] = {
             "names",
             "Speakers whose turns are rated",
             "By name or role, comma-separated; the others' turns become context. Empty: all.",
+        ),
+        Setting(
+            SKIP_BAD_ROWS,
+            "choice",
+            "Rows that do not fit",
+            "Imports the rest, and writes the rows that do not fit to a file with the reasons.",
+            ("yes",),
+            ("refuse the file", "leave them out"),
         ),
         Setting(SHEET, "name", "Sheet", "Of an Excel workbook; else the first one with cells."),
         Setting(

@@ -6,6 +6,7 @@ several models about the same samples go into one corpus.
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,10 +24,10 @@ from annotation.formats.model_messages import (
     first_text,
     id_of,
     input_messages,
+    log_records,
     nested,
     numbered,
     output_messages,
-    records_of,
     score_of,
     split_prompts,
     turn_of,
@@ -170,6 +171,7 @@ MAX_MEMBER = 64 * 2**20
 MAX_ARCHIVE = 2**30
 GRADER_WORDS = ("model_graded", "model-graded", "graded", "judge", "llm", "rubric", "critique")
 ATTACHMENT = "attachment://"
+SAMPLE_NAME = re.compile(r"samples/.+_epoch_\d+\.json")
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 
 
@@ -312,8 +314,8 @@ def _grader(name: str, model: str, is_graded: bool) -> tuple[str, RaterKind]:
 
 
 def _looks_like_inspect(head: Head) -> bool:
-    if any(name == "_journal/start.json" or "_epoch_" in name for name in head.files):
-        return True
+    if head.files:
+        return "_journal/start.json" in head.files or any(map(SAMPLE_NAME.fullmatch, head.files))
     return (
         head.text.startswith("{")
         and {"version", "status", "eval"} <= head.inner
@@ -357,7 +359,7 @@ def read_promptfoo(source: Source) -> Iterator[SourceRecord]:
 
 
 def _promptfoo_results(source: Source) -> Iterator[tuple[int | None, dict[str, Any]]]:
-    for line, raw in records_of(source, lists=()):
+    for line, raw in log_records(source, lists=()):
         results = raw.get("results", raw)
         while isinstance(results, dict) and "results" in results:
             results = results["results"]
@@ -517,7 +519,7 @@ def read_deepeval(source: Source) -> Iterator[SourceRecord]:
 
 def _deepeval_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
     number, keys = 0, _Keys()
-    for line, raw in records_of(source):
+    for line, raw in log_records(source):
         run = raw.get("testRunData") if isinstance(raw.get("testRunData"), dict) else raw
         model = _system(source, _deepeval_model(run))
         cases = [case for name in DEEPEVAL_LISTS for case in run.get(name) or []]
@@ -686,7 +688,7 @@ LM_EVAL_FIELDS = frozenset(
 
 
 def _lm_eval_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
-    for line, raw in records_of(source):
+    for line, raw in log_records(source):
         with source.report_problems(line=line):
             names = raw.get("metrics")
             metrics = (

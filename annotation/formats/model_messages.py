@@ -250,11 +250,11 @@ def numbered(labels: Iterable[LabelRecord]) -> tuple[LabelRecord, ...]:
 LISTS = ("data", "traces", "runs", "spans", "items", "results", "test_results", "testResults")
 
 
-def records_of(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[int | None, dict[str, Any]]]:
+def log_records(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """Yield the objects of a file with their lines; cells of a table that hold JSON are read as such."""
-    if source.begins_with(b"["):
+    if source.is_text and source.begins_with(b"["):
         yield from _objects(decode_python(source.document(source.path)))
-    elif source.begins_with(b"{"):
+    elif source.is_text and source.begins_with(b"{"):
         if _is_document(source):
             document = decode_python(source.document(source.path))
             listed = next((document[key] for key in lists if isinstance(document.get(key), list)), [document])
@@ -272,8 +272,8 @@ def records_of(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[i
 
 def _is_document(source: Source) -> bool:
     """Whether a file is one object: its first line is not complete, or there is no other."""
-    with source.path.open("rb") as file:
-        first = file.readline(source.max_line + 1).removeprefix(b"\xef\xbb\xbf")
+    with source.open() as file:
+        first = file.readline(source.max_line + 1)
         try:
             decode_python(first)
         except ImportProblem:

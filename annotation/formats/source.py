@@ -34,18 +34,29 @@ class ImportProblem(AnnotationError):
     """The reason why a file cannot be imported. Nothing of the file is stored.
 
     `line` is 1-based, None where the problem is not on one line; `field` is a path like `turns[3].text`,
-    empty for the line as a whole. `others` are further problems of the same file.
+    empty for the line as a whole. `others` are further problems of the same file, which has `total` in all.
+    A problem `of_file` is a question about all of it, even where it names a line.
     """
 
     code = "import_refused"
 
-    def __init__(self, reason: str, *, field: str = "", line: int | None = None, file: str = "") -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        field: str = "",
+        line: int | None = None,
+        file: str = "",
+        of_file: bool = False,
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.field = field
         self.line = line
         self.file = file
+        self.of_file = of_file
         self.others: list[ImportProblem] = []
+        self.total = 1
 
     def __str__(self) -> str:
         place = [self.file] if self.file else []
@@ -69,14 +80,16 @@ class ImportProblem(AnnotationError):
 
     def details(self) -> dict[str, Any]:
         """Return the first problem for a program to read, and `problems`, all, where there are several."""
-        several = {"problems": [problem.as_dict() for problem in self.all()]} if self.others else {}
-        return {**self.as_dict(), **several}
+        if not self.others:
+            return self.as_dict()
+        problems = [problem.as_dict() for problem in self.all()]
+        return {**self.as_dict(), "problems": problems, "total": self.total}
 
     def lines(self) -> str:
         """Return one line for each problem of the file."""
         messages = [str(problem) for problem in self.all()]
-        if len(messages) >= MOST:
-            messages.append(f"These are the first {MOST} problems; there may be more.")
+        if self.total > len(messages):
+            messages.append(f"These are the first {len(messages)} of {self.total:,} problems.")
         return "\n".join(messages)
 
     def as_dict(self) -> dict[str, str | int | None]:
@@ -85,22 +98,25 @@ class ImportProblem(AnnotationError):
 
 
 class Faults:
-    """Problems of one file, in the order in which they were added. With any problem, nothing is stored."""
+    """Problems of one file: the first ones, up to `most`, of `total`. With any, nothing is stored."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST) -> None:
         self.problems: list[ImportProblem] = []
+        self.most = most
+        self.total = 0
 
     def add(self, problem: ImportProblem) -> None:
-        """Add a problem and go on; raise them all at the maximum number."""
-        self.problems.append(problem)
-        if len(self.problems) >= MOST:
-            self.refuse()
+        """Add a problem, and go on."""
+        self.total += 1
+        if len(self.problems) < self.most:
+            self.problems.append(problem)
 
     def refuse(self) -> None:
         """Raise the first problem in the file, with the others; do nothing where there is none."""
         if self.problems:
             first, *others = sorted(self.problems, key=lambda problem: problem.line or 0)
             first.others = others
+            first.total = self.total
             raise first
 
 
@@ -110,7 +126,9 @@ CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
 """Maximum number of unread columns or fields listed."""
-PARTS = (".json", ".jsonl")
+KINDS_OF_PARTS = ((".parquet", ".arrow"), (".json", ".jsonl"), (".txt", ".vtt", ".srt", ".ann"))
+"""Extensions of the files that are read in a folder: those of the first kind that it has."""
+PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
 """Extensions of the files that are read in a folder."""
 BOM = b"\xef\xbb\xbf"
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -204,6 +222,27 @@ class Source:
         except OSError as error:
             raise ImportProblem(f"cannot be read: {error.strerror}", file=str(path)[:200]) from None
 
+    def begin_again(self, faults: Faults) -> None:
+        """Forget what an earlier reading found, except the lines that are left out."""
+        self.faults = faults
+        self.notes, self.passed_over, self.is_table, self.done = [], {}, False, 0
+
+    def leave_out(self, problem: ImportProblem) -> bool:
+        """Leave out the lines of all problems of a file; False where one has no line, or none is new."""
+        lines = [(part.file, part.line, part) for part in problem.all()]
+        if any(line is None or part.of_file for _, line, part in lines):
+            return False
+        new = [(file, line, part) for file, line, part in lines if line not in self.left_out.get(file, {})]
+        for file, line, part in new:
+            reason = f"{part.field}: {part.reason}" if part.field else part.reason
+            self.left_out.setdefault(file, {}).setdefault(line or 0, f"line {line}, {reason}")
+        return bool(new)
+
+    @property
+    def n_left_out(self) -> int:
+        """How many lines are left out."""
+        return sum(map(len, self.left_out.values()))
+
     def report(self, problem: ImportProblem) -> None:
         """Report a problem after which reading can go on; raise it where only the first one is wanted."""
         if self.faults is None:
@@ -239,12 +278,15 @@ class Source:
         return [*self.notes, f"{kind} passed over: {listing}{rest}."]
 
     def files(self) -> list[Path]:
-        """Return the file itself, or a folder's .json and .jsonl files, ordered by name."""
+        """Return the file itself, or the files of one kind in a folder and those in it (`KINDS_OF_PARTS`)."""
         if self.path.is_dir():
-            files = sorted(file for file in self.path.iterdir() if file.suffix in PARTS and file.is_file())
-            if not files:
-                raise ImportProblem("the folder holds no .json file", file=str(self.path))
-            return files
+            inside = sorted(file for file in self.path.rglob("*") if file.is_file())
+            for kind in KINDS_OF_PARTS:
+                if files := [file for file in inside if file.suffix.lower() in kind]:
+                    return files
+            raise ImportProblem(
+                f"the folder holds no .json file, and none of {', '.join(PARTS)}", file=str(self.path)
+            )
         if not self.path.exists():
             raise ImportProblem("there is no such file", file=str(self.path))
         if not self.path.is_file():
@@ -253,15 +295,21 @@ class Source:
 
     def called(self, file: Path) -> str:
         """Return a file's name: in a folder its own, else its owner's name for it."""
-        return file.name if self.path.is_dir() else self.name
+        return self.name_in_folder(file) or self.name
 
     def name_in_folder(self, file: Path) -> str:
         """Return a folder's file name for a problem's place, empty for a single file."""
-        return file.name if self.path.is_dir() else ""
+        return self._place(file) if self.path.is_dir() else ""
+
+    def _place(self, file: Path) -> str:
+        """Return a file's path in the folder; a name alone is one already."""
+        return file.relative_to(self.path).as_posix() if file.is_relative_to(self.path) else file.name
 
     def files_by_name(self, alone: str) -> dict[str, Path]:
         """Return a folder's files by name; a file by itself is `alone`."""
-        return {file.name: file for file in self.files()} if self.path.is_dir() else {alone: self.path}
+        return (
+            {self._place(file): file for file in self.files()} if self.path.is_dir() else {alone: self.path}
+        )
 
     def content_hash(self) -> str:
         """Return the SHA-256 of the content: of a file's bytes, of a folder's names and their hashes."""
@@ -269,7 +317,7 @@ class Source:
             return _hash(self.path)
         total = hashlib.sha256()
         for file in self.files():
-            total.update(f"{file.name}\0{_hash(file)}\n".encode())
+            total.update(f"{self._place(file)}\0{_hash(file)}\n".encode())
         return total.hexdigest()
 
     def lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:
@@ -282,8 +330,8 @@ class Source:
         if is_blank:
             raise ImportProblem("the file is empty")
 
-    def begins_with(self, mark: bytes) -> bool:
-        """Whether the file begins with a mark, after a byte order mark and space."""
+    def begins_with(self, mark: bytes | tuple[bytes, ...]) -> bool:
+        """Whether the file begins with a mark, or with one of several, after a byte order mark and space."""
         return self.start().lstrip().startswith(mark)
 
     @property

@@ -22,10 +22,10 @@ from annotation.formats.model_messages import (
     first_text,
     id_of,
     input_messages,
+    log_records,
     nested,
     numbered,
     output_messages,
-    records_of,
     score_of,
     split_prompts,
     turn_of,
@@ -159,7 +159,7 @@ def read_langfuse(source: Source) -> Iterator[SourceRecord]:
     assumptions = _Assumptions()
     left_out = Omissions()
     traces = []
-    for line, raw in records_of(source):
+    for line, raw in log_records(source):
         with source.report_problems(line=line):
             trace = _langfuse_trace(raw, assumptions, left_out)
             traces.append(trace)
@@ -259,7 +259,7 @@ SOURCES: dict[str, RaterKind] = {"app": "human", "model": "judge", "auto_eval": 
 def read_langsmith(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each thread of LangSmith's runs."""
     assumptions, left_out = _Assumptions(), Omissions()
-    runs = list(records_of(source))
+    runs = list(log_records(source))
     has_roots = any(not raw.get("parent_run_id") for _, raw in runs)
     models: dict[str, str] = {}
     for _, raw in runs:
@@ -394,7 +394,7 @@ def read_openinference(source: Source) -> Iterator[SourceRecord]:
 
 
 def _spans(source: Source) -> Iterator[tuple[int | None, dict[str, Any]]]:
-    for line, raw in records_of(source):
+    for line, raw in log_records(source):
         groups = raw.get("resourceSpans") or raw.get("resource_spans")
         if not isinstance(groups, list):
             yield line, raw
@@ -571,7 +571,7 @@ def read_mlflow(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each session of MLflow's traces."""
     assumptions = _Assumptions()
     traces = []
-    for line, raw in records_of(source):
+    for line, raw in log_records(source):
         with source.report_problems(line=line):
             traces.append(_mlflow_trace(raw, assumptions))
     yield from dialogues(traces, source)

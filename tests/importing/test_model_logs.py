@@ -51,7 +51,7 @@ def continuations(dialogue: Dialogue) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, *TABLES])
 @pytest.mark.django_db
 def test_each_form_is_recognised_and_imported_with_its_labels(name: str) -> None:
     path = FORMS / name
@@ -100,6 +100,7 @@ def test_an_inspect_archive_without_a_header_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("samples/1_epoch_1.json", "{}")
+        archive.writestr("samples/2_epoch_1.json", "{}")
     with pytest.raises(ImportProblem, match="no log of Inspect"):
         dialogues(path)
 

@@ -190,11 +190,12 @@ def test_of_a_chat_the_assistant_is_rated_and_everything_else_given(tmp_path: Pa
     }
     (record,) = records("messages", written(tmp_path, chat))
     assert [(turn.speaker, turn.text, turn.given) for turn in record.turns] == [
-        ("user", "Look\n[image_url]", True),
-        ("assistant", "[tool call]", False),
+        ("user", "Look\n[image_url]", False),
+        ("assistant", "[tool call]", True),
         ("tool", "42", True),
         ("assistant", "It is 42.", False),
     ]
+    assert FORMATS["messages"].rated == ("assistant",)
     assert (record.system, record.metadata["system_prompt"]) == ("m-1", "Be kind.")
 
 
@@ -266,7 +267,7 @@ def test_a_document_of_no_known_format_is_refused_in_one_line_with_the_nearest(t
             {"id": "c", "messages": [{"role": "user", "content": "x"}], "metadata": {"model": 4}},
             "metadata.model",
         ),
-        ({"id": 4, "messages": [{"role": "user", "content": "x"}]}, "id"),
+        ({"id": [4], "messages": [{"role": "user", "content": "x"}]}, "id"),
     ],
 )
 def test_a_chat_of_another_form_is_refused(tmp_path: Path, chat: Any, field: str) -> None:
