@@ -499,6 +499,8 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             stage(writer.write(batch), faults)
             if progress:
                 progress(min(order.origin.done, order.origin.total), order.origin.total, result)
+    if order.origin.mapping:  # remembered for the next table with the same columns
+        imported.options["columns"] = list(order.origin.columns)
     tidying.check(imported, faults, dialogues=result.dialogues > 0)
     if result.dialogues and imported.corpus.has_training:
         _refuse_divided_clusters(imported, faults)
@@ -544,7 +546,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
         raise _NothingNew
     splits.grow(corpus=imported.corpus)
     imported.counts = result.counts()
-    imported.save(update_fields=["counts"])
+    imported.save(update_fields=["counts", "options"])
     Event.objects.create(
         by=imported.created_by,
         verb="import",

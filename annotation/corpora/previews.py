@@ -218,13 +218,14 @@ def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembe
     prepared.earlier = earlier_import(names)
     guesses = {reading.key: reading for reading in profile.readings}
     if chosen:
-        prepared.mapping = read_mapping(chosen, names)
+        prepared.mapping = read_mapping(chosen, names, allow_repeats=True)
+        read_mapping(chosen, names)
     elif prepared.earlier and remembers:
         prepared.mapping = read_mapping(prepared.earlier.mapping, names)
         prepared.settings = prepared.earlier.file_settings | prepared.settings
     elif guesses:
         prepared.mapping = next(iter(guesses.values())).mapping
-        prepared.settings = guessed_settings(profile) | prepared.settings
+        prepared.settings = guessed_settings(profile, prepared.mapping) | prepared.settings
     entries = prepared.mapping.entries()
     prepared.uses_earlier = bool(prepared.earlier and prepared.earlier.mapping == entries)
     for key, reading in guesses.items():
@@ -233,9 +234,10 @@ def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembe
             break
 
 
-def guessed_settings(profile: Profile) -> dict[str, str]:
+def guessed_settings(profile: Profile, mapping: ColumnMapping) -> dict[str, str]:
     """Return the settings that a profile suggests: which speakers are rated, which raters are judges."""
-    guessed = {RATED: ",".join(profile.rated), JUDGES: ",".join(profile.judges)}
+    judges = profile.judges if mapping.of("rater") else ()  # else the columns say who is one
+    guessed = {RATED: ",".join(profile.rated), JUDGES: ",".join(judges)}
     return {key: names for key, names in guessed.items() if names}
 
 

@@ -66,7 +66,7 @@ def read_rows(
             field="map",
         )
     column_mapping = read_mapping(entries, table.columns)
-    source.is_table = True
+    source.is_table, source.columns = True, tuple(table.columns)
     read_columns = {column.name for column in column_mapping.columns}
     source.pass_over(name for name in table.columns if name not in read_columns)
     if column_mapping.has_dialogues:

@@ -209,8 +209,13 @@ class Mapping:
         return entries
 
 
-def read_mapping(entries: Dictionary[str, Any], columns: Sequence[str]) -> Mapping:
-    """Return the mapping of a dictionary for a table with these columns; raises ImportProblem for errors."""
+def read_mapping(
+    entries: Dictionary[str, Any], columns: Sequence[str], *, allow_repeats: bool = False
+) -> Mapping:
+    """Return the mapping of a dictionary for a table with these columns; raises ImportProblem for errors.
+
+    A form in which a role was given to too many columns allows repeats, to show them.
+    """
     check_entries(entries)
     mapped: list[Column] = []
     scales: dict[str, Scale] = {}
@@ -228,7 +233,8 @@ def read_mapping(entries: Dictionary[str, Any], columns: Sequence[str]) -> Mappi
             _column(column, role, item, question, own_rater)
             for column, own_rater in zip(names, raters, strict=True)
         ]
-    _refuse_repeated(mapped)
+    if not allow_repeats:
+        _refuse_repeated(mapped)
     order = {name: number for number, name in enumerate(columns)}
     return Mapping(tuple(sorted(mapped, key=lambda column: order[column.name])), scales)
 

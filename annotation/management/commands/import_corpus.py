@@ -130,7 +130,11 @@ class Command(DatabaseCommand):
         self.stdout.write(reading.sentence)
         for line in reading_lines(reading):
             self.stdout.write(line)
-        unset = {key: value for key, value in guessed_settings(profile).items() if not settings[key]}
+        unset = {
+            key: value
+            for key, value in guessed_settings(profile, reading.mapping).items()
+            if not settings[key]
+        }
         for key, value in unset.items():
             self.stdout.write(f"{SETTINGS[key].title}: {value} (guessed; --{key} says otherwise)")
         return format, reading.mapping.entries(), settings | unset
