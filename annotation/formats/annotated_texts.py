@@ -98,7 +98,7 @@ class Texts:
 
         `turns` are a text, or speakers with their texts. Raises ImportProblem where the text differs.
         """
-        text = _text(turns, speaker)
+        text = text_of_turns(turns, speaker)
         own_key = key or repr([(turn.speaker, turn.text) for turn in text.turns])
         place = dialogue or key or self.names.setdefault(own_key, f"text-{len(self.names) + 1}")
         texts = self.dialogues.setdefault(place[:ID_LIMIT], {})
@@ -134,7 +134,8 @@ class Texts:
             self.source.notes.append(f"Left out: {listing}.")
 
 
-def _text(turns: Sequence[tuple[str, str]] | str, speaker: str) -> Text:
+def text_of_turns(turns: Sequence[tuple[str, str]] | str, speaker: str = "") -> Text:
+    """Return turns as a text; a text of lines like `Ana: hello` has a turn for each."""
     if isinstance(turns, str):
         return _split(turns) or Text((Turn(speaker or UNNAMED, turns),), (0,), 0)
     starts, position = [], 0
