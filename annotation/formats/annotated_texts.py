@@ -111,7 +111,9 @@ class Texts:
         return stored
 
     def records(self) -> Iterator[SourceRecord]:
-        """Yield the dialogues with their labels."""
+        """Yield the dialogues with their labels; a file without any text is refused."""
+        if not self.dialogues and not (self.source.faults and self.source.faults.problems):
+            raise ImportProblem("holds no text that was annotated")
         questions = _Questions([text for texts in self.dialogues.values() for text in texts.values()])
         n_split = 0
         for key, texts in self.dialogues.items():
@@ -265,17 +267,27 @@ def _with_sample(label: LabelRecord, sample: int) -> LabelRecord:
 
 
 def json_records(source: Source) -> Iterator[tuple[Path, int, dict[str, Any]]]:
-    """Yield (file, line or number, record) of JSON lines and of JSON lists of objects."""
+    """Yield (file, line or number, record) of JSON lines, and of documents of an object or a list of them."""
+    is_empty = True
     for file in source.files():
-        start = source.document(file).lstrip()[:1] if file.stat().st_size <= source.max_document else b"{"
-        if start == b"[":
-            content = require(decode_python(source.document(file)), list)
-            numbered = list(enumerate(content, start=1))
-        else:
-            numbered = [(line, decode_python(text)) for line, text in source.lines(file)]
-        for line, record in numbered:
+        for line, record in _lines_or_document(source, file):
+            is_empty = False
             with source.report_problems(file, line):
                 yield file, line, require(record, dict)
+    if is_empty:
+        raise ImportProblem("holds no record")
+
+
+def _lines_or_document(source: Source, file: Path) -> Iterator[tuple[int, Any]]:
+    with source.open(file) as opened:
+        first = opened.readline(source.max_line).strip()
+    if first.startswith(b"{") and first.endswith(b"}"):
+        for line, text in source.lines(file):
+            with source.report_problems(file, line):
+                yield line, decode_python(text)
+        return
+    content = decode_python(source.document(file))
+    yield from enumerate(content if isinstance(content, list) else [content], start=1)
 
 
 def turns_of_messages(value: Any) -> list[tuple[str, str]]:

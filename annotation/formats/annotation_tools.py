@@ -266,24 +266,29 @@ BRAT_LINE = re.compile(r"(?:T\d+\t\S+ \d+ \d+|[REAMN]\d+\t|\*\t|#\d*\t)")
 
 
 def read_brat(source: Source) -> Iterator[SourceRecord]:
-    """Yield a dialogue for each text of a folder, with its marked words."""
+    """Yield a dialogue for each text of a folder, with its marked words.
+
+    Folders in it that have the same texts are of one annotator each, who is called like the folder.
+    """
     texts = Texts(source)
-    files = {source.called(file): file for file in source.files()}
-    marks = [name for name in files if name.endswith(".ann")]
+    files = source.files()
+    marks = [file for file in files if file.suffix == ".ann"]
     if not marks:
-        source.document(next(iter(files.values())))
+        source.document(files[0])
         raise ImportProblem("has no .ann file: choose the .txt and .ann files of brat together")
-    for name in marks:
-        stem = name.removesuffix(".ann")
-        if f"{stem}.txt" not in files:
-            raise ImportProblem(
-                f"has no {stem}.txt beside it: choose the .txt and .ann files together", file=name
-            )
-        with source.report_problems(files[name]):
+    is_repeated = len({file.stem for file in marks}) < len(marks)
+    for file in marks:
+        with source.report_problems(file):
+            plain = file.with_suffix(".txt")
+            if plain not in files:
+                name = f"{Path(source.called(file)).stem}.txt"
+                raise ImportProblem(f"has no {name} beside it: choose the .txt and .ann files together")
             # Offsets of brat count the line ends as they stand in the file.
-            content = source.document(files[f"{stem}.txt"]).decode("utf-8", errors="replace")
-            text = texts.add(content, stem, file=name)
-            answer = _brat_answer(source, files[name], texts)
+            content = source.document(plain).decode("utf-8", errors="replace")
+            text = texts.add(content, file.stem, file=source.called(file))
+            answer = _brat_answer(source, file, texts)
+            if is_repeated:
+                answer.rater, answer.identified = file.parent.name[:NAME_LIMIT], True
             _check_ends(answer.spans, text, "T")
             text.answers.append(answer)
     yield from texts.records()
@@ -535,14 +540,14 @@ def read_potato(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of Potato's instances, with the labels of their users."""
     texts = Texts(source)
     is_table = not source.begins_with(b"{") if not source.path.is_dir() else False
-    for line, record in _potato_rows(source) if is_table else _potato_lines(source):
+    for folder, line, record in _potato_rows(source) if is_table else _potato_lines(source):
         with source.report_problems(line=line):
             shown = BREAK.sub("\n", first_text(record, ("displayed_text", "text")))
             if not shown:
                 texts.left_out["instances without a text"] += 1
                 continue
             text = texts.add(shown, first_text(record, ("instance_id", "id")), line=line)
-            user = first_text(record, ("user_id", "user", "username"))[:NAME_LIMIT]
+            user = (first_text(record, ("user_id", "user", "username")) or folder)[:NAME_LIMIT]
             common: dict[str, Any] = {"rater": user or ANYBODY, "identified": bool(user)}
             schemas = require(record.get("label_annotations") or {}, dict, "label_annotations")
             for schema, values in schemas.items():
@@ -554,12 +559,21 @@ def read_potato(source: Source) -> Iterator[SourceRecord]:
     yield from texts.records()
 
 
-def _potato_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    for _, line, record in json_records(source):
-        yield line, record
+PotatoLine = tuple[str, int, dict[str, Any]]
+"""The folder of a line, which is its user's where the line names none; its number, and the instance."""
 
 
-def _potato_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def _potato_lines(source: Source) -> Iterator[PotatoLine]:
+    for file, line, record in json_records(source):
+        if "label_annotations" in record or "displayed_text" in record:
+            yield (
+                file.parent.name if file.parent not in (source.path, source.path.parent) else "",
+                line,
+                record,
+            )
+
+
+def _potato_rows(source: Source) -> Iterator[PotatoLine]:
     """Yield the rows of Potato's table as its JSON has them: a column is `schema:::option`."""
     for line, row in open_table(source).rows():
         schemas: dict[str, dict[str, Any]] = {}
@@ -567,7 +581,7 @@ def _potato_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             schema, mark, option = column.partition(":::")
             if mark and cell:
                 schemas.setdefault(schema, {})[option] = cell
-        yield line, {**row, "label_annotations": schemas}
+        yield "", line, {**row, "label_annotations": schemas}
 
 
 def _potato_spans(spans: Any) -> list[Any]:

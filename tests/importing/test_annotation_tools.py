@@ -134,6 +134,25 @@ def test_a_folder_of_brat_has_a_dialogue_for_each_text() -> None:
     assert notes == ["Left out: relations (1)."]
 
 
+def test_folders_of_brat_with_the_same_texts_are_of_an_annotator_each(tmp_path: Path) -> None:
+    for name, mark in (("ana", "T1\tPlace 3 7\tBern\n"), ("ben", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "d1.txt").write_text("To Bern.")
+        (tmp_path / name / "d1.ann").write_text(mark)
+    (dialogue,), _ = read(tmp_path)
+    assert answers(dialogue) == [("ana", "spans:Place", 0, 1), ("ben", "spans:Place", 0, 0)]
+
+
+def test_folders_of_potato_are_of_a_user_each(tmp_path: Path) -> None:
+    for name, option in (("ana", "kind"), ("ben", "rude")):
+        (tmp_path / name).mkdir()
+        instance = {"id": "i1", "displayed_text": "Hm.", "label_annotations": {"tone": {option: "true"}}}
+        lines(tmp_path / name, instance, name="annotated_instances.jsonl")
+        (tmp_path / name / "annotation_order.txt").write_text("i1\n")
+    (dialogue,), _ = read(tmp_path)
+    assert answers(dialogue) == [("ana", "tone", 0, "kind"), ("ben", "tone", 0, "rude")]
+
+
 def test_a_file_of_brat_alone_says_what_it_needs(tmp_path: Path) -> None:
     path = tmp_path / "d1.ann"
     path.write_text("T1\tPerson 0 3\tAna\n")
