@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -87,6 +88,15 @@ def _check_ends(spans: Sequence[Span], text: Text, path: str) -> None:
             )
 
 
+def _first_record(head: Head) -> Mapping[str, Any]:
+    """Return the first object of a file of JSON lines or of one list; empty where there is none."""
+    try:
+        record = json.loads(head.text.splitlines()[0]) if head.text.startswith("{") else None
+    except (ValueError, RecursionError):
+        record = None
+    return record if isinstance(record, dict) else next(iter(head.objects), {})
+
+
 # Prodigy: a task a line, with spans, a label to accept, or options; a task for each annotator.
 
 STAMP = re.compile(r"\d{4}-\d{2}-\d{2}[_T ]\d{2}[-:]\d{2}")
@@ -98,6 +108,9 @@ def read_prodigy(source: Source) -> Iterator[SourceRecord]:
     texts = Texts(source)
     for file, line, record in json_records(source):
         meta = record.get("meta")
+        if record.keys() & {"image", "audio", "video"}:
+            texts.left_out["tasks of images and sounds"] += 1
+            continue
         text = _add(texts, record, meta if isinstance(meta, dict) else {}, line, source.name_in_folder(file))
         if text is None:
             texts.left_out["tasks without a text"] += 1
@@ -148,10 +161,10 @@ def _chosen(record: Mapping[str, Any], options: list[Any]) -> Iterator[str]:
 
 
 def _looks_like_prodigy(head: Head) -> bool:
-    keys = head.keys
-    return {"_input_hash", "_task_hash"} <= keys or (
-        {"text", "answer"} <= keys and bool(keys & {"spans", "options", "accept"})
-    )
+    if {"_input_hash", "_task_hash"} <= head.keys:
+        return True
+    task = _first_record(head)
+    return "text" in task and task.get("answer") in ("accept", "reject", "ignore")
 
 
 PRODIGY = Format(
@@ -230,7 +243,7 @@ def _doccano_answers(record: dict[str, Any], text: Text, rater: str, is_person: 
 
 
 def _looks_like_doccano(head: Head) -> bool:
-    record = next(iter(head.objects), {})
+    record = _first_record(head)
     if not isinstance(record.get("text", record.get("data")), str):
         return False
     if "messages" in record or "answer" in record or "turns" in record:
