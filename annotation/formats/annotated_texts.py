@@ -8,6 +8,8 @@ question of a group. Marked words are such yes/no answers about their turn, with
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -114,7 +116,7 @@ class Texts:
         """Yield the dialogues with their labels; a file without any text is refused."""
         if not self.dialogues and not (self.source.faults and self.source.faults.problems):
             raise ImportProblem("holds no text that was annotated")
-        questions = _Questions([text for texts in self.dialogues.values() for text in texts.values()])
+        questions = Questions([text for texts in self.dialogues.values() for text in texts.values()])
         n_split = 0
         for key, texts in self.dialogues.items():
             turns: list[Turn] = []
@@ -164,7 +166,7 @@ def _split(text: str) -> Text | None:
     return Text(turns, tuple(match.end() for match in matches), 0)
 
 
-class _Questions:
+class Questions:
     """The questions of a file, with their scales, from all the answers in it."""
 
     def __init__(self, texts: Sequence[Text]) -> None:
@@ -288,6 +290,18 @@ def _lines_or_document(source: Source, file: Path) -> Iterator[tuple[int, Any]]:
         return
     content = decode_python(source.document(file))
     yield from enumerate(content if isinstance(content, list) else [content], start=1)
+
+
+def value_of_cell(cell: Any) -> Any:
+    """Return a cell's value: JSON, or a list as Python writes it, where it is one; else its text."""
+    if not isinstance(cell, str) or not cell.startswith(("[", "{")):
+        return cell
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            return parse(cell)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return cell
 
 
 def turns_of_messages(value: Any) -> list[tuple[str, str]]:

@@ -15,14 +15,16 @@ from annotation.formats.annotated_texts import (
     ANYBODY,
     SPEAKERS,
     Answer,
+    Questions,
     Span,
     Text,
     Texts,
     first_text,
     json_records,
     turns_of_messages,
+    value_of_cell,
 )
-from annotation.formats.corpus_format import Format, Head, SourceRecord
+from annotation.formats.corpus_format import Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, is_number, require
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_reader import as_text, open_table
@@ -590,11 +592,15 @@ def _potato_rows(source: Source) -> Iterator[PotatoLine]:
     """Yield the rows of Potato's table as its JSON has them: a column is `schema:::option`."""
     for line, row in open_table(source).rows():
         schemas: dict[str, dict[str, Any]] = {}
+        spans: list[Any] | None = None
         for column, cell in row.items():
             schema, mark, option = column.partition(":::")
-            if mark and cell:
+            if mark and schema == "span_annotation":
+                marked = value_of_cell(cell)
+                spans = [*(spans or ()), *(marked if isinstance(marked, list) else ())]
+            elif mark and cell:
                 schemas.setdefault(schema, {})[option] = cell
-        yield "", line, {**row, "label_annotations": schemas}
+        yield "", line, {**row, "label_annotations": schemas, "span_annotations": spans}
 
 
 def _potato_spans(spans: Any) -> list[Any]:
@@ -639,6 +645,64 @@ POTATO = Format(
 )
 
 
+# Potato's state of a user: answers by instance, without the texts; they are about dialogues of a corpus.
+
+
+def read_potato_state(source: Source) -> Iterator[SourceRecord]:
+    """Yield the ratings of users, each about the dialogue with the id of the instance."""
+    texts: dict[str, Text] = {}
+    places: dict[str, str] = {}
+    n_spans = 0
+    for file, line, state in json_records(source):
+        with source.report_problems(file, line):
+            user = str(state.get("user_id") or file.parent.name)[:NAME_LIMIT]
+            instances = require(state.get(STATE), dict, STATE)
+            for key, values in instances.items():
+                text = texts.setdefault(key, Text((), (), 0))
+                places.setdefault(key, source.name_in_folder(file))
+                for schema, options in _schemas(values, f"{STATE}.{key}").items():
+                    text.answers += _potato_answers(schema, options, {"rater": user})
+            n_spans += sum(map(bool, (state.get("instance_id_to_span_to_value") or {}).values()))
+    if not any(text.answers for text in texts.values()):
+        raise ImportProblem("holds no answers")
+    questions = Questions(list(texts.values()))
+    for key, text in texts.items():
+        for label in questions.labels(text, 0, None):
+            yield SourceRecord(Rating(key, label, label.level, label.values), file=places[key])
+    if n_spans:
+        source.notes.append(f"Left out: instances with marked words, as the file has no texts ({n_spans}).")
+
+
+STATE = "instance_id_to_label_to_value"
+
+
+def _schemas(values: Any, path: str) -> dict[str, dict[str, Any]]:
+    """Return the options and values of each schema, in any form in which Potato has written them."""
+    schemas: dict[str, dict[str, Any]] = {}
+    if isinstance(values, list):
+        for index, entry in enumerate(values):
+            label, value = entry if isinstance(entry, list) and len(entry) == 2 else (None, None)
+            label = require(label, dict, f"{path}[{index}]", "a schema with its answer")
+            schemas.setdefault(str(label.get("schema")), {})[str(label.get("name"))] = value
+        return schemas
+    for schema, options in require(values, dict, path).items():
+        options = require(options, dict, f"{path}.{schema}")
+        labels = options.get("labels")
+        schemas[schema] = labels if isinstance(labels, dict) else options
+    return schemas
+
+
+POTATO_STATE = Format(
+    key="potato-state",
+    title="Potato, answers of users for dialogues of a corpus",
+    hint="user_state.json, or a folder with a folder for each user; instances are dialogues of the corpus.",
+    read=read_potato_state,
+    looks_like=lambda head: STATE in head.keys,
+    labels_only=True,
+    folder=True,
+)
+
+
 # CAS of UIMA, which INCEpTION exports: refused, with what to bring instead.
 
 
@@ -661,4 +725,4 @@ CAS = Format(
         or (head.text.startswith("<") and "<xmi:XMI" in head.text)
     ),
 )
-FORMATS = (PRODIGY, ARGILLA, POTATO, DOCCANO, BRAT, CAS)
+FORMATS = (PRODIGY, ARGILLA, POTATO, POTATO_STATE, DOCCANO, BRAT, CAS)

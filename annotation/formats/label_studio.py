@@ -11,8 +11,6 @@ questions in `data.concord`, and are restored unchanged.
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats import jsonl
-from annotation.formats.annotated_texts import text_of_turns
+from annotation.formats.annotated_texts import text_of_turns, value_of_cell
 from annotation.formats.corpus_format import MISSING, Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, decode, require
 from annotation.formats.label_studio_results import (
@@ -94,23 +92,11 @@ def _table_entries(source: Source) -> Iterator[dict[str, Any]]:
     names = [*table.columns[: place + 1]]
     names += [name for name in table.columns[place + 1 :] if name not in BESIDE]
     for _, row in table.rows():
-        entry = {name: _cell(row[name]) for name in names if row.get(name)}
+        entry = {name: value_of_cell(row[name]) for name in names if row.get(name)}
         number = entry.get("id")
         if isinstance(number, str) and number.isdecimal():
             entry["id"] = int(number)
         yield {**entry, "annotator": row.get("annotator") or ""}
-
-
-def _cell(cell: Any) -> Any:
-    """Return a cell's value: JSON, or a list as Python writes it, where it is one; else its text."""
-    if not isinstance(cell, str) or not cell.startswith(("[", "{")):
-        return cell
-    for parse in (json.loads, ast.literal_eval):
-        try:
-            return parse(cell)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-    return cell
 
 
 class _Reader:
