@@ -144,9 +144,9 @@ HALVES = "上午|下午|午前|午後|오전|오후|[AaPp]\\.?\\s?[Mm]\\b\\.?|ص
 WHATSAPP_LINE = re.compile(
     rf"{M}(?P<open>\[)?{M}"
     rf"(?P<date>\d{{1,4}}{M}[./-]\s?\d{{1,2}}{M}[./-]\s?\d{{1,4}}\.?|\d{{4}}年\d{{1,2}}月\d{{1,2}}日)"
-    rf"(?:\s?г\.)?[,،]?\s*(?:à|um|klo|kl\.|at|в)?\s*(?P<before>{HALVES})?\s*"
+    rf"(?:\s?г\.)?[,،]?\s{{0,2}}(?:à|um|klo|kl\.|at|в)?\s{{0,2}}(?P<before>{HALVES})?\s{{0,2}}"
     rf"(?P<hour>\d{{1,2}})[:.h](?P<minute>\d{{2}})(?:[:.](?P<second>\d{{2}}))?(?:\s?ч\.)?"
-    rf"\s*(?P<after>{HALVES})?{M}(?(open)\]\s?|(?:\s[-–—]\s|:\s|,\s))(?P<rest>.*)",
+    rf"\s?(?P<after>{HALVES})?{M}(?(open)\]\s?|(?:\s[-–—]\s|:\s|,\s))(?P<rest>.*)",
     re.DOTALL,
 )
 WHATSAPP_SPEAKER = re.compile(
@@ -413,7 +413,7 @@ SUBTITLES = Format(
 
 ZOOM_LINE = re.compile(
     r"(?P<time>(?:\d{4}-\d{2}-\d{2}\s+)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?)\s+From\s+"
-    r"(?P<speaker>[^:\n]+?)(?:\s+[tT]o\s+(?P<to>[^:\n]+?))?\s*:(?:\s+(?P<text>.*)|$)"
+    r"(?P<speaker>[^:\n]{1,150}?)(?:\s+[tT]o\s+(?P<to>[^:\n]{1,150}?))?\s*:(?:\s+(?P<text>.*)|$)"
 )
 PRIVATE = re.compile(r"\s*\((?:direct message|privately)\)\s*$", re.IGNORECASE)
 EVERYBODY = re.compile(r"(?:everyone|everybody|all .*|hosts? and panelists)\s*$", re.IGNORECASE)
@@ -525,6 +525,8 @@ DIVIDER = re.compile(
     re.IGNORECASE,
 )
 FOOTER = re.compile(r"\s*transcribed by\b.*otter", re.IGNORECASE)
+LONGEST_BEGINNING = 400
+"""Characters of a line in which its speaker and time stand."""
 TRANSCRIPT_EXPECTED = "lines like `Ana: Hello` or `[00:01:02] Ana: Hello`"
 
 
@@ -541,24 +543,23 @@ class _Line:
 
     @property
     def is_divider(self) -> bool:
-        return not self.speaker and DIVIDER.match(self.text) is not None
+        is_short = not self.speaker and len(self.text) <= LONGEST_BEGINNING
+        return is_short and DIVIDER.match(self.text) is not None
 
 
 def _line(number: int, line: str) -> _Line:
-    if match := TELEGRAM_LINE.match(line):
+    beginning = line[:LONGEST_BEGINNING]
+    if beginning == line and (match := TELEGRAM_LINE.match(line)):
         return _Line(number, match["text"], match["speaker"].strip(), match["time"], is_certain=True)
-    if match := NAME_LINE.match(line):
-        return _Line(
-            number,
-            "",
-            match["speaker"],
-            match["after"] or match["beside"],
-            match["after_end"] or match["beside_end"] or "",
-        )
-    if (match := TRANSCRIPT_LINE.match(line)) and not (match["text"] or "").startswith("//"):
-        time, end = match["before"] or match["after"], match["before_end"] or match["after_end"]
-        return _Line(number, match["text"] or "", _name(match), time or "", end or "")
-    return _Line(number, line)
+    if beginning == line and (match := NAME_LINE.match(line)):
+        time, end = match["after"] or match["beside"], match["after_end"] or match["beside_end"]
+        return _Line(number, "", match["speaker"], time, end or "")
+    match = TRANSCRIPT_LINE.match(beginning)
+    if match is None or (match["text"] or "").startswith("//"):
+        return _Line(number, line)
+    text = "" if match["text"] is None else line[match.start("text") :]
+    time, end = match["before"] or match["after"], match["before_end"] or match["after_end"]
+    return _Line(number, text, _name(match), time or "", end or "")
 
 
 def _marked(lines: list[str]) -> list[_Line]:
