@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from annotation.formats.corpus_format import JUDGES, Format, Head, Rating, SourceRecord
+from annotation.formats.corpus_format import JUDGES, OF_TABLES, Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
 from annotation.formats.model_messages import content_text, log_records
@@ -560,5 +560,5 @@ FORMAT = Format(
     "Chatbot Arena and MT-Bench publish them, and CSV.",
     read=read,
     looks_like=_looks_like,
-    settings=(JUDGES,),
+    settings=(JUDGES, *OF_TABLES),
 )

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from annotation.formats.fields import NAME_LIMIT
-from annotation.formats.source import ZIP, ImportProblem, Source
-from annotation.formats.table_reader import flatten, open_table, records_of
+from annotation.formats.source import PACKED, ZIP, ImportProblem, Source
+from annotation.formats.table_reader import ENCODING, SHEET, flatten, open_table, records_of
 from annotation.records import Dialogue, LabelRecord
 
 # Beginning of a file: enough to detect its format.
@@ -39,7 +39,9 @@ class Head:
 
     @cached_property
     def text(self) -> str:
-        """The beginning as text, without leading space; a character cut in two at the end is left out."""
+        """The beginning as text, without leading space; empty for a workbook and the like."""
+        if self.content.startswith(PACKED):
+            return ""
         return self.content[:SIZE].removeprefix(BOM).decode(errors="ignore").lstrip()
 
     @property
@@ -254,23 +256,27 @@ def unknown_json(formats: Mapping[str, Format], head: Head) -> ImportProblem:
     names = ", ".join(key[:40] for key in keys[:12]) + (", ..." if len(keys) > 12 else "")
     words = {format.key: set(re.findall(r'"(\w+)"', format.hint)) for format in formats.values()}
     nearest = max(words, key=lambda key: len(words[key] & head.inner))
-    near = f"; the nearest format is {nearest} ({formats[nearest].hint})" if words[nearest] & head.inner else ""
-    return ImportProblem(f"is JSON with the keys {names or 'of no object'}, which no format has{near}")
+    reason = f"is JSON with the keys {names}, which no format has" if names else "is JSON without any object"
+    if words[nearest] & head.inner:
+        reason += f"; the nearest format is {nearest}: {formats[nearest].hint}"
+    return ImportProblem(reason)
 
 
 def read_start(path: str | Path, name: str = "") -> Head:
     """Read the beginning of a file, or of a folder's first JSON file, to detect its format.
 
-    A folder without any .json file is recognised by its first .jsonl file, one without either by its first
-    file. Raises ImportProblem for a file that cannot be read; one with content of its own kind, such as a
-    pickle or an archive of several files, has its first bytes.
+    A folder without any .json file, or with the lines of a corpus in ConvoKit's form, is recognised by its
+    first .jsonl file, one without either by its first Parquet or Arrow file, else by its first file. Raises
+    ImportProblem for a file that cannot be read; one with content of its own kind, such as a pickle or an
+    archive of several files, has its first bytes.
     """
     place, files = Path(path), ()
     if place.is_dir():
-        inside = sorted(file for file in place.iterdir() if file.is_file())
+        inside = sorted(file for file in place.rglob("*") if file.is_file())
         files = tuple(file.name for file in inside)
-        order = {".json": 0, ".jsonl": 1}
-        place = min(inside, key=lambda file: (order.get(file.suffix, 2), file.name), default=place)
+        order = {".json": 0, ".jsonl": 1, ".parquet": 2, ".arrow": 2}
+        lines = [file for file in inside if file.name == "utterances.jsonl"]
+        place = min(lines or inside, key=lambda file: (order.get(file.suffix, 3), file.name), default=place)
     source = Source(place, name=name)
     if place.is_dir():
         return Head(b"")
@@ -329,6 +335,8 @@ class Setting:
 
 
 FOLD_NAMES, MISSING, JUDGES, RATED = "fold_names", "missing", "judges", "rated"
+OF_TABLES = (SHEET, ENCODING)
+"""Settings of every format that reads tables."""
 COMMON = (FOLD_NAMES, RATED)
 """Settings of every format."""
 SETTINGS: dict[str, Setting] = {
@@ -359,6 +367,10 @@ SETTINGS: dict[str, Setting] = {
             "names",
             "Speakers whose turns are rated",
             "By name or role, comma-separated; the others' turns become context. Empty: all.",
+        ),
+        Setting(SHEET, "name", "Sheet", "Of an Excel workbook; else the first one with cells."),
+        Setting(
+            ENCODING, "name", "Encoding", "Of a text that is not UTF-8, such as cp1252; guessed if empty."
         ),
         Setting("system", "name", "System", "Who made the predictions in the file, for MPCEval's files."),
         Setting(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats import ratings
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, Format, Head, SourceRecord
+from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, Head, SourceRecord
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
     RATER_KINDS,
@@ -69,15 +69,16 @@ def read_rows(
     source.is_table = True
     read_columns = {column.name for column in column_mapping.columns}
     source.pass_over(name for name in table.columns if name not in read_columns)
-    source.notes += table.notes
     if column_mapping.has_dialogues:
         yield from _dialogues(source, table, column_mapping, is_contiguous=is_contiguous)
-        return
-    for line, row in rating_rows(source, table, column_mapping):
-        with source.report_problems(line=line):
-            rating = ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, "")))
-            anchors = _anchors(column_mapping.scale(rating.label.question))
-            yield SourceRecord(replace(rating, label=replace(rating.label, anchors=anchors)), line)
+    else:
+        turns_from = str(source.settings.get(ratings.TURNS_FROM, ""))
+        for line, row in rating_rows(source, table, column_mapping):
+            with source.report_problems(line=line):
+                rating = ratings.rating(row, turns_from)
+                anchors = _anchors(column_mapping.scale(rating.label.question))
+                yield SourceRecord(replace(rating, label=replace(rating.label, anchors=anchors)), line)
+    source.notes += table.notes
 
 
 def mapped(
@@ -681,6 +682,7 @@ TURN_TABLE = Format(
     hint="One row a turn: dialogue, speaker, text; continuation, system, at, given where they apply.",
     read=read_turn_table,
     looks_like=lambda head: set(NEEDED) <= head.header,
+    settings=OF_TABLES,
 )
 TABLE = Format(
     key="table",
@@ -690,5 +692,5 @@ TABLE = Format(
     looks_like=lambda head: False,
     roles=ANY_ROLES,
     own_questions=True,
-    settings=(ratings.TURNS_FROM, MISSING, JUDGES),
+    settings=(ratings.TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
 )

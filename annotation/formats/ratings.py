@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.formats.corpus_format import JUDGES, MISSING, Format, Rating, SourceRecord, entries
+from annotation.formats.corpus_format import JUDGES, MISSING, OF_TABLES, Format, Rating, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
 from annotation.formats.jsonl import order
 from annotation.formats.source import ImportProblem, Source
@@ -222,7 +222,7 @@ RATINGS_CSV = Format(
     hint="Columns item, rater, value; question, sample, kind, scheme and more where they apply.",
     read=read_ratings_csv,
     looks_like=lambda head: {"rater", "value"} <= head.header and bool(head.header & {"item", "dialogue"}),
-    settings=(TURNS_FROM, MISSING, JUDGES),
+    settings=(TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
     labels_only=True,
 )
 

@@ -110,7 +110,9 @@ CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
 """Maximum number of unread columns or fields listed."""
-PARTS = (".json", ".jsonl")
+KINDS_OF_PARTS = ((".parquet", ".arrow"), (".json", ".jsonl"), (".txt", ".vtt", ".srt", ".ann"))
+"""Extensions of the files that are read in a folder: those of the first kind that it has."""
+PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
 """Extensions of the files that are read in a folder."""
 BOM = b"\xef\xbb\xbf"
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -136,6 +138,8 @@ BINARY_TABLES = {
     b"\xff\xff\xff\xff": "an Arrow file",
 }
 """First bytes of tables that are not text."""
+PACKED = (GZIP, ZIP, *BINARY_TABLES)
+"""First bytes of files whose content is larger than the file."""
 OFFICE = {
     "xl/": "an Excel workbook",
     "word/": "a Word document: save it as plain text",
@@ -236,12 +240,15 @@ class Source:
         return [*self.notes, f"{kind} passed over: {listing}{rest}."]
 
     def files(self) -> list[Path]:
-        """Return the file itself, or a folder's .json and .jsonl files, ordered by name."""
+        """Return the file itself, or the files of one kind in a folder and those in it (`KINDS_OF_PARTS`)."""
         if self.path.is_dir():
-            files = sorted(file for file in self.path.iterdir() if file.suffix in PARTS and file.is_file())
-            if not files:
-                raise ImportProblem("the folder holds no .json file", file=str(self.path))
-            return files
+            inside = sorted(file for file in self.path.rglob("*") if file.is_file())
+            for kind in KINDS_OF_PARTS:
+                if files := [file for file in inside if file.suffix.lower() in kind]:
+                    return files
+            raise ImportProblem(
+                f"the folder holds no .json file, and none of {', '.join(PARTS)}", file=str(self.path)
+            )
         if not self.path.exists():
             raise ImportProblem("there is no such file", file=str(self.path))
         if not self.path.is_file():
@@ -250,15 +257,21 @@ class Source:
 
     def called(self, file: Path) -> str:
         """Return a file's name: in a folder its own, else its owner's name for it."""
-        return file.name if self.path.is_dir() else self.name
+        return self.name_in_folder(file) or self.name
 
     def name_in_folder(self, file: Path) -> str:
         """Return a folder's file name for a problem's place, empty for a single file."""
-        return file.name if self.path.is_dir() else ""
+        return self._place(file) if self.path.is_dir() else ""
+
+    def _place(self, file: Path) -> str:
+        """Return a file's path in the folder; a name alone is one already."""
+        return file.relative_to(self.path).as_posix() if file.is_relative_to(self.path) else file.name
 
     def files_by_name(self, alone: str) -> dict[str, Path]:
         """Return a folder's files by name; a file by itself is `alone`."""
-        return {file.name: file for file in self.files()} if self.path.is_dir() else {alone: self.path}
+        return (
+            {self._place(file): file for file in self.files()} if self.path.is_dir() else {alone: self.path}
+        )
 
     def content_hash(self) -> str:
         """Return the SHA-256 of the content: of a file's bytes, of a folder's names and their hashes."""
@@ -266,7 +279,7 @@ class Source:
             return _hash(self.path)
         total = hashlib.sha256()
         for file in self.files():
-            total.update(f"{file.name}\0{_hash(file)}\n".encode())
+            total.update(f"{self._place(file)}\0{_hash(file)}\n".encode())
         return total.hexdigest()
 
     def lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:

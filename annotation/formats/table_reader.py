@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -77,7 +78,20 @@ def open_table(source: Source) -> TableFile:
     if len(table.columns) > MAX_COLUMNS:
         raise ImportProblem(f"has {len(table.columns):,} columns; at most {MAX_COLUMNS:,} are read")
     table.left_out = source.left_out.setdefault("", {})
+    if source.first_rows is not None:
+        table.read_rows = partial(_first_rows, source, table.read_rows, source.first_rows)
     return table
+
+
+def _first_rows(
+    source: Source, read_rows: Callable[[], Iterator[tuple[int, Row]]], most: int
+) -> Iterator[tuple[int, Row]]:
+    """Yield the first rows of a table that is previewed."""
+    for number, row in enumerate(read_rows()):
+        if number == most:
+            source.is_cut = True
+            return
+        yield row
 
 
 def _open(source: Source) -> TableFile:
@@ -600,4 +614,6 @@ def as_text(value: Any) -> str | None:
             return value.decode()
         except UnicodeDecodeError:
             return None
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)

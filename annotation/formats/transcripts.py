@@ -278,7 +278,7 @@ def _is_plain_name(name: str) -> bool:
     )
 
 
-def _speakers(names: Iterable[str]) -> frozenset[str]:
+def speakers_of(names: Iterable[str]) -> frozenset[str]:
     """Return the names, of all that stand before a colon, that are speakers."""
     counts = Counter(names)
     return frozenset(
@@ -373,7 +373,7 @@ def _named_in_text(cues: list[_Cue]) -> list[_Cue]:
     """Return the cues with the speakers that their lines begin with; a cue of two speakers becomes two."""
     matches = [[(line, CUE_SPEAKER.match(line)) for line in cue.text.split("\n")] for cue in cues]
     names = (_name(match) for lines in matches for _, match in lines if match)
-    speakers = _speakers(names)
+    speakers = speakers_of(names)
     parts: list[_Cue] = []
     for cue, lines in zip(cues, matches, strict=True):
         is_first = True
@@ -559,7 +559,7 @@ def _marked(lines: list[str]) -> list[_Line]:
     entries = [_line(number, line) for number, line in enumerate(lines, start=1)]
     named = [entry for entry in entries if entry.speaker]
     is_timed = sum(bool(entry.time) for entry in named) * 5 >= len(named) * 4 and bool(named)
-    speakers = _speakers(entry.speaker for entry in named if entry.time or not is_timed)
+    speakers = speakers_of(entry.speaker for entry in named if entry.time or not is_timed)
     counts = Counter(entry.speaker for entry in named)
     marked, has_begun = [], False
     for entry, line in zip(entries, lines, strict=True):

@@ -131,7 +131,8 @@ SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS 
 LABEL_TABLES = """
 JOIN unnest(
   %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[]
-) WITH ORDINALITY AS asked(id, key, key_cell, scheme, scheme_cell, level, values_text, group_name, group_cell, n)
+) WITH ORDINALITY AS asked(
+  id, key, key_cell, scheme, scheme_cell, level, values_text, group_name, group_cell, n)
   ON asked.id = l.question_id
 JOIN unnest(
   %s::bigint[], %s::text[], %s::text[], %s::text[], %s::boolean[], %s::text[], %s::text[]

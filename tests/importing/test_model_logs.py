@@ -51,7 +51,7 @@ def continuations(dialogue: Dialogue) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.mark.parametrize("name", (*DOCUMENTS, *TABLES))
+@pytest.mark.parametrize("name", [*DOCUMENTS, *TABLES])
 @pytest.mark.django_db
 def test_each_form_is_recognised_and_imported_with_its_labels(name: str) -> None:
     path = FORMS / name
