@@ -57,6 +57,7 @@ class Comparison:
     cluster: str = ""
     language: str = ""
     unsaid: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 def winner(value: Any, systems: Sequence[str], field: str = "winner") -> str:
@@ -544,6 +545,7 @@ def _dialogue(key: str, gathered: _Gathered) -> Dialogue:
         continuations=parts,
         cluster=comparison.cluster,
         language=comparison.language,
+        metadata=comparison.metadata,
     )
 
 
