@@ -91,13 +91,16 @@ def items_of(names: Sequence[str], rows: Rows, fallback: str) -> list[str]:
 
 
 def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Column]:
-    """Return the columns of inputs that hold a dialogue, a prompt with responses, or a text."""
+    """Return the columns of inputs that hold a dialogue, a prompt with its response, or a text.
+
+    There are none where several responses are shown: nothing says which of them an answer is about.
+    """
     own = {name[prefix:]: name for name in names}
     transcripts = [
         name for plain, name in own.items() if TRANSCRIPT_NAME.search(plain) and _is_dialogue(name, rows)
     ]
     asked = [name for plain, name in own.items() if ASKED_NAME.match(plain)]
-    answers = [(name, match[1]) for plain, name in own.items() if (match := ANSWER_NAME.match(plain))]
+    answers = [name for plain, name in own.items() if ANSWER_NAME.match(plain)]
     texts = [name for plain, name in own.items() if TEXT_NAME.match(plain)]
     systems = [Column(name, "system") for plain, name in own.items() if SYSTEM_NAME.match(plain)]
     columns: list[Column] = []
@@ -107,8 +110,11 @@ def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Colu
         columns = [Column(asked[0], "utterance", speaker=mapped.USER)]
     elif texts:
         return [Column(texts[0], "text"), *systems[:1]]
+    if len(answers) > 1:
+        return []
     if columns and answers:
-        columns += [Column(name, "response", system=system or mapped.ASSISTANT) for name, system in answers]
+        columns.append(Column(answers[0], "utterance", speaker=mapped.ASSISTANT))
+        columns += systems[:1]
     return columns
 
 

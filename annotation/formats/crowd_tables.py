@@ -31,7 +31,7 @@ from annotation.formats.crowd_columns import (
     question_of,
     text_of_cell,
 )
-from annotation.formats.mapping import Column, Scale
+from annotation.formats.mapping import TURN_ITEM, Column, Scale
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.scales import guess_scale
 from annotation.formats.source import ImportProblem, Source
@@ -72,6 +72,13 @@ def mapping_of(
     mapped_columns = form.columns(columns, rows, wordings or {})
     if not any(column.role in ("label", "key") for column in mapped_columns):
         return None
+    if any(column.role == "utterance" for column in mapped_columns):
+        mapped_columns = [
+            replace(column, item=TURN_ITEM) if column.role in ("label", "key") else column
+            for column in mapped_columns
+        ]
+    order = {name: number for number, name in enumerate(columns)}
+    mapped_columns.sort(key=lambda column: order[column.name])
     return ColumnMapping(tuple(mapped_columns), _scales(mapped_columns, rows))
 
 

@@ -1,7 +1,7 @@
 """Surveys, with people in rows and questions in columns: Qualtrics, Google Forms, SurveyMonkey, LimeSurvey.
 
 Columns that ask the same of several items say so in their names: `Rate the reply [Dialogue 2]`, `2_Q5`
-(loop and merge), `Q3_2` with a wording that ends in ` - Dialogue 2`, `Dialogue 2: Helpful?`; or the question
+(loop and merge), a wording that ends in ` - Dialogue 2`, `Dialogue 2: Helpful?`; or the question
 is there again. Where nothing does, columns with the same answers are the items of one question. A form that
 is filled in once for each item has a column that says which.
 """
@@ -84,7 +84,6 @@ REPEATED = re.compile(r"(.+)\.(\d{1,3})", re.DOTALL)
 """Columns of one question that is asked again: `Is it polite?.1` is its second time."""
 LOOP = re.compile(r"(\d{1,4})_(\D.*)")
 BRACKET = re.compile(r"(.*?)\s*\[([^\[\]]+)\]\s*", re.DOTALL)
-MATRIX = re.compile(r"(.+?)_(\d+)(?:_TEXT)?")
 ITEM_NAME = re.compile(r"[\w ]{0,30}?[ _.#-]*(?:\d+|[A-H])", re.IGNORECASE)
 
 
@@ -236,7 +235,7 @@ def _survey_columns(
 def _asked(names: Sequence[str], wordings: Mapping[str, str]) -> list[_Asked]:
     """Split the names of columns into questions and items."""
     loops = {name: match for name in names if (match := LOOP.fullmatch(name))}
-    matrices = Counter(match[1] for name in names if (match := MATRIX.fullmatch(name)))
+    matrices = Counter(wordings.get(name, name).rpartition(" - ")[0].strip() for name in names)
     brackets = [match for name in names if (match := BRACKET.fullmatch(wordings.get(name, name)))]
     stems = {match[1].strip() for match in brackets}
     parts = {match[2].strip() for match in brackets}
@@ -253,12 +252,11 @@ def _asked(names: Sequence[str], wordings: Mapping[str, str]) -> list[_Asked]:
             asked.append(_Asked(name, _without_number(question, loops[name][1]), loops[name][1]))
         elif match := BRACKET.fullmatch(wording):
             asked.append(_of_grid(name, match[1].strip(), match[2].strip(), stems, parts))
+        elif (parts_of := wording.rpartition(" - "))[1] and matrices[parts_of[0].strip()] > 1:
+            asked.append(_Asked(name, parts_of[0].strip(), parts_of[2].strip()))
         elif match := NUMBERED_NAME.fullmatch(wording):
             question = f"{match['before'].strip(' -:–_.')} {match['after'].strip()}".strip()
             asked.append(_Asked(name, question, match["item"].strip(" -:_")))
-        elif " - " in wording and (match := MATRIX.fullmatch(name)) and matrices[match[1]] > 1:
-            stem, _, part = wording.rpartition(" - ")
-            asked.append(_Asked(name, stem.strip(), part.strip()))
         else:
             asked.append(_Asked(name, wording))
     return asked

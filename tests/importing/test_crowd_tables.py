@@ -84,10 +84,10 @@ def test_rejected_assignments_are_left_out_and_counted() -> None:
 
 def test_answers_of_amazons_form_elements_are_questions_of_their_own() -> None:
     assert rows("mturk--task-answers.csv")[:4] == [
-        ("H1/assistant/0", "W1", "human", "quality", "3"),
-        ("H1/assistant/0", "W1", "human", "tags:kind", "1"),
-        ("H1/assistant/0", "W1", "human", "tags:short", "1"),
-        ("H1/assistant/0", "W1", "human", "ok", "1"),
+        ("H1/self/1", "W1", "human", "quality", "3"),
+        ("H1/self/1", "W1", "human", "tags:kind", "1"),
+        ("H1/self/1", "W1", "human", "tags:short", "1"),
+        ("H1/self/1", "W1", "human", "ok", "1"),
     ]
 
 
@@ -125,11 +125,11 @@ def test_golden_answers_of_toloka_are_the_key_once_for_each_item() -> None:
 
 def test_gold_of_appen_is_the_key_and_tainted_judgments_are_left_out() -> None:
     assert rows("appen.csv") == [
-        ("u1/assistant/0", "101", "human", "is_helpful", "1"),
-        ("u1/assistant/0", "gold", "key", "is_helpful", "1"),
-        ("u1/assistant/0", "102", "human", "is_helpful", "0"),
-        ("u2/assistant/0", "101", "human", "is_helpful", "0"),
-        ("u2/assistant/0", "102", "human", "is_helpful", "0"),
+        ("u1/self/1", "101", "human", "is_helpful", "1"),
+        ("u1/self/1", "gold", "key", "is_helpful", "1"),
+        ("u1/self/1", "102", "human", "is_helpful", "0"),
+        ("u2/self/1", "101", "human", "is_helpful", "0"),
+        ("u2/self/1", "102", "human", "is_helpful", "0"),
     ]
     assert read(FORMS / "appen.csv")[0].notes == ["Tainted judgments, left out: 1"]
 
@@ -148,9 +148,9 @@ def test_loops_of_qualtrics_are_items_and_prolific_ids_raters() -> None:
 
 def test_rows_of_a_matrix_are_items() -> None:
     assert rows("qualtrics--matrix.csv")[:3] == [
-        ("Reply A", "R_1", "human", "Rate the coherence", "5"),
-        ("Reply B", "R_1", "human", "Rate the coherence", "2"),
-        ("Reply C", "R_1", "human", "Rate the coherence", "3"),
+        ("Reply A", "R_1", "human", "Rate the coherence.", "5"),
+        ("Reply B", "R_1", "human", "Rate the coherence.", "2"),
+        ("Reply C", "R_1", "human", "Rate the coherence.", "3"),
     ]
 
 
