@@ -461,8 +461,8 @@ def _lines(source: Source) -> Lines:
             yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
         return
     if not source.is_text or source.begins_with(b"["):
-        for line, raw in log_records(source):
-            yield line, lambda raw=raw: _of_object(raw, source)  # type: ignore[misc]
+        for number, raw in log_records(source):
+            yield number, lambda raw=raw: _of_object(raw, source)  # type: ignore[misc]
         return
     table = open_table(source)
     columns = own_columns(source, table, COLUMNS, ())

@@ -120,8 +120,8 @@ def _prepare_mturk(rows: Rows, table: TableFile) -> Rows:
     items = items_of(names, rows, "HITId")
     result = []
     for (line, row), item in zip(rows, items, strict=True):
-        shown = {name: plain_html(cell) for name in names if isinstance(cell := row.get(name), str)}
-        result.append((line, {**row, **shown, ITEM: _numbered_item(item, row)}))
+        shown: Row = {name: plain_html(cell) for name in names if isinstance(cell := row.get(name), str)}
+        result.append((line, row | shown | {ITEM: _numbered_item(item, row)}))
     return result
 
 

@@ -277,9 +277,9 @@ def read_feedback(source: Source) -> Iterator[SourceRecord]:
             listed = raw.get("completions") or raw.get("answers")
             parts = listed if isinstance(listed, list) else [raw]
             records.setdefault(content, []).extend(require(part, dict, "completions") for part in parts)
-    for (prompt, history), parts in records.items():
-        with source.report_problems(path=ids[prompt, history][:60]):
-            yield SourceRecord(_rated(ids[prompt, history], prompt, history, parts, omissions))
+    for content, parts in records.items():
+        with source.report_problems(path=ids[content][:60]):
+            yield SourceRecord(_rated(ids[content], *content, parts, omissions))
     omissions.note(source)
 
 

@@ -141,8 +141,10 @@ def describe(table: TableFile) -> Profile:
 def _platform_reading(table: TableFile) -> Reading | None:
     """Return the reading of a table of a crowd platform or a survey program, whose columns are known."""
     form = None if table.is_json else crowd_tables.form_of(table.columns)
-    mapping = form and crowd_tables.mapping_of(table.columns, list(table.rows()), table.wordings)
-    if form is None or mapping is None:
+    if form is None:
+        return None
+    mapping = crowd_tables.mapping_of(table.columns, list(table.rows()), table.wordings)
+    if mapping is None:
         return None
     if mapping.has_dialogues:
         key = next(key for key, role in SHOWN.items() if mapping.all_of(role))
