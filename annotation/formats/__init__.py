@@ -10,6 +10,7 @@ from annotation.formats import (
     mpceval,
     rated_responses,
     ratings,
+    wide_ratings,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -36,6 +37,7 @@ FORMATS: Table[Format] = Table(
             convokit.IQ2,
             convokit.DELIDATA,
             ratings.RATINGS_CSV,
+            wide_ratings.WIDE_RATINGS,
             mapped.TURN_TABLE,
             mapped.TABLE,
         )
