@@ -119,8 +119,8 @@ class LabelRecord:
 
     `turn` is the 0-based index within the continuation, None for the dialogue item. `scheme` names the scheme
     of the question, empty where the import determines it; `occasion` is empty for an imported answer.
-    `level` and `values` describe the question's scale, for a question that is new to the corpus; `group` is
-    the question of which it is one of several.
+    `level` and `values` describe the question's scale, for a question that is new to the corpus, and
+    `anchors` the wordings of its numbers; `group` is the question of which it is one of several.
 
     An answer about a comparison has its `members` in the order to which the answer refers, the first
     of them also as continuation and turn; `shown` are their numbers in the order in which the rater saw them.
@@ -146,6 +146,7 @@ class LabelRecord:
     evidence: tuple[Passage, ...] = ()
     record: tuple[str, str] | None = None
     group: str = ""
+    anchors: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from django.urls import path
 from annotation.pages import (
     campaigns,
     corpora,
+    imports,
     messages,
     my_work,
     participants,
@@ -21,10 +22,11 @@ from annotation.pages import (
 
 CORPORA = [
     path("corpora/", corpora.corpora, name="corpora"),
-    path("corpora/import/new/", corpora.import_corpus, name="import-corpus"),
-    path("corpora/import/<int:pk>/", corpora.upload, name="upload"),
-    path("corpora/import/<int:pk>/cancel/", corpora.cancel_upload, name="cancel-upload"),
-    path("corpora/import/<int:pk>/resume/", corpora.resume_upload, name="resume-upload"),
+    path("corpora/import/new/", imports.import_corpus, name="import-corpus"),
+    path("corpora/import/<int:pk>/", imports.upload, name="upload"),
+    path("corpora/import/<int:pk>/mapping/", imports.load_mapping, name="load-mapping"),
+    path("corpora/import/<int:pk>/cancel/", imports.cancel_upload, name="cancel-upload"),
+    path("corpora/import/<int:pk>/resume/", imports.resume_upload, name="resume-upload"),
     path("corpora/dialogue/<int:pk>/", corpora.dialogue, name="dialogue"),
     path("corpora/<str:name>/", corpora.corpus, name="corpus"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),

@@ -16,12 +16,13 @@ from rest_framework.utils.urls import replace_query_param
 from annotation import access, hooks
 from annotation.api import corpora_serializers as schemas
 from annotation.api.corpora_serializers import REFUSED_FILE, ImportAnswer
-from annotation.corpora import deletion, queries, splits, uploads
+from annotation.corpora import deletion, previews, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
 from annotation.corpora.families import LONGEST, set_families
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.splits import EVALUATION, TRAINING
-from annotation.formats import FORMATS
+from annotation.formats.corpus_format import SETTINGS
+from annotation.formats.mapping import check_entries
 from annotation.models import Continuation, Dialogue, Item, Split, System, turn_numbers
 from annotation.models.corpora import Corpus
 from config import api
@@ -62,12 +63,12 @@ def corpora(request: Request) -> Response:
         400: OpenApiResponse(REFUSED_FILE, description="The file, or the form, is refused."),
     },
 )
-def import_corpus(request: Request) -> Response:
+def import_file(request: Request) -> Response:
     """Import a file: 201 where it adds something, 200 where everything exists already.
 
-    A worker imports files over 4 MiB and Excel workbooks: 202 with the id of a job, whose `result` will be
-    the same response. The error for a refused file has `file`, `line`, `field` and `reason`; where the file
-    has several problems, `problems` lists up to 20.
+    A worker imports files over 4 MiB and packed ones, such as Excel workbooks: 202 with the id of a job,
+    whose `result` will be the same response. The error for a refused file has `file`, `line`, `field` and
+    `reason`; where the file has several problems, `problems` lists up to 20.
     """
     if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
         return Response({"detail": "The file is too large."}, status=413)
@@ -75,9 +76,35 @@ def import_corpus(request: Request) -> Response:
     files = [data["file"], *data["more"]]
     options = uploads.read_options(files, data)
     format_name = options["format"]
-    if uploads.size(files) > AT_ONCE or FORMATS[format_name].packed:
+    if uploads.size(files) > AT_ONCE or uploads.is_packed(files):
         return accepted(uploads.receive(by=by, files=files, **options).job_id)
     return _imported(uploads.import_now(by=by, files=files, **options), format_name)
+
+
+@api.post(schemas.PreviewRequest, schemas.PreviewSerializer, parsers=[Multipart], status=200)
+def preview_import(request: Request) -> Any:
+    """Read the beginning of a file as an import would, and store nothing.
+
+    A table has its columns, the plausible readings with their mappings, and the `mapping` that applies:
+    yours, else the guess. Send it, corrected, with the import. `earlier` is the newest import of the same
+    columns, with its mapping.
+    """
+    if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
+        return Response({"detail": "The file is too large."}, status=413)
+    data = api.data(request)
+    files = [data["file"], *data["more"]]
+    uploads.check_names(files)
+    with uploads.on_disk(files) as path:
+        return schemas.preview_payload(
+            previews.prepare(
+                path,
+                name=uploads.together(files),
+                format=data["format"],
+                mapping=check_entries(data["mapping"]),
+                settings={key: data[key] for key in SETTINGS if data.get(key)},
+                remembers=False,
+            )
+        )
 
 
 def _imported(result: ImportResult, format_name: str) -> Response:

@@ -11,8 +11,10 @@ from rest_framework import serializers
 
 from annotation import hooks
 from annotation.corpora import splits, uploads
+from annotation.corpora.previews import PreparedImport, dialogue_json, rating_json
 from annotation.formats import FORMATS
 from annotation.formats.corpus_format import MOST, SETTINGS, Setting
+from annotation.formats.profile import ColumnProfile
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn, Upload
 from annotation.work import labels as label_counts
 from config import api
@@ -210,8 +212,8 @@ def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
     return api.optional_text(max_length=setting.limit, help_text=setting.help)
 
 
-class ImportRequest(serializers.Serializer[Any]):
-    """A file to import as the new corpus `name`, or `into` an existing corpus."""
+class FileRequest(serializers.Serializer[Any]):
+    """A file with how it is read: its format, the mapping of its columns, and settings."""
 
     file = serializers.FileField()
     format = serializers.ChoiceField(
@@ -227,6 +229,21 @@ class ImportRequest(serializers.Serializer[Any]):
         max_length=uploads.MOST,
         help_text="the other files of a data set that is several",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["format"].choices = list(FORMATS)  # type: ignore[attr-defined]
+        for setting in SETTINGS.values():
+            self.fields[setting.key] = _setting(setting)
+
+
+class PreviewRequest(FileRequest):
+    """A file to preview."""
+
+
+class ImportRequest(FileRequest):
+    """A file to import as the new corpus `name`, or `into` an existing corpus."""
+
     name = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
     into = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
     scheme = serializers.CharField(default="", max_length=Upload.scheme.field.max_length)
@@ -237,12 +254,6 @@ class ImportRequest(serializers.Serializer[Any]):
         max_length=Upload.sha256.field.max_length,
         help_text="of the file's bytes; other content is refused",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["format"].choices = list(FORMATS)  # type: ignore[attr-defined]
-        for setting in SETTINGS.values():
-            self.fields[setting.key] = _setting(setting)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require exactly one of `name` and `into`."""
@@ -288,6 +299,105 @@ PROBLEM: dict[str, Any] = {
     },
     "required": ["file", "line", "field", "reason"],
 }
+
+
+class ColumnSerializer(serializers.Serializer[ColumnProfile]):
+    """What the cells of a column look like: `n` of `n_rows` have a text."""
+
+    name = serializers.CharField()
+    looks_like = serializers.CharField()
+    n = serializers.IntegerField()
+    n_rows = serializers.IntegerField()
+    n_different = serializers.IntegerField()
+    examples = serializers.ListField(child=serializers.CharField())
+    values = serializers.ListField(child=serializers.CharField())
+    missing = serializers.ListField(child=serializers.CharField())
+    separator = serializers.CharField()
+    wording = serializers.CharField()
+
+
+class ReadingSerializer(serializers.Serializer[Any]):
+    """Something that a table can be, with its mapping and what is missing for it."""
+
+    key = serializers.CharField()
+    sentence = serializers.CharField()
+    mapping = serializers.DictField()
+    missing = serializers.ListField(child=serializers.CharField())
+    certain = serializers.BooleanField()
+
+
+class EarlierSerializer(serializers.ModelSerializer[Import]):
+    """An earlier import of a table with the same columns."""
+
+    corpus = serializers.CharField(source="corpus.name")
+
+    class Meta:
+        model = Import
+        fields = ("id", "corpus", "file_name", "mapping", "file_settings", "created_at")
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """What a file is, and its first records as an import would store them.
+
+    `columns`, `readings`, `mapping`, `missing` and `earlier` are those of a table. `counts` are of the part
+    that was read: of the whole file where it `is_complete`. Dialogues are in the native format.
+    """
+
+    format = serializers.CharField()
+    sheets = serializers.ListField(child=serializers.CharField())
+    columns = ColumnSerializer(many=True)
+    readings = ReadingSerializer(many=True)
+    mapping = serializers.DictField()
+    settings = serializers.DictField()
+    missing = serializers.ListField(child=serializers.CharField())
+    earlier = EarlierSerializer(allow_null=True)
+    counts = serializers.DictField(child=serializers.IntegerField())
+    is_complete = serializers.BooleanField()
+    speakers = serializers.DictField(child=serializers.BooleanField(), help_text="whether they are rated")
+    raters = serializers.DictField(child=serializers.CharField(), help_text="their kinds")
+    dialogues = serializers.ListField(child=serializers.DictField())
+    labels = serializers.ListField(child=serializers.DictField(), help_text="of a file without dialogues")
+    problems = serializers.ListField(child=serializers.DictField())
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+def preview_payload(prepared: PreparedImport) -> dict[str, Any]:
+    """Return a prepared import as `PreviewSerializer` describes it."""
+    outline, preview = prepared.outline, prepared.preview
+    profile = outline.profile
+    return {
+        "format": outline.format,
+        "sheets": outline.sheets,
+        "columns": profile.columns if profile else (),
+        "readings": [
+            {
+                "key": reading.key,
+                "sentence": reading.sentence,
+                "mapping": reading.mapping.entries(),
+                "missing": reading.missing,
+                "certain": reading.certain,
+            }
+            for reading in (profile.readings if profile else ())
+        ],
+        "mapping": prepared.mapping.entries(),
+        "settings": prepared.settings,
+        "missing": prepared.missing,
+        "earlier": prepared.earlier,
+        "counts": {
+            "dialogues": preview.n_dialogues,
+            "turns": preview.n_turns,
+            "labels": preview.n_labels,
+        },
+        "is_complete": preview.is_complete,
+        "speakers": preview.speakers,
+        "raters": preview.raters,
+        "dialogues": [dialogue_json(dialogue) for dialogue in preview.dialogues],
+        "labels": [rating_json(rating) for rating in preview.ratings],
+        "problems": [problem.as_dict() for problem in preview.problems],
+        "notes": [*outline.notes, *preview.notes],
+    }
+
+
 REFUSED_FILE: dict[str, Any] = SCHEMA | {
     "description": (
         "A file that is refused (`import_refused`) is told by its first problem; `problems` lists all, up to "

@@ -8,7 +8,7 @@ from config.api import route
 # API routes of corpora, dialogues and items.
 
 CORPORA = [
-    path("corpora/", route(corpora.corpora, corpora.import_corpus), name="api-corpora"),
+    path("corpora/", route(corpora.corpora), name="api-corpora"),
     path("corpora/<str:name>/", route(corpora.corpus, corpora.delete_corpus), name="api-corpus"),
     path("corpora/<str:name>/dialogues/", route(corpora.dialogues), name="api-dialogues"),
     path("corpora/<str:name>/turns/", route(corpora.turns), name="api-turns"),
@@ -16,6 +16,8 @@ CORPORA = [
     path("corpora/<str:name>/splits/", route(corpora.corpus_splits, corpora.draw_split), name="api-splits"),
     path("corpora/<str:name>/systems/", route(corpora.systems, corpora.change_families), name="api-systems"),
     path("corpora/<str:name>/without-turns/", route(corpora.copy_dialogues), name="api-without-turns"),
+    path("imports/", route(corpora.import_file), name="api-imports"),
+    path("imports/preview/", route(corpora.preview_import), name="api-import-preview"),
     path("dialogues/<int:pk>/", route(corpora.dialogue), name="api-dialogue"),
 ]
 

@@ -89,17 +89,30 @@ class ReaderFailed(RuntimeError):
 
 
 def read(format: Format, source: Source) -> Generator[list[SourceRecord], None, None]:
-    """Yield a format's entries, in batches; the source has its place, notes and faults as they arrive.
+    """Yield a format's entries, in batches; the source has its place, notes and faults as they arrive."""
+    seconds = CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20
+    return read_apart(lambda: batches(records_of(format, source)), source, seconds=seconds)
+
+
+def records_of(format: Format, source: Source) -> Iterator[SourceRecord]:
+    """Yield a format's entries, with the turns of speakers that are not rated as context."""
+    speakers = rated_speakers(format, source)
+    return (mark_rated(entry, speakers) for entry in format.read(source))
+
+
+def read_apart(
+    produce: Callable[[], Iterator[list[Any]]], source: Source, *, seconds: int
+) -> Generator[list[Any], None, None]:
+    """Yield the batches that `produce` reads from a source, in a process of its own with limits.
 
     Raises ImportProblem for problems of the file, including excessive demand of memory or CPU.
     """
-    seconds = CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20
     with _starting:  # no other reader may inherit this one's end of the pipe
         receiving, sending = os.pipe()
         parent = os.getpid()
         child = os.fork()
         if not child:
-            _be_reader(format, source, sending, parent, seconds)
+            _be_reader(produce, source, sending, parent, seconds)
         os.close(sending)
     ended = False
     try:
@@ -139,7 +152,9 @@ def _check_end(status: int, seconds: int) -> None:
         raise ImportProblem(f"cannot be read: its reader ended unexpectedly ({code})")
 
 
-def _be_reader(format: Format, source: Source, sending: int, parent: int, seconds: int) -> NoReturn:
+def _be_reader(
+    produce: Callable[[], Iterator[list[Any]]], source: Source, sending: int, parent: int, seconds: int
+) -> NoReturn:
     """Run as the reader process. It shares open files and connections with its parent, and uses none."""
     status = 1
     try:
@@ -147,7 +162,7 @@ def _be_reader(format: Format, source: Source, sending: int, parent: int, second
             signal.signal(number, signal.SIG_DFL)
         follow_parent(signal.SIGKILL, parent)
         _limit(seconds)
-        _send(sending, source, format)
+        _send(sending, source, produce)
         status = 0
     finally:
         os._exit(status)
@@ -161,21 +176,20 @@ def _limit(seconds: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (in_use + MEMORY, in_use + MEMORY))
 
 
-def _send(sending: int, source: Source, format: Format) -> None:
+def _send(sending: int, source: Source, produce: Callable[[], Iterator[list[Any]]]) -> None:
     """Send batches, each with the state of the source, and the final error, if any."""
     faults = source.faults.problems if source.faults else []
     sent = len(faults)
     error: BaseException | None = None
 
-    def send(batch: list[SourceRecord]) -> None:
+    def send(batch: list[Any]) -> None:
         nonlocal sent
         state = {name: value for name, value in vars(source).items() if name != "faults"}
         _write(sending, (batch, state, faults[sent:]))
         sent = len(faults)
 
     try:
-        speakers = rated_speakers(format, source)
-        for batch in batches(mark_rated(entry, speakers) for entry in format.read(source)):
+        for batch in produce():
             send(batch)
     except ImportProblem as problem:
         error = None if problem in faults else problem

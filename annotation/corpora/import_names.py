@@ -67,6 +67,7 @@ class QuestionReference:
     level: str
     values: str
     group: str
+    anchors: str | None
 
     def problem(self, reason: str) -> ImportProblem:
         """Build the problem of the question, to be raised."""
@@ -133,7 +134,8 @@ def _new(reference: QuestionReference) -> QuestionDefinition:
     values = tuple(json.loads(reference.values or "[]"))
     if reference.kind == "pair" and level == "nominal":
         values = values or COMPARISON
-    anchors: dict[Any, str] = {}
+    pairs = json.loads(reference.anchors or "[]")
+    anchors: dict[Any, str] = {int(value) if value % 1 == 0 else value: word for value, word in pairs}
     if level == "ordinal" and values and all(isinstance(value, str) for value in values):
         anchors = dict(enumerate(values, start=1))  # the words in their declared order are 1, 2, 3, ...
         values = tuple(anchors)
@@ -169,7 +171,7 @@ ELSEWHERE = ("corpus:", "metric:")
 STAGED_QUESTIONS = f"""
 SELECT {import_staging.KIND} AS kind, question, scheme, min(line),
        bool_or(number IS NOT NULL AND text IS NULL), bool_or(number IS NULL AND text IS NOT NULL),
-       max(level), max(values::text), max("group")
+       max(level), max(values::text), max("group"), max(anchors::text)
   FROM import_label l GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """  # noqa: S608  (keys of ours)
 

@@ -347,6 +347,7 @@ COLUMNS = {
     "level": "text",
     "values": "jsonb",
     "group": "text",
+    "anchors": "jsonb",
     "turn_number": "int4",
     "counted": "bool",
 }
@@ -396,6 +397,7 @@ def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any
                 rating.level,
                 list(rating.values),
                 rating.label.group,
+                [list(anchor) for anchor in rating.label.anchors] or None,
                 rating.turn_number,
                 rating.counted,
             )

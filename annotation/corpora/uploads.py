@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,16 +15,16 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS, SIZE, guess, settings_of
+from annotation.formats.corpus_format import SETTINGS, Head, guess, read_start, settings_of
 from annotation.formats.mapping import check_entries
-from annotation.formats.source import PARTS, ImportProblem
-from annotation.models.corpora import Upload
+from annotation.formats.source import PACKED, PARTS, ImportProblem, Source
+from annotation.models.corpora import Corpus, Upload
 from config.permissions import is_researcher
 from jobs import job_actions
 from jobs.errors import JobError, JobRefused
@@ -45,10 +46,15 @@ Files: TypeAlias = "Sequence[UploadedFile[Any]]"
 
 def check(files: Files, format: str) -> None:
     """Refuse several files that cannot be one folder of a format; raises ImportProblem for `file`."""
+    if len(files) > 1 and not FORMATS[format].folder:
+        raise ImportProblem(f"{len(files)} files were sent; the format {format} is one file", field="file")
+    check_names(files)
+
+
+def check_names(files: Files) -> None:
+    """Refuse several files whose names cannot be those of one folder; raises ImportProblem for `file`."""
     if len(files) < 2:
         return
-    if not FORMATS[format].folder:
-        raise ImportProblem(f"{len(files)} files were sent; the format {format} is one file", field="file")
     if len(files) > MOST:
         raise ImportProblem(f"{len(files)} files are more than {MOST}", field="file")
     names = [called(file) for file in files]
@@ -68,10 +74,7 @@ def read_options(files: Files, sent: Mapping[str, Any]) -> dict[str, Any]:
     Either `name` or `into` is set. The format is detected where none is named. Raises ImportProblem.
     """
     mapping = check_entries(sent["mapping"])
-    leading = first(files)
-    content = leading.read(SIZE)
-    leading.seek(0)
-    format = sent["format"] or guess(FORMATS, content)
+    format = sent["format"] or guess(FORMATS, read_head(files))
     check(files, format)
     values = {key: sent.get(key) for key in SETTINGS}
     return {
@@ -106,6 +109,33 @@ def first(files: Files) -> UploadedFile[Any]:
     return min(files, key=lambda file: (not called(file).endswith(".json"), called(file)))
 
 
+@contextmanager
+def on_disk(files: Files) -> Iterator[Path]:
+    """Hold the files on disk for a while: one file, or a folder of several."""
+    with tempfile.TemporaryDirectory(prefix="concord-import-") as place:
+        path = Path(place) / "sent"
+        write(files, path)
+        yield path
+
+
+def read_head(files: Files) -> Head:
+    """Read the beginning of the files, to detect their format."""
+    with on_disk(files) as path:
+        head = read_start(path, together(files))
+        _ = head.header  # while the file is there
+        return head
+
+
+def is_packed(files: Files) -> bool:
+    """Whether the content of a file is larger than the file: an archive, a workbook, a Parquet file."""
+    for file in files:
+        start = file.read(4)
+        file.seek(0)
+        if start.startswith(PACKED):
+            return True
+    return False
+
+
 def size(files: Files) -> int:
     """Return how many bytes the files have together."""
     return sum(file.size or 0 for file in files)
@@ -128,6 +158,8 @@ def _write(file: UploadedFile[Any], place: Path) -> None:
 
 
 KIND = "import"
+NOT_IMPORTED_FOR = timedelta(days=1)
+"""Retention of a file that was sent and not imported."""
 RETENTION = timedelta(days=7)
 """Retention of the file of a cancelled or failed import, so that the import can be repeated."""
 UNKNOWN_FOR = 3600.0
@@ -144,16 +176,70 @@ def stored_file(upload: Upload) -> Path:
     return folder() / str(upload.pk)
 
 
+def content_hash(upload: Upload) -> str:
+    """Return the SHA-256 of an upload's content."""
+    return Source(stored_file(upload)).content_hash()
+
+
 @transaction.atomic
-def receive(*, by: User, files: Files, **fields: Any) -> Upload:
-    """Store files with their import options (`format`, `corpus_name`, ...), and start their import."""
-    name = together(files)[:300]
-    upload = Upload.objects.create(by=by, file_name=name, total_bytes=size(files), **fields)
+def keep(*, by: User, files: Files, **options: Any) -> Upload:
+    """Store files until they are imported, with options of their import, such as a name from the file's."""
+    options = {"corpus_name": propose_name(called(first(files)))} | options
+    upload = Upload.objects.create(
+        by=by, file_name=together(files)[:300], total_bytes=size(files), **{"guessed": True} | options
+    )
     write(files, stored_file(upload))
-    subject = f"upload {upload.pk}: {name} into {upload.corpus_name}"[:300]
+    return upload
+
+
+def propose_name(file_name: str) -> str:
+    """Return a name for a new corpus: that of the file, with a number where a corpus has it already."""
+    stem = file_name.partition(".")[0] or file_name
+    name = "".join(letter if letter.isprintable() and letter != "/" else " " for letter in stem).strip()[:90]
+    name = name or "corpus"
+    names = (name, *(f"{name} {number}" for number in range(2, 1000)))
+    taken = set(Corpus.objects.filter(name__startswith=name).values_list("name", flat=True))
+    return next((candidate for candidate in names if candidate not in taken), "")
+
+
+def revise(*, upload: Upload, **options: Any) -> None:
+    """Change the options of an import that was not started."""
+    for name, value in options.items():
+        setattr(upload, name, value)
+    upload.save(update_fields=list(options))
+
+
+@transaction.atomic
+def start(*, upload: Upload, by: User, **options: Any) -> None:
+    """Start the import of a stored file, with these options; nothing happens where it was started before."""
+    if Upload.objects.select_for_update().get(pk=upload.pk).job_id is not None:
+        return
+    revise(upload=upload, **options)
+    subject = f"upload {upload.pk}: {upload.file_name} into {upload.corpus_name}"[:300]
     upload.job = job_actions.start(kind=KIND, subject=subject, params={"upload": upload.pk}, by=by)
     upload.save(update_fields=["job"])
+
+
+@transaction.atomic
+def receive(*, by: User, files: Files, **options: Any) -> Upload:
+    """Store files with their import options (`format`, `corpus_name`, ...), and start their import."""
+    upload = keep(by=by, files=files, **options)
+    start(upload=upload, by=by)
     return upload
+
+
+OPTIONS = ("format", "guessed", "mapping", "file_settings", "corpus_name", "into")
+OPTIONS += ("scheme", "source", "licence")  # not the SHA-256: the corrected file has another
+
+
+def options_of(upload: Upload) -> dict[str, Any]:
+    """Return the options of an import, for the import of a corrected file."""
+    return {name: getattr(upload, name) for name in OPTIONS}
+
+
+def waiting_uploads() -> QuerySet[Upload]:
+    """Return the uploads whose import was not started."""
+    return Upload.objects.filter(job=None, result__isnull=True, problems__isnull=True)
 
 
 def can_be_repeated(upload: Upload) -> bool:
@@ -170,9 +256,12 @@ def repeat(*, upload: Upload, by: User) -> Upload:
 
 
 def cancel(*, upload: Upload, by: User) -> None:
-    """Cancel an import: nothing of the file is stored."""
+    """Cancel an import: nothing of the file is stored. A file that was not imported yet is deleted."""
     if upload.job is not None:
         job_actions.cancel(job=upload.job, by=by)
+    elif upload.state == "waiting":
+        discard(upload)
+        upload.delete()
 
 
 def discard(upload: Upload) -> None:
@@ -182,10 +271,12 @@ def discard(upload: Upload) -> None:
 
 def clear() -> int:
     """Remove stored files that are no longer needed; return how many. Workers call it every few seconds."""
+    waiting_uploads().filter(created_at__lt=timezone.now() - NOT_IMPORTED_FOR).delete()
     files = [file for file in folder().iterdir() if file.name.isdecimal() and _is_old(file)]
     if not files:
         return 0
     waiting = Q(job__state__in=job_actions.ACTIVE) | Q(job__finished_at__gt=timezone.now() - RETENTION)
+    waiting |= Q(job=None)
     open_ended = Upload.objects.filter(waiting, result__isnull=True, problems__isnull=True)
     needed = set(open_ended.values_list("pk", flat=True))
     gone = [file for file in files if int(file.name) not in needed]
@@ -255,9 +346,7 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
 
 def import_now(*, by: User, files: Files, **fields: Any) -> ImportResult:
     """Import small files while the program waits: they are on disk for as long as that takes."""
-    with tempfile.TemporaryDirectory(prefix="concord-import-") as place:
-        path = Path(place) / "sent"
-        write(files, path)
+    with on_disk(files) as path:
         return _import_from(path, Upload(by=by, file_name=together(files), **fields))
 
 

@@ -1,8 +1,12 @@
 """Table of the import formats; related formats share a file."""
 
 from annotation.formats import (
+    annotation_tools,
+    chat_forms,
     comparisons,
     convokit,
+    dialogue_corpora,
+    eval_logs,
     json_documents,
     jsonl,
     label_studio,
@@ -10,6 +14,8 @@ from annotation.formats import (
     mpceval,
     rated_responses,
     ratings,
+    traces,
+    transcripts,
     wide_ratings,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
@@ -21,14 +27,19 @@ FORMATS: Table[Format] = Table(
     {
         format.key: format
         for format in (
+            *eval_logs.FORMATS,
+            *traces.FORMATS,
             comparisons.FORMAT,
             ratings.COCOEVAL_COUNTS,
             jsonl.FORMAT,
             label_studio.FORMAT,
+            *annotation_tools.FORMATS,
             rated_responses.FED,
             rated_responses.FED_GPT4,
             json_documents.QMSUM,
-            json_documents.MESSAGES,
+            *(form.format() for form in chat_forms.FORMS),
+            chat_forms.SLACK.format(folder=True),
+            *(form.format() for form in dialogue_corpora.FORMS),
             mpceval.FORMAT,
             rated_responses.COMPERDIAL,
             rated_responses.USR,
@@ -36,6 +47,8 @@ FORMATS: Table[Format] = Table(
             json_documents.TCR,
             convokit.IQ2,
             convokit.DELIDATA,
+            dialogue_corpora.CONVOKIT,
+            *transcripts.FORMATS,
             ratings.RATINGS_CSV,
             wide_ratings.WIDE_RATINGS,
             mapped.TURN_TABLE,

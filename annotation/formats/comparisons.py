@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from annotation.formats.corpus_format import JUDGES, Format, Head, Rating, SourceRecord
+from annotation.formats.corpus_format import JUDGES, OF_TABLES, Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.tables import csv_cells, row_of
+from annotation.formats.table_reader import open_table, own_columns, text_of
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
 from annotation.schemes.definitions import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
 from annotation.text.table_cells import unsaid_judges
@@ -422,20 +422,18 @@ def _ask(source: Source, raters: list[str]) -> None:
 
 def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
     """Yield the numbered lines, each with a parser of its comparison."""
-    with source.path.open("rb") as file:
-        start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"{"):
+    if source.is_text and source.begins_with(b"{"):
         for line, content in source.lines():
             yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
         return
-    rows = csv_cells(source)
-    names = [name.strip().lower() for name in next(rows)[1]]
-    if not any(sides <= set(names) for sides in SIDES):
+    table = open_table(source)
+    columns = own_columns(source, table, COLUMNS, ())
+    if not any(sides <= columns.keys() for sides in SIDES):
         raise ImportProblem("has no columns response_a and response_b", line=1, field="response_a")
-    source.is_table = True
-    source.pass_over(name for name in names if name not in COLUMNS)
-    for line, values in rows:
-        yield line, lambda values=values: of_row(row_of(names, values))  # type: ignore[misc]
+    for line, row in table.rows():
+        cells = {name: text_of(row.get(column)) for name, column in columns.items()}
+        yield line, lambda cells=cells: of_row(cells)  # type: ignore[misc]
+    source.notes += table.notes
 
 
 def _of_object(raw: Any, source: Source) -> Comparison:
@@ -521,5 +519,5 @@ FORMAT = Format(
     "Chatbot Arena and MT-Bench publish them, and CSV.",
     read=read,
     looks_like=_looks_like,
-    settings=(JUDGES,),
+    settings=(JUDGES, *OF_TABLES),
 )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
 from annotation.formats.fields import NAME_LIMIT
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import PACKED, ZIP, ImportProblem, Source
+from annotation.formats.table_reader import ENCODING, SHEET, flatten, open_table, records_of
 from annotation.records import Dialogue, LabelRecord
 
 # Beginning of a file: enough to detect its format.
@@ -20,28 +21,38 @@ from annotation.records import Dialogue, LabelRecord
 SIZE = 2**16
 KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
 BOM = b"\xef\xbb\xbf"
+MOST_OBJECTS = 50
+"""Objects at the beginning of a JSON file whose paths are known."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """The first bytes of a file, at most `SIZE`."""
+    """The beginning of a file, at most `SIZE` bytes of its text: unpacked, and UTF-8.
+
+    `files` are the names of the files in a folder, or in a zip archive of several. Without a `source`, only
+    the text is known.
+    """
 
     content: bytes
+    source: Source | None = None
+    files: tuple[str, ...] = ()
 
     @cached_property
     def text(self) -> str:
-        """The beginning as text, without leading space; a character cut in two at the end is left out."""
+        """The beginning as text, without leading space; empty for a workbook and the like."""
+        if self.content.startswith(PACKED):
+            return ""
         return self.content[:SIZE].removeprefix(BOM).decode(errors="ignore").lstrip()
 
     @property
-    def is_zip(self) -> bool:
-        """Whether the file begins like a zip archive."""
-        return self.content.startswith(b"PK\x03\x04")
+    def is_json(self) -> bool:
+        """Whether the text begins like JSON."""
+        return self.text.startswith(("{", "["))
 
     @cached_property
     def keys(self) -> frozenset[str]:
         """The keys of the object in the first line; of all objects, where it is not one complete line."""
-        if not self.text.startswith(("{", "[")):
+        if not self.is_json:
             return frozenset()
         try:
             first = json.loads(self.text.splitlines()[0])
@@ -52,24 +63,47 @@ class Head:
     @cached_property
     def inner(self) -> frozenset[str]:
         """The keys of all objects, at any depth: they identify a file whose outer keys are ids."""
-        return frozenset(KEY.findall(self.text)) if self.text.startswith(("{", "[")) else frozenset()
+        return frozenset(KEY.findall(self.text)) if self.is_json else frozenset()
+
+    @cached_property
+    def objects(self) -> tuple[dict[str, Any], ...]:
+        """The first objects of a JSON file: of its lines, of its list, or of the only list in its object."""
+        if not self.is_json:
+            return ()
+        objects = list(islice(_values_in(self.text), MOST_OBJECTS))
+        if len(objects) == 1 and isinstance(objects[0], dict):
+            objects = records_of(objects[0])[0][:MOST_OBJECTS]
+        return tuple(value for value in objects if isinstance(value, dict))
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The columns of the file as a table; of JSON, the paths of its first objects."""
+        if self.objects:
+            return frozenset(chain.from_iterable(map(flatten, self.objects)))
+        try:
+            return frozenset(open_table(self.source).columns) if self.source else frozenset()
+        except ImportProblem:
+            return frozenset()
 
     @cached_property
     def header(self) -> frozenset[str]:
-        """Column names of a table, in lower case; empty for JSON."""
-        lines = self.text.splitlines()
-        if not lines or lines[0].startswith(("{", "[")) or self.is_zip or "\0" in self.text:
-            return frozenset()
+        """The columns of the file as a table, in lower case."""
+        return frozenset(name.strip().lower() for name in self.paths)
+
+
+def _values_in(text: str) -> Iterator[Any]:
+    """Yield the complete JSON values at the beginning of a text: of lines, or of the elements of a list."""
+    decoder = json.JSONDecoder()
+    place = 1 if text.startswith("[") else 0
+    while match := BETWEEN.match(text, place):
         try:
-            names = next(csv.reader([lines[0]], delimiter=delimiter(lines[0])), [])
-        except csv.Error:
-            return frozenset()
-        return frozenset(name.strip().lower() for name in names) if len(names) > 1 else frozenset()
+            value, place = decoder.raw_decode(text, match.end())
+        except (ValueError, RecursionError):
+            return
+        yield value
 
 
-def delimiter(line: str) -> str:
-    """Return the column delimiter in the first line of a table: a comma, tab or semicolon."""
-    return max(",\t;", key=line.count)
+BETWEEN = re.compile(r"[\s,]*")
 
 
 # Records yielded by a format, and the entries of the table of formats.
@@ -129,7 +163,7 @@ class Format:
     Recoverable problems are reported to the source; others are raised. `looks_like` tests whether the
     beginning of a file fits this format. `roles` are the keys that a mapping of its columns may have: none
     where it takes no mapping, `ANY_ROLES` for those of any table. `settings` are a user's settings for a file
-    (`Setting`). A `packed` file is compressed, so its content is larger than the file. A `folder` format
+    (`Setting`). A `folder` format
     reads several files as one. Dialogues of an `exact` format have exactly the turns that the corpus has,
     even where a dialogue has none. `rated` are the speakers or roles whose turns are rated where the user
     names none; empty where it is all of them.
@@ -149,7 +183,6 @@ class Format:
     schemes: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
-    packed: bool = False
     exact: bool = False
     rated: tuple[str, ...] = ()
     own_questions: bool = False
@@ -204,29 +237,56 @@ def check(content_hash: str, sha256: str) -> None:
         )
 
 
-def guess(formats: Mapping[str, Format], content: bytes) -> str:
-    """Return the key of the first format that fits a file's first bytes; else `table`, for JSON `jsonl`."""
-    head = Head(content)
+def guess(formats: Mapping[str, Format], head: Head) -> str:
+    """Return the key of the first format that fits a file's beginning, else `table`.
+
+    A JSON document that is neither is refused, with its keys and the nearest format.
+    """
     for format in formats.values():
         if format.looks_like(head):
             return format.key
-    return "table" if head.header else "jsonl"
+    if head.is_json and not any("[]" in path for path in head.paths) and len(head.objects) < 2:
+        raise unknown_json(formats, head)
+    return "table"
 
 
-def read_start(path: str | Path) -> bytes:
-    """Read the first bytes of a file, or of a folder's first JSON file; empty where it cannot be read.
+def unknown_json(formats: Mapping[str, Format], head: Head) -> ImportProblem:
+    """Return the problem of a JSON file that no format knows: its top keys, and the nearest format."""
+    keys = sorted(head.objects[0] if head.objects else head.keys)
+    names = ", ".join(key[:40] for key in keys[:12]) + (", ..." if len(keys) > 12 else "")
+    words = {format.key: set(re.findall(r'"(\w+)"', format.hint)) for format in formats.values()}
+    nearest = max(words, key=lambda key: len(words[key] & head.inner))
+    reason = f"is JSON with the keys {names}, which no format has" if names else "is JSON without any object"
+    if words[nearest] & head.inner:
+        reason += f"; the nearest format is {nearest}: {formats[nearest].hint}"
+    return ImportProblem(reason)
 
-    A folder without any .json file is recognised by its first .jsonl file.
+
+def read_start(path: str | Path, name: str = "") -> Head:
+    """Read the beginning of a file, or of a folder's first JSON file, to detect its format.
+
+    A folder without any .json file, or with the lines of a corpus in ConvoKit's form, is recognised by its
+    first .jsonl file, one without either by its first Parquet or Arrow file, else by its first file. Raises
+    ImportProblem for a file that cannot be read; one with content of its own kind, such as a pickle or an
+    archive of several files, has its first bytes.
     """
-    place = Path(path)
+    place, files = Path(path), ()
+    if place.is_dir():
+        inside = sorted(file for file in place.rglob("*") if file.is_file())
+        files = tuple(file.name for file in inside)
+        order = {".json": 0, ".jsonl": 1, ".parquet": 2, ".arrow": 2}
+        lines = [file for file in inside if file.name == "utterances.jsonl"]
+        place = min(lines or inside, key=lambda file: (order.get(file.suffix, 3), file.name), default=place)
+    source = Source(place, name=name)
+    if place.is_dir():
+        return Head(b"")
     try:
-        if place.is_dir():
-            lines = min(place.glob("*.jsonl"), default=place / "none.json")
-            place = min(place.glob("*.json"), default=lines)
+        content = source.start()
+    except ImportProblem:
         with place.open("rb") as file:
-            return file.read(SIZE)
-    except OSError:
-        return b""
+            content = file.read(SIZE)
+    parts = source.parts if content.startswith(ZIP) else ()
+    return Head(content, source, files or parts)
 
 
 # Settings that a user declares about a file: one table, for page, command and API.
@@ -275,6 +335,8 @@ class Setting:
 
 
 FOLD_NAMES, MISSING, JUDGES, RATED = "fold_names", "missing", "judges", "rated"
+OF_TABLES = (SHEET, ENCODING)
+"""Settings of every format that reads tables."""
 COMMON = (FOLD_NAMES, RATED)
 """Settings of every format."""
 SETTINGS: dict[str, Setting] = {
@@ -306,6 +368,10 @@ SETTINGS: dict[str, Setting] = {
             "Speakers whose turns are rated",
             "By name or role, comma-separated; the others' turns become context. Empty: all.",
         ),
+        Setting(SHEET, "name", "Sheet", "Of an Excel workbook; else the first one with cells."),
+        Setting(
+            ENCODING, "name", "Encoding", "Of a text that is not UTF-8, such as cp1252; guessed if empty."
+        ),
         Setting("system", "name", "System", "Who made the predictions in the file, for MPCEval's files."),
         Setting(
             "given",
@@ -329,7 +395,12 @@ SETTINGS: dict[str, Setting] = {
             "Of a long dialogue: keeps (laughs) and the like in the text; else they are dropped.",
             ("yes",),
         ),
-        Setting("dialogue", "name", "Id of the dialogue", "Of a long one; else it is the file's name."),
+        Setting(
+            "dialogue",
+            "name",
+            "Id of the dialogue",
+            "Of a long dialogue or a transcript; else it is the file's name.",
+        ),
         Setting(
             "turns_from",
             "choice",

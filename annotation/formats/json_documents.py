@@ -1,4 +1,4 @@
-"""Dialogues as JSON documents: QMSum's and TCR's meetings, chats in OpenAI's form, and MPDD."""
+"""Dialogues as JSON documents: QMSum's and TCR's meetings, and MPDD."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from annotation.formats.corpus_format import Format, Head, SourceRecord, entries
+from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import (
     ID_LIMIT,
-    NAME_LIMIT,
     Fields,
     decode,
     decode_python,
@@ -223,114 +222,6 @@ TCR = Format(
     read=read_tcr,
     looks_like=_looks_like_of_tcr,
     folder=True,
-)
-
-
-# Chats in OpenAI's form: {"id", "messages": [{"role", "content"}], "metadata"}, one a line or all in a list.
-#
-# Roles are the participants. Assistant messages are by the model named in the metadata (`model`), and are
-# rated; messages of users and tools and system prompts are given. A system prompt at the start sets the scene
-# and is not a turn: it is kept as `system_prompt` in the metadata. A chat without an id is named by its
-# number in the file. Other fields are ignored, and listed.
-
-CHAT = frozenset({"id", "messages", "metadata"})
-MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"})
-CALLS = ("tool_calls", "function_call")
-SCENE = ("system", "developer")
-ROLES = (*SCENE, "user", "assistant", "tool", "function")
-UNNAMED = "assistant"
-
-
-def read_messages(source: Source) -> Iterator[SourceRecord]:
-    """Yield the chat of each line, or of each entry of a list."""
-    if source.begins_with(b"["):
-        chats = decode(source.document(source.path))
-        if not chats:
-            raise ImportProblem("holds no chat")
-        for number, raw in enumerate(chats, start=1):
-            with source.report_problems(path=f"chat {number}"):
-                yield SourceRecord(chat(raw, number, source))
-        return
-    numbered = ((line, (n, content)) for n, (line, content) in enumerate(source.objects(), start=1))
-    yield from entries(source, numbered, lambda entry: chat(decode(entry[1]), entry[0], source))
-
-
-def chat(raw: Any, number: int, source: Source) -> Dialogue:
-    """Parse a JSON object with messages into a dialogue, the chat of this number in the file."""
-    if isinstance(raw, list):
-        raise ImportProblem("must be an object, one chat a line, not a list of them")
-    fields = _fields(raw, "", CHAT, source)
-    messages = [_fields(part, path, MESSAGE, source) for path, part in fields.items("messages")]
-    scene, turns, roles = _scene(messages)
-    if not turns:
-        raise fields.problem("messages", "holds nothing that was said")
-    metadata = dict(fields.object("metadata"))
-    if scene:
-        metadata.setdefault("system_prompt", scene)
-    return Dialogue(
-        id=fields.id("id", "") or f"chat-{number}",
-        turns=turns,
-        participants=tuple(Participant(speaker, role=role) for speaker, role in roles.items()),
-        system=_system(fields),
-        metadata=metadata,
-    )
-
-
-def _fields(raw: Any, path: str, allowed: frozenset[str], source: Source) -> Fields:
-    """Return the fields of an object; unknown ones are ignored, and listed."""
-    if isinstance(raw, dict):
-        source.pass_over(f"messages[].{name}" if path else name for name in raw.keys() - allowed)
-        raw = {name: value for name, value in raw.items() if name in allowed}
-    return Fields(raw, path, allowed)
-
-
-def _scene(messages: list[Fields]) -> tuple[str, tuple[Turn, ...], dict[str, str]]:
-    """Split a chat into its initial system prompts, its turns and their speakers' roles."""
-    prompts: list[str] = []
-    turns: list[Turn] = []
-    roles: dict[str, str] = {}
-    for message in messages:
-        role = message.choice("role", ROLES, "")
-        text = _content(message)
-        if role in SCENE and not turns:
-            prompts.append(text)
-        else:
-            turns.append(Turn(message.id("name", role), text, given=role != "assistant"))
-            roles[turns[-1].speaker] = role
-    return "\n\n".join(prompts), tuple(turns), roles
-
-
-def _content(message: Fields) -> str:
-    """Return a message's text: plain, or in parts, with a placeholder for each part that is not text."""
-    content = message.raw.get("content")
-    if content is None and (message.has("refusal") or any(map(message.has, CALLS))):
-        return message.text("refusal", "[tool call]")
-    if not isinstance(content, list):
-        return message.text("content")
-    return "\n".join(_part(part, path) for path, part in message.items("content"))
-
-
-def _part(part: Any, path: str) -> str:
-    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
-        raise ImportProblem("must be an object with a type", field=path)
-    if part["type"] not in ("text", "input_text", "output_text"):
-        return f"[{part['type']}]"
-    return require(part.get("text"), str, f"{path}.text")
-
-
-def _system(fields: Fields) -> str:
-    model = fields.object("metadata").get("model", UNNAMED)
-    if not isinstance(model, str) or not 0 < len(model) <= NAME_LIMIT:
-        raise ImportProblem(f"must be a name of up to {NAME_LIMIT} characters", field="metadata.model")
-    return model
-
-
-MESSAGES = Format(
-    key="messages",
-    title="Chats as lists of messages",
-    hint='OpenAI style, one chat a line or a list: {"id", "messages": [{"role", "content"}], "metadata"}.',
-    read=read_messages,
-    looks_like=lambda head: head.text.startswith(("{", "[")) and "messages" in head.keys,
 )
 
 

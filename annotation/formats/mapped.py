@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats import ratings
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, Format, Head, SourceRecord
+from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, Head, SourceRecord
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
     RATER_KINDS,
@@ -53,10 +53,13 @@ def read_mapped(source: Source, mapping: Mapping[str, Any] | None = None) -> Ite
 
     `mapping` applies where the source has none of its own. Raises ImportProblem for `map`.
     """
-    yield from _read(source, open_table(source), source.mapping or mapping or {})
+    yield from read_rows(source, open_table(source), source.mapping or mapping or {})
 
 
-def _read(source: Source, table: TableFile, entries: Mapping[str, Any]) -> Iterator[SourceRecord]:
+def read_rows(
+    source: Source, table: TableFile, entries: Mapping[str, Any], *, is_contiguous: bool = False
+) -> Iterator[SourceRecord]:
+    """Yield the records of a table; in an `is_contiguous` one the rows of a dialogue follow one another."""
     if not entries:
         raise ImportProblem(
             "needs a mapping: say what its columns are, like --map dialogue=conv_id --map text=utterance",
@@ -66,13 +69,16 @@ def _read(source: Source, table: TableFile, entries: Mapping[str, Any]) -> Itera
     source.is_table = True
     read_columns = {column.name for column in column_mapping.columns}
     source.pass_over(name for name in table.columns if name not in read_columns)
-    source.notes += table.notes
     if column_mapping.has_dialogues:
-        yield from _dialogues(source, table, column_mapping)
-        return
-    for line, row in rating_rows(source, table, column_mapping):
-        with source.report_problems(line=line):
-            yield SourceRecord(ratings.rating(row, str(source.settings.get(ratings.TURNS_FROM, ""))), line)
+        yield from _dialogues(source, table, column_mapping, is_contiguous=is_contiguous)
+    else:
+        turns_from = str(source.settings.get(ratings.TURNS_FROM, ""))
+        for line, row in rating_rows(source, table, column_mapping):
+            with source.report_problems(line=line):
+                rating = ratings.rating(row, turns_from)
+                anchors = _anchors(column_mapping.scale(rating.label.question))
+                yield SourceRecord(replace(rating, label=replace(rating.label, anchors=anchors)), line)
+    source.notes += table.notes
 
 
 def mapped(
@@ -103,7 +109,7 @@ def mapped(
 
 def _read_form(source: Source, mapping: Mapping[str, Any], prepare: Records | None) -> Iterator[SourceRecord]:
     table = open_table(source) if prepare is None else table_of_records("json", partial(prepare, source))
-    yield from _read(source, table, source.mapping or _present(mapping, table.columns))
+    yield from read_rows(source, table, source.mapping or _present(mapping, table.columns))
 
 
 def table_of_records(medium: str, records: Callable[[], Iterator[tuple[int, dict[str, Any]]]]) -> TableFile:
@@ -152,6 +158,10 @@ class _Answers:
     mapping: ColumnMapping
     rater_of_file: str
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: list[tuple[Column, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.columns = [(column, self._explanation_of(column)) for column in self.mapping.answers]
 
     @classmethod
     def of(cls, source: Source, table: TableFile, mapping: ColumnMapping) -> _Answers:
@@ -165,23 +175,24 @@ class _Answers:
         row_rater, row_question, row_item = (
             _text(row, mapping.of(role)) for role in ("rater", "question", "item")
         )
-        for column in mapping.answers:
+        for column, explanation_column in self.columns:
             question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
             rater = column.rater or row_rater or self.rater_of_file
             kind = RATER_KINDS[column.role]
-            explanation = self._explanation(row, column)
+            explanation = _text(row, explanation_column)
             yield from self._expand(
                 column.item or row_item, rater, kind, question, row.get(column.name), explanation
             )
 
-    def _explanation(self, row: Row, column: Column) -> str:
+    def _explanation_of(self, column: Column) -> str:
+        """Return the column that explains the answers of another one, empty where there is none."""
         for other in self.mapping.all_of("explanation"):
             if (other.question, other.rater, other.item) in (
                 (column.question, column.rater, column.item),
                 ("", column.rater, ""),
                 ("", "", ""),
             ):
-                return _text(row, other.name)
+                return other.name
         return ""
 
     def _expand(
@@ -365,19 +376,25 @@ def _as_text(value: float | str) -> str:
 # Dialogues with their labels.
 
 
-def _dialogues(source: Source, table: TableFile, mapping: ColumnMapping) -> Iterator[SourceRecord]:
+def _dialogues(
+    source: Source, table: TableFile, mapping: ColumnMapping, *, is_contiguous: bool = False
+) -> Iterator[SourceRecord]:
     rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping))
     repeats = Repeats(mapping.of("rater"), bool(mapping.answers or mapping.of("value")))
-    for key, group in _grouped(source, table, rows):
+    is_contiguous = is_contiguous or rows.is_contiguous(table)
+    if not is_contiguous:
+        source.notes.append("The rows of a dialogue stand apart: they are joined in the order of the file.")
+    for key, group in _grouped(source, table, rows, is_contiguous):
         entry = dialogue_of_rows(source, key, rows.repeated(group), repeats)
         if entry is not None:
             yield entry
     source.notes += repeats.notes()
 
 
-def _grouped(source: Source, table: TableFile, rows: _TurnRows) -> Iterator[tuple[str, list[TurnRow]]]:
+def _grouped(
+    source: Source, table: TableFile, rows: _TurnRows, is_contiguous: bool
+) -> Iterator[tuple[str, list[TurnRow]]]:
     """Yield the rows of each dialogue; a table whose dialogues are in several pieces is held in memory."""
-    is_contiguous = rows.is_contiguous(table)
     groups: dict[str, list[TurnRow]] = {}
     characters = 0
     for line, row in table.rows():
@@ -402,6 +419,10 @@ class _TurnRows:
     mapping: ColumnMapping
     answers: _Answers
     numbers: dict[bytes, int] = field(default_factory=dict)
+    shared: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.shared = [(role, self.mapping.of(role)) for role in COLUMNS if self.mapping.of(role)]
 
     def is_contiguous(self, table: TableFile) -> bool:
         """Whether the rows of each dialogue follow one another; also where each row is a dialogue."""
@@ -442,8 +463,9 @@ class _TurnRows:
     def of(self, line: int, row: Row) -> Iterator[TurnRow]:
         """Yield the turns of a row, the answers with the turn or continuation that they are about."""
         mapping = self.mapping
-        shared = {role: _text(row, mapping.of(role)) for role in COLUMNS if mapping.of(role)}
+        shared = {role: _text(row, column) for role, column in self.shared}
         turns = list(self._turns(row, shared))
+        turns += self._responses(row, shared, len(turns))
         if not turns:
             raise ImportProblem("is empty", field=self._text_columns())
         rater, turn_number = _text(row, mapping.of("rater")), _text(row, mapping.of("turn"))
@@ -472,12 +494,13 @@ class _TurnRows:
                 text = unguarded(cell) if cell else ""
                 speaker = shared.get("speaker", UNNAMED if not mapping.of("speaker") else "")
                 yield {**shared, "speaker": speaker, "text": text}
-        history = 0
         for part in mapping.all_of("utterance"):
             for text in _texts(row.get(part.name)):
-                history += 1
                 yield {**shared, "speaker": part.speaker, "text": text}
-        for part in mapping.all_of("response"):
+
+    def _responses(self, row: Row, shared: dict[str, str], history: int) -> Iterator[dict[str, str]]:
+        """Yield the cells of each response in a row, to the turns before it."""
+        for part in self.mapping.all_of("response"):
             for text in _texts(row.get(part.name)):
                 system = part.system or shared.get("system") or ASSISTANT
                 yield {
@@ -504,6 +527,8 @@ class _TurnRows:
         """Return the answers of a row by the index of the turn beside which they stand."""
         about: dict[int, list[RowAnswer]] = {}
         columns = self.mapping
+        if not (columns.of("value") or self.answers.columns):
+            return about
         is_row_of_turn = bool(columns.of("text")) and len(turns) == 1
         responses = {cells["continuation"]: i for i, cells in enumerate(turns) if cells.get("continuation")}
         is_exchange = bool(columns.all_of("utterance", "response"))
@@ -563,7 +588,14 @@ def _label(answer: _Answer) -> LabelRecord:
         level=answer.scale.level,
         values=tuple(json.loads(scale_values or "[]")),
         group=answer.group,
+        anchors=_anchors(answer.scale),
     )
+
+
+def _anchors(scale: Scale) -> tuple[tuple[float, str], ...]:
+    """Return the wordings of a scale's numbers."""
+    numbers = ((number(value), wording) for value, wording in scale.anchors.items())
+    return tuple((value, wording) for value, wording in numbers if value is not None)
 
 
 def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
@@ -641,7 +673,7 @@ def read_turn_table(source: Source) -> Iterator[SourceRecord]:
             raise ImportProblem(
                 f"has no column {name!r}: the first line names the columns", line=1, field=name
             )
-    yield from _read(source, table, entries)
+    yield from read_rows(source, table, entries, is_contiguous=True)
 
 
 TURN_TABLE = Format(
@@ -650,6 +682,7 @@ TURN_TABLE = Format(
     hint="One row a turn: dialogue, speaker, text; continuation, system, at, given where they apply.",
     read=read_turn_table,
     looks_like=lambda head: set(NEEDED) <= head.header,
+    settings=OF_TABLES,
 )
 TABLE = Format(
     key="table",
@@ -659,5 +692,5 @@ TABLE = Format(
     looks_like=lambda head: False,
     roles=ANY_ROLES,
     own_questions=True,
-    settings=(ratings.TURNS_FROM, MISSING, JUDGES),
+    settings=(ratings.TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
 )

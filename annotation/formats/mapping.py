@@ -161,13 +161,21 @@ class Mapping:
 
     columns: tuple[Column, ...] = ()
     scales: Dictionary[str, Scale] = field(default_factory=lambda: MappingProxyType({}))
+    _by_role: dict[str, list[Column]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            self._by_role.setdefault(column.role, []).append(column)
 
     def of(self, role: str) -> str:
         """Return the column of a role that only one column has, empty where none has it."""
-        return next((column.name for column in self.columns if column.role == role), "")
+        columns = self._by_role.get(role)
+        return columns[0].name if columns else ""
 
     def all_of(self, *roles: str) -> tuple[Column, ...]:
         """Return the columns of these roles, in the order of the file."""
+        if self._by_role.keys().isdisjoint(roles):
+            return ()
         return tuple(column for column in self.columns if column.role in roles)
 
     @property

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.formats.corpus_format import JUDGES, MISSING, Format, Rating, SourceRecord, entries
+from annotation.formats.corpus_format import JUDGES, MISSING, OF_TABLES, Format, Rating, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
 from annotation.formats.jsonl import order
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.tables import Row, csv_cells, header_of, row_of
+from annotation.formats.table_reader import Row as TableRow
+from annotation.formats.table_reader import open_table, own_columns, text_of
 from annotation.formats.turn_rows import truth, whole_number
 from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind
@@ -28,6 +29,8 @@ from annotation.text.table_cells import kind_of_rater, looks_like_nothing, numbe
 # missing, explanation, evidence (JSON), occasion, scheme, and for questions that are new level, values
 # and group. An empty value is a missing answer. Columns of other names are ignored, and listed. A file with
 # other names for its columns is read as a `table`, with a mapping.
+
+Row = dict[str, str]
 
 QUESTION = "overall"
 TURNS_FROM = "turns_from"
@@ -65,23 +68,19 @@ COLUMNS = (
 
 def read_ratings_csv(source: Source) -> Iterator[SourceRecord]:
     """Yield one rating for each row, with the line on which the row begins."""
-    rows = csv_cells(source)
-    header = _header(source, next(rows)[1])
+    table = open_table(source)
+    columns = own_columns(source, table, COLUMNS, ("rater", "value"))
+    if "item" not in columns and "dialogue" not in columns:
+        raise ImportProblem("has no column 'item', and none named 'dialogue'", line=1, field="item")
     turns_from = source.settings.get(TURNS_FROM, "")
 
-    def read_row(values: list[str]) -> Rating:
-        row = {name: unguarded(value) for name, value in row_of(header, values).items()}
+    def read_row(cells: TableRow) -> Rating:
+        row = {name: unguarded(text_of(cells.get(column))) for name, column in columns.items()}
         row |= {name: row[name].strip() for name in NAMES if name in row}
         return rating(row, str(turns_from))
 
-    yield from entries(source, rows, read_row)
-
-
-def _header(source: Source, names: list[str]) -> list[str]:
-    header = header_of(source, names, COLUMNS, ("rater", "value"))
-    if "item" not in header and "dialogue" not in header:
-        raise ImportProblem("has no column 'item', and none named 'dialogue'", line=1, field="item")
-    return header
+    yield from entries(source, table.rows(), read_row)
+    source.notes += table.notes
 
 
 def rating(row: Row, turns_from: str = "") -> Rating:
@@ -219,11 +218,11 @@ def _values(row: Row) -> tuple[float | str, ...]:
 
 RATINGS_CSV = Format(
     key="ratings-csv",
-    title="Ratings for a corpus, as CSV",
+    title="Ratings for a corpus, as a table",
     hint="Columns item, rater, value; question, sample, kind, scheme and more where they apply.",
     read=read_ratings_csv,
     looks_like=lambda head: {"rater", "value"} <= head.header and bool(head.header & {"item", "dialogue"}),
-    settings=(TURNS_FROM, MISSING, JUDGES),
+    settings=(TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
     labels_only=True,
 )
 

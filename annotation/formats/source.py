@@ -110,7 +110,9 @@ CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
 """Maximum number of unread columns or fields listed."""
-PARTS = (".json", ".jsonl")
+KINDS_OF_PARTS = ((".parquet", ".arrow"), (".json", ".jsonl"), (".txt", ".vtt", ".srt", ".ann"))
+"""Extensions of the files that are read in a folder: those of the first kind that it has."""
+PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
 """Extensions of the files that are read in a folder."""
 BOM = b"\xef\xbb\xbf"
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -136,6 +138,8 @@ BINARY_TABLES = {
     b"\xff\xff\xff\xff": "an Arrow file",
 }
 """First bytes of tables that are not text."""
+PACKED = (GZIP, ZIP, *BINARY_TABLES)
+"""First bytes of files whose content is larger than the file."""
 OFFICE = {
     "xl/": "an Excel workbook",
     "word/": "a Word document: save it as plain text",
@@ -162,11 +166,12 @@ PICKLE = re.compile(
 class Source:
     """A path being read. `done` of `total` bytes were read so far.
 
-    `name` is its owner's name for it, where the path is that of a stored upload; `columns` are a table's own
-    column names, by Concord's, and `settings` its user's declarations. With `faults`, reading goes on after a
+    `name` is its owner's name for it, where the path is that of a stored upload; `mapping` are the
+    roles of a table's columns, and `settings` its user's declarations. With `faults`, reading goes on after a
     reported problem; without, the first one is raised. `notes` are the reader's remarks on the file;
     `passed_over` are its columns or fields that are not read; `left_out` are the lines that the import leaves
-    out, with the reasons, by the name of their file in a folder ('' for a single file).
+    out, with the reasons, by the name of their file in a folder ('' for a single file). A preview reads the
+    `first_rows` alone, and `is_cut` where there are more.
     """
 
     def __init__(
@@ -179,6 +184,7 @@ class Source:
         mapping: Mapping[str, Any] | None = None,
         settings: Mapping[str, str | int] | None = None,
         faults: Faults | None = None,
+        first_rows: int | None = None,
     ) -> None:
         self.path = Path(path)
         self.name = name or self.path.name
@@ -187,6 +193,8 @@ class Source:
         self.mapping = dict(mapping or {})
         self.settings = dict(settings or {})
         self.faults = faults
+        self.first_rows = first_rows
+        self.is_cut = False
         self.notes: list[str] = []
         self.passed_over: dict[str, None] = {}
         self.left_out: dict[str, dict[int, str]] = {}
@@ -232,12 +240,15 @@ class Source:
         return [*self.notes, f"{kind} passed over: {listing}{rest}."]
 
     def files(self) -> list[Path]:
-        """Return the file itself, or a folder's .json and .jsonl files, ordered by name."""
+        """Return the file itself, or the files of one kind in a folder and those in it (`KINDS_OF_PARTS`)."""
         if self.path.is_dir():
-            files = sorted(file for file in self.path.iterdir() if file.suffix in PARTS and file.is_file())
-            if not files:
-                raise ImportProblem("the folder holds no .json file", file=str(self.path))
-            return files
+            inside = sorted(file for file in self.path.rglob("*") if file.is_file())
+            for kind in KINDS_OF_PARTS:
+                if files := [file for file in inside if file.suffix.lower() in kind]:
+                    return files
+            raise ImportProblem(
+                f"the folder holds no .json file, and none of {', '.join(PARTS)}", file=str(self.path)
+            )
         if not self.path.exists():
             raise ImportProblem("there is no such file", file=str(self.path))
         if not self.path.is_file():
@@ -246,15 +257,21 @@ class Source:
 
     def called(self, file: Path) -> str:
         """Return a file's name: in a folder its own, else its owner's name for it."""
-        return file.name if self.path.is_dir() else self.name
+        return self.name_in_folder(file) or self.name
 
     def name_in_folder(self, file: Path) -> str:
         """Return a folder's file name for a problem's place, empty for a single file."""
-        return file.name if self.path.is_dir() else ""
+        return self._place(file) if self.path.is_dir() else ""
+
+    def _place(self, file: Path) -> str:
+        """Return a file's path in the folder; a name alone is one already."""
+        return file.relative_to(self.path).as_posix() if file.is_relative_to(self.path) else file.name
 
     def files_by_name(self, alone: str) -> dict[str, Path]:
         """Return a folder's files by name; a file by itself is `alone`."""
-        return {file.name: file for file in self.files()} if self.path.is_dir() else {alone: self.path}
+        return (
+            {self._place(file): file for file in self.files()} if self.path.is_dir() else {alone: self.path}
+        )
 
     def content_hash(self) -> str:
         """Return the SHA-256 of the content: of a file's bytes, of a folder's names and their hashes."""
@@ -262,7 +279,7 @@ class Source:
             return _hash(self.path)
         total = hashlib.sha256()
         for file in self.files():
-            total.update(f"{file.name}\0{_hash(file)}\n".encode())
+            total.update(f"{self._place(file)}\0{_hash(file)}\n".encode())
         return total.hexdigest()
 
     def lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:
@@ -278,6 +295,11 @@ class Source:
     def begins_with(self, mark: bytes) -> bool:
         """Whether the file begins with a mark, after a byte order mark and space."""
         return self.start().lstrip().startswith(mark)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file, unpacked, is no workbook and no other table of bytes."""
+        return not self.is_workbook and not self.binary_start().startswith(tuple(BINARY_TABLES))
 
     def start(self) -> bytes:
         """Return the first bytes of the file's text, unpacked."""
@@ -363,6 +385,9 @@ class Source:
         number = 0
         with self.open(path, encoding) as file:
             while line := file.readline(self.max_line + 1):
+                if number == self.first_rows:
+                    self.is_cut = True
+                    break
                 number += 1
                 self.done += len(line)
                 if len(line) > self.max_line:

@@ -7,9 +7,10 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -77,7 +78,20 @@ def open_table(source: Source) -> TableFile:
     if len(table.columns) > MAX_COLUMNS:
         raise ImportProblem(f"has {len(table.columns):,} columns; at most {MAX_COLUMNS:,} are read")
     table.left_out = source.left_out.setdefault("", {})
+    if source.first_rows is not None:
+        table.read_rows = partial(_first_rows, source, table.read_rows, source.first_rows)
     return table
+
+
+def _first_rows(
+    source: Source, read_rows: Callable[[], Iterator[tuple[int, Row]]], most: int
+) -> Iterator[tuple[int, Row]]:
+    """Yield the first rows of a table that is previewed."""
+    for number, row in enumerate(read_rows()):
+        if number == most:
+            source.is_cut = True
+            return
+        yield row
 
 
 def _open(source: Source) -> TableFile:
@@ -96,6 +110,34 @@ def _open(source: Source) -> TableFile:
     if text.startswith(b"{"):
         return _json_lines(source) if _is_json_lines(source) else _json_document(source)
     return _csv(source)
+
+
+def own_columns(
+    source: Source, table: TableFile, names: Collection[str], needed: Iterable[str]
+) -> dict[str, str]:
+    """Return the columns of a table by the names that a format has for them; the others are passed over.
+
+    Refuses missing columns, and two with the same name but for case.
+    """
+    columns: dict[str, str] = {}
+    for column in table.columns:
+        name = column.removesuffix("[]").strip().lower()
+        if name in names and columns.setdefault(name, column) != column:
+            raise ImportProblem("is there twice", line=1, field=name)
+    for name in needed:
+        if name not in columns:
+            reason = f"has no column {name!r}: the first line names the columns"
+            raise ImportProblem(reason, line=1, field=name)
+    source.is_table = True
+    source.pass_over(column for column in table.columns if column not in columns.values())
+    return columns
+
+
+def text_of(cell: Cell) -> str:
+    """Return a cell's text, empty for nothing; a list as JSON."""
+    if isinstance(cell, list):
+        return json.dumps(cell, ensure_ascii=False)
+    return cell or ""
 
 
 # Headers: which columns have a name, for CSV and Excel.
@@ -464,27 +506,33 @@ def _json_list(source: Source) -> TableFile:
 
 
 def _json_document(source: Source) -> TableFile:
-    document = decode_python(source.document(source.path))
-    records, key = records_of(document)
+    records, note = records_of(require(decode_python(source.document(source.path)), dict))
     table = table_of_objects(source, records)
-    if key:
-        table.notes.append(f"The rows are the objects of `{key}`.")
+    table.notes += [note] if note else []
     return table
 
 
 def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
-    """Return the objects of a document and their key: the only list of objects in it, else the document."""
-    lists = {
-        key: value
-        for key, value in document.items()
-        if isinstance(value, list) and value and all(isinstance(part, dict) for part in value)
-    }
-    if len(lists) != 1:
-        return [document], ""
-    ((key, records),) = lists.items()
-    if key.lower() in TURN_LISTS and not any(map(_has_objects, records)):
-        return [document], ""
-    return records, key
+    """Return the objects of a document, and how they were found: '' where the document itself is the object.
+
+    They are the only list of objects in it, unless that is one of turns; or its values, where all are alike.
+    """
+    lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
+    if len(lists) == 1:
+        ((key, records),) = lists.items()
+        if key.lower() not in TURN_LISTS or any(map(_has_objects, records)):
+            return records, f"The rows are the objects of `{key}`."
+    values = list(document.values())
+    if len(values) > 1 and all(isinstance(value, dict) and value for value in values):
+        shared = set(values[0]).intersection(*values[1:50])
+        if 2 * len(shared) >= len(values[0]):
+            records = [{"key": key} | value for key, value in document.items()]
+            return records, "The rows are the objects of the document, with their keys as `key`."
+    return [document], ""
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(part, dict) for part in value)
 
 
 def _has_objects(record: dict[str, Any]) -> bool:
@@ -566,4 +614,6 @@ def as_text(value: Any) -> str | None:
             return value.decode()
         except UnicodeDecodeError:
             return None
-    return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)

@@ -107,7 +107,7 @@ class JudgeOpening(models.Model):
 
 
 class Upload(models.Model):
-    """One file sent through a page or the API, and the outcome of its import.
+    """One file sent through a page or the API, and the outcome of its import, if that was started.
 
     `format` was `guessed` where none was named; `mapping` are the roles of a table's columns, and
     `file_settings` declarations missing in the file itself. `corpus_name` is the new corpus, or the existing
@@ -147,12 +147,12 @@ class Upload(models.Model):
 
     @property
     def state(self) -> str:
-        """Return `done`, `refused`, or the state of its job (`lost` where it never got one)."""
+        """Return `done`, `refused`, or the state of its job (`waiting` where its import was not started)."""
         if self.result is not None:
             return "done"
         if self.problems is not None:
             return "refused"
-        return self.job.state if self.job else "lost"
+        return self.job.state if self.job else "waiting"
 
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50

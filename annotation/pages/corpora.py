@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote_plus
 
-from django import forms
-from django.conf import settings
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access, hooks
@@ -25,18 +20,12 @@ from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
 from annotation.corpora.families import LONGEST as FAMILY_LIMIT
 from annotation.corpora.families import set_families
-from annotation.corpora.import_file import NAME
-from annotation.corpora.import_names import OWN
 from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
-from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import SETTINGS, Setting
-from annotation.formats.mapping import entries_of_yaml, yaml_of_entries
-from annotation.formats.source import MOST, ImportProblem
+from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.models.corpora import Corpus, Upload
 from annotation.records import SELF
-from annotation.schemes import SCHEMES
 from annotation.text.context import Names
 from annotation.text.display import language_tag
 from annotation.work import labels
@@ -45,228 +34,9 @@ from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only, user_of
 from jobs import job_actions as jobs
-from jobs.errors import JobError
 from jobs.models import Job
 
-# Upload of a file, and progress of its import.
-
-# The form of an import: file, format, and new or existing corpus.
-
-# A form field for one file, or for the files of a data set.
-
-
-class SeveralFiles(forms.FileInput):
-    """A file input that accepts several files."""
-
-    allow_multiple_selected = True
-
-
-class FilesField(forms.FileField):
-    """A field that cleans to a list of at least one file."""
-
-    widget = SeveralFiles
-
-    def clean(self, data: Any, initial: Any = None) -> Any:
-        """Return the uploaded files; each must be present and not empty."""
-        clean = super().clean
-        sent = data if isinstance(data, list) else [data]
-        return [clean(file, initial) for file in sent or [None]]
-
-
-def _schemes() -> list[tuple[str, str]]:
-    built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
-    return [("", "Found by the questions' names"), *built_in, (OWN, "Questions of the corpus's own")]
-
-
-def _field(setting: Setting) -> forms.Field:
-    """Return the form field of a file setting."""
-    options: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
-    if setting.kind == "choice":
-        none = "no" if len(setting.choices) == 1 else "neither"
-        words = setting.words or (none, *setting.choices)
-        choices = list(zip(("", *setting.choices), words, strict=True))
-        return forms.ChoiceField(choices=choices, **options)
-    return forms.CharField(max_length=setting.limit, **options)
-
-
-class ImportForm(forms.Form):
-    """A file to import, and its target: either the name of a new corpus or an existing corpus."""
-
-    file = FilesField(help_text="A data set of several files: choose all of them together.")
-    format = forms.ChoiceField(
-        choices=lambda: [
-            ("", "Found from the file's content"),
-            *((key, format.title) for key, format in FORMATS.items()),
-        ],
-        required=False,
-    )
-    mapping = forms.CharField(
-        required=False,
-        label="Mapping",
-        widget=forms.Textarea,
-        help_text="Roles of a table's columns, a line each, such as dialogue: conv_id.",
-    )
-    name = forms.RegexField(
-        NAME,
-        required=False,
-        max_length=Corpus.name.field.max_length,
-        label="Name of the new corpus",
-        help_text="Leave it empty to add to an existing corpus.",
-        error_messages={"invalid": "1 to 100 characters, no slash."},
-    )
-    into = forms.ModelChoiceField(
-        Corpus.objects.none(),
-        required=False,
-        to_field_name="name",
-        label="Or add to",
-        empty_label="no existing corpus",
-    )
-    scheme = forms.ChoiceField(
-        choices=_schemes, required=False, label="Labels answer", help_text="Only for files with labels."
-    )
-    source = forms.CharField(required=False, max_length=2000, label="Source", help_text="Where it is from.")
-    licence = forms.CharField(required=False, max_length=Corpus.licence.field.max_length, label="Licence")
-    sha256 = forms.CharField(
-        required=False,
-        max_length=Upload.sha256.field.max_length,
-        label="SHA-256",
-        help_text="From an export's manifest: a file that was cut off or changed is refused.",
-    )
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        into = self.fields["into"]
-        assert isinstance(into, forms.ModelChoiceField)
-        into.queryset = Corpus.objects.order_by("name")
-        for setting in SETTINGS.values():
-            self.fields[setting.key] = _field(setting)
-
-    def file_settings(self) -> list[forms.BoundField]:
-        """Return the fields of the file settings."""
-        return [self[key] for key in SETTINGS]
-
-    def has_more(self) -> bool:
-        """Whether a field in the folded part was filled in, or is invalid."""
-        names = ("mapping", "scheme", "source", "licence", "sha256", *SETTINGS)
-        return any(self[name].errors for name in names) or any(
-            self[name].value() for name in ("mapping", *SETTINGS)
-        )
-
-    def clean(self) -> dict[str, Any]:
-        """Check that exactly one corpus is named, and that the file is not too large."""
-        cleaned = super().clean() or {}
-        if bool(cleaned.get("name")) == bool(cleaned.get("into")) and "name" not in self.errors:
-            self.add_error("name", "Name a new corpus, or choose an existing one: one of the two.")
-        files = cleaned.get("file")
-        if files and uploads.size(files) > settings.UPLOAD_LIMIT_BYTES:
-            self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
-        elif files and len(files) == 1 and cleaned.get("sha256"):
-            self._check_content(files[0], cleaned["sha256"])
-        if files and not self.errors:
-            try:
-                mapping = entries_of_yaml(cleaned["mapping"].encode())
-                self.options = uploads.read_options(files, cleaned | {"mapping": mapping})
-            except ImportProblem as problem:
-                self.add_error({"map": "mapping"}.get(problem.field, problem.field), problem.reason)
-        return cleaned
-
-    def _check_content(self, file: UploadedFile[Any], sha256: str) -> None:
-        """Refuse a file that differs from the one in its manifest."""
-        digest = hashlib.sha256()
-        for chunk in file.chunks():
-            digest.update(chunk)
-        try:
-            corpus_format.check(digest.hexdigest(), sha256)
-        except ImportProblem as problem:
-            self.add_error("sha256", f"The file {problem.reason}.")
-
-    @staticmethod
-    def as_sent(upload: Upload) -> dict[str, Any]:
-        """Return the form's values at an upload, without the file."""
-        return {
-            "format": "" if upload.guessed else upload.format,
-            "mapping": yaml_of_entries(upload.mapping) if upload.mapping else "",
-            "into" if upload.into else "name": upload.corpus_name,
-            "scheme": upload.scheme,
-            "source": upload.source,
-            "licence": upload.licence,
-            **upload.file_settings,
-        }
-
-
 ROOM = {"active_room": "corpora"}
-
-
-@csrf_exempt
-@researcher_only
-def import_corpus(request: HttpRequest) -> HttpResponse:
-    """Researchers: show the import form, and receive the file.
-
-    The size is checked before any of the body is read, so before the form's token, which is in the body.
-    """
-    if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
-        form = ImportForm()
-        form.errors["file"] = form.error_class([f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB."])
-        return _form(request, form, status=413)
-    return _import(request)
-
-
-@csrf_protect
-def _import(request: HttpRequest) -> HttpResponse:
-    if request.method != "POST":
-        return _form(request, ImportForm(initial=_initial(request)))
-    form = ImportForm(request.POST, request.FILES)
-    if not form.is_valid():
-        return _form(request, form, status=422)
-    upload_row = uploads.receive(by=user_of(request), files=form.cleaned_data["file"], **form.options)
-    return redirect("upload", upload_row.pk)
-
-
-def _initial(request: HttpRequest) -> dict[str, Any]:
-    """Return the form's initial values: those of the upload `like`, or the corpus `into`."""
-    if (like := row_id(request.GET.get("like", ""))) is not None:
-        return ImportForm.as_sent(access.upload(user_of(request), like))
-    return {"into": request.GET.get("into", "")}
-
-
-def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResponse:
-    context = {"form": form, "formats": FORMATS.values(), "limit": settings.UPLOAD_LIMIT_BYTES, **ROOM}
-    return render(request, "corpora/import.html", context, status=status)
-
-
-@require_GET
-@researcher_only
-def upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: show the progress of an own import."""
-    upload_row = access.upload(user_of(request), pk)
-    context: dict[str, Any] = {
-        "upload": upload_row,
-        "job": upload_row.job,
-        "repeatable": uploads.can_be_repeated(upload_row),
-    }
-    template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
-    context |= {"format": FORMATS.get(upload_row.format), "most": MOST}
-    return render(request, template, context | ROOM)
-
-
-@require_POST
-@researcher_only
-def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: cancel an own import."""
-    uploads.cancel(upload=access.upload(user_of(request), pk), by=user_of(request))
-    return redirect("upload", pk)
-
-
-@require_POST
-@researcher_only
-def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: repeat an own import that was cancelled or failed."""
-    try:
-        uploads.repeat(upload=access.upload(user_of(request), pk), by=user_of(request))
-    except JobError as error:
-        messages.error(request, f"Not imported again: {error}.")
-    return redirect("upload", pk)
-
 
 # The page of one dialogue: transcript, continuations, answers.
 
@@ -439,7 +209,8 @@ def corpora(request: HttpRequest) -> HttpResponse:
     """Researchers: list all corpora, and own imports that have not ended."""
     page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
     counted = queries.counts(list(page))
-    under_way = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
+    own = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
+    under_way = own | uploads.waiting_uploads().filter(by=user_of(request))
     rows = [(corpus, counted[corpus.pk]) for corpus in page]
     return render(request, "corpora/list.html", {"page": page, "rows": rows, "under_way": under_way, **ROOM})
 

@@ -281,6 +281,11 @@ def _add_more(parser: ArgumentParser) -> None:
 
 
 def _add_output(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="print every figure, and compare all pairs of raters, also of a crowd",
+    )
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print JSON for programs")
     output.add_argument("--html", action="store_true", help="print one self-contained page with charts")

@@ -17,7 +17,6 @@ from calibration.ratings.scope import Census, Scope, items_of
 from calibration.statistics import Record
 from jobs.fake_models import CONDITION_KEYS, MODEL_PREFIX
 from jobs.models.run import Call
-from judges.runs.estimates import by_rater, doubtful_values
 
 # Calls of judges and metrics in a scope, and failures among them.
 
@@ -145,6 +144,8 @@ def calls(
 
     `clusters` are those of the part that is read; None means all.
     """
+    from judges.runs.estimates import by_rater  # loads the providers' clients, which take longer than `agree`
+
     within = calls_of(scope, judges, clusters)
     counted, kinds = Counter(within.values_list("run__rater", "state")), by_rater(within)
     modes = _modes(within)
@@ -212,6 +213,8 @@ def doubtful(
 
     `clusters` are those of the part that is read; None means all.
     """
+    from judges.runs.estimates import doubtful_values
+
     rows = doubtful_values(calls_of(scope, metrics, clusters))
     return tuple(
         Calls(metrics[rater], row.calls, 0, row.flagged, row.example) for rater, row in sorted(rows.items())

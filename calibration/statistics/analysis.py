@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -126,6 +127,8 @@ KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, PANEL: 3, "": 3, "metric": 4, "co
 """A panel consists of judges: it is compared with people and keys like a judge, but not with judges."""
 MANY_PAIRS = 300
 """Number of rater pairs from which the raters count as a crowd: then only some pairs are compared."""
+FEW_OF_A_KIND = 10
+"""Most raters of a kind whose pairs are compared one by one where not all pairs are requested."""
 LEAST_SHARED = 10
 """Fewest shared items of a compared pair in a crowd."""
 MOST_PAIRS = 1_000
@@ -184,14 +187,18 @@ def analyse(
     against: str | None = None,
     plan: Plan | None = None,
     epsilon: float = 0.15,
+    few_pairs: bool = False,
 ) -> Analysis:
     """Compute every applicable statistic, or only those named, all on the same resamples.
 
-    ``against`` limits pairs to those with this rater, who comes first as the reference. Raises KeyError for a
-    statistic or rater that does not exist.
+    ``against`` limits pairs to those with this rater, who comes first as the reference. ``few_pairs`` leaves
+    out the pairs of a kind of rater with more than `FEW_OF_A_KIND` members, and the means over them. Raises
+    KeyError for a statistic or rater that does not exist.
     """
     plan = plan or Plan()
-    run = _Run(ratings, question, _select_statistics(statistics), plan, resampling_of(ratings, plan))
+    run = _Run(
+        ratings, question, _select_statistics(statistics), plan, resampling_of(ratings, plan), few_pairs
+    )
     if against is not None:
         ratings.column(against)
     if against is not None:
@@ -220,6 +227,7 @@ class _Run:
     statistics: tuple[Statistic, ...]
     plan: Plan
     resampling: Resampling
+    few_pairs: bool = False
 
     def __post_init__(self) -> None:
         self.on_scale = self.ratings.as_answered().on_scale
@@ -267,6 +275,8 @@ class _Run:
         if against is not None:
             first = ratings.column(against)
             pairs = [(first, j) for j in columns if j != first]
+        elif self.few_pairs:
+            pairs = self._of_small_kinds(pairs)
         if len(pairs) > MANY_PAIRS:
             pairs = self._of_crowd(pairs)
         panel = tuple(j for j, on in enumerate(self.on_scale) if on) if against is None else ()
@@ -283,6 +293,24 @@ class _Run:
         """A panel is compared with people and keys; agreement with its own members means nothing."""
         kinds = {self.ratings.kinds[j] for j in pair}
         return PANEL not in kinds or bool(kinds & {PEOPLE, "key", ""})
+
+    def _of_small_kinds(self, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the pairs whose raters are both of a kind with few members, and record how many are left."""
+        kinds = self.ratings.kinds
+        members = Counter(kinds)
+        large = {kind for kind, count in members.items() if count > FEW_OF_A_KIND}
+        only_person = self.ratings.of_kind(PEOPLE) if members[PEOPLE] == 1 else ()
+        compared = [
+            pair
+            for pair in pairs
+            if large.isdisjoint(kinds[j] for j in pair) or not set(pair).isdisjoint(only_person)
+        ]
+        if len(compared) < len(pairs):
+            self.left_out = (
+                f"{len(compared):,} of {len(pairs):,} pairs of raters are compared one by one: pairs of more "
+                f"than {FEW_OF_A_KIND} raters of a kind are left out"
+            )
+        return compared
 
     def _of_crowd(self, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the pairs to compare, in order, and record those left out."""
@@ -442,8 +470,16 @@ class _Run:
         beside = self._members([(p, judge) for p in people], cut) if judge is not None else []
         columns = people if judge is None else (judge, *people)
         names = tuple(self.ratings.raters[j] for j in columns)
-        results = gap_results(comparison, among, beside)
+        results = gap_results(comparison, among, beside, self._of_pooled(comparison))
         return [Entry(self._read(r, names), names, self.question) for r in results]
+
+    def _of_pooled(self, comparison: Comparison) -> set[str]:
+        """Return the statistics of pairs that apply to these raters together, where pairs are left out."""
+        if not self.few_pairs:
+            return set()
+        first, second = (*comparison.people, *(() if comparison.judge is None else (comparison.judge,)))[-2:]
+        sample = Sample(comparison.cut, (first, second), self.resampling)
+        return {s.key for s in self.statistics if s.raters == "pair" and s.applies(sample)}
 
     def _members(self, pairs: list[tuple[int, int]], cut: Ratings) -> list[Member]:
         """Estimate pairs on the shared items, recomputing only pairs that also rated others."""

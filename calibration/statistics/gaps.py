@@ -6,7 +6,7 @@ beside them under their own names (``people_mean_*``, ``judge_mean_*``, ``gap_me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -192,14 +192,19 @@ class Comparison:
         return self.resampling.plan
 
 
-def gap_results(of: Comparison, people: Sequence[Member], judge: Sequence[Member]) -> list[Result]:
+def gap_results(
+    of: Comparison, people: Sequence[Member], judge: Sequence[Member], further: Collection[str] = ()
+) -> list[Result]:
     """Return, per measure of agreement, people with people, judge with people, and judge minus people.
 
     First from one table, with the margin of one more person; then the same as means over pairs. Without a
     judge, people with people alone. Statistics with a reference (precision, recall) are those of the judge
-    with each person as the reference: among people there is no reference.
+    with each person as the reference: among people there is no reference. ``further`` are statistics of one
+    table that apply although no pair was compared.
     """
-    applicable = {key for m in (judge if of.judge is not None else people) for key in m.estimates}
+    applicable = set(further) | {
+        key for m in (judge if of.judge is not None else people) for key in m.estimates
+    }
     keys = [key for key in STATISTICS if key in applicable]
     out = pooled_results(of, keys)
     for key in keys:

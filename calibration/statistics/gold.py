@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import digamma, gammaln, logsumexp
-from scipy.stats import trim_mean
 
 from calibration.statistics.core.ratings import CATEGORIES, Floats, Ints, Ratings
 from calibration.statistics.pairwise import disagreement_weights, kappa_of
@@ -138,7 +138,7 @@ def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, shar
     values = np.full(len(block), np.nan)
     for size in np.unique(n[n > 0]):
         rows = n == size
-        values[rows] = trim_mean(block[rows, :size], share, axis=1)
+        values[rows] = scipy.stats.trim_mean(block[rows, :size], share, axis=1)
     labels = _central(ratings, block, values, f"trimmed mean, {share:g} at each end")
     cut = (share * n).astype(np.int64) > 0
     if share > 0 and n.any() and not cut.any():

@@ -9,9 +9,11 @@ the k forms divide the noise by the number of raters.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -22,16 +24,20 @@ from calibration.statistics.core.samples import Draw, Sample
 Form = Literal[1, 2, 3]
 CELLS = 10_000_000  # of totals at a time: each row has a matrix of raters x raters
 FEW_RATERS = 30
-TOUCHING = 1e-9  # raters share an item where their cell of the matrix is below 0 by more than rounding
+TOUCHING = 1e-9  # a rater shares an item where the diagonal of the matrix is above 0 by more than rounding
 
 
 def components(totals: Floats, raters: int) -> dict[str, Floats]:
     """Return the variance components per row of totals, and the pieces the one-way form needs."""
     k = raters
-    items, n, n_squared, total, within, item_squares = totals[:, :6].T
-    per_rater, rater_sums, reduced = (totals[:, 6 + i * k : 6 + (i + 1) * k] for i in range(3))
     matrix = totals[:, 6 + 3 * k :].reshape(-1, k, k)
-    raters_after_items, links = _explained(matrix, reduced)
+    raters_after_items, links = _explained_by_axes(matrix, totals[:, 6 + 2 * k : 6 + 3 * k])
+    return _components(totals, k, raters_after_items, links)
+
+
+def _components(totals: Floats, k: int, raters_after_items: Floats, links: Ints) -> dict[str, Floats]:
+    items, n, n_squared, total, within, item_squares = totals[:, :6].T
+    per_rater, rater_sums = (totals[:, 6 + i * k : 6 + (i + 1) * k] for i in range(2))
     seen = (per_rater > 0).sum(axis=1)
     rater_squares = (rater_sums**2 / np.where(per_rater > 0, per_rater, 1.0)).sum(axis=1)
     items_after_raters = item_squares + raters_after_items - rater_squares
@@ -46,57 +52,88 @@ def components(totals: Floats, raters: int) -> dict[str, Floats]:
     return {"item": item, "rater": rater, "error": error, "one_item": one_item, "one_within": one_within}
 
 
-def _explained(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
-    """Return the sum of squares of raters after items, and its degrees of freedom.
-
-    The latter are the raters present minus the groups of raters not joined by any item: two groups who share
-    no item cannot be compared, and each uses up a degree of its own.
-    """
-    if matrix.shape[1] > FEW_RATERS:
-        return _explained_by_crowd(matrix, reduced)
-    return _explained_by_axes(matrix, reduced)
+# The sum of squares of raters after items, and its degrees of freedom. The latter are the raters present
+# minus the groups of raters not joined by any item: two groups who share no item cannot be compared, and each
+# uses up a degree of its own.
 
 
 def _explained_by_axes(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
+    """Solve the normal equations of the raters by eigenvectors."""
     sizes, axes = np.linalg.eigh(matrix)
     real = sizes > 1e-10 * np.maximum(sizes.max(axis=1, keepdims=True), 1e-300)
     along = np.einsum("bij,bi->bj", axes, reduced)
     return np.where(real, along**2 / np.where(real, sizes, 1.0), 0.0).sum(axis=1), real.sum(axis=1)
 
 
-def _explained_by_crowd(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
-    """Return the same for many raters, whose eigenvectors would take minutes.
+class Crowd:
+    """The normal equations of many raters under rows of weights, without their matrices.
 
-    The matrix is the Laplacian of which raters share items, and the reduced vector sums to 0 in each group:
-    conjugate gradients reach the solution, all rows at once. Rows that do not converge are left to the
-    eigenvectors.
+    A matrix is the Laplacian of which raters share items: that of an item is 1 for each of its raters, minus
+    1 / (number of raters) for each pair.
     """
-    n_rows, k = reduced.shape
-    rows, left, right = np.nonzero(matrix < -TOUCHING)
-    edges = (np.ones(len(rows)), (rows * k + left, rows * k + right))
-    graph = sparse.coo_array(edges, shape=(n_rows * k, n_rows * k))
-    _, group = connected_components(graph, directed=False)
-    first = np.unique(group, return_index=True)[1] // k
-    links = k - np.bincount(first, minlength=n_rows)
-    diagonal = np.einsum("bii->bi", matrix)
-    scale = np.where(diagonal > TOUCHING, diagonal, 1.0)
-    solution, residual = np.zeros_like(reduced), reduced.copy()
-    towards = residual / scale
-    size = (residual * towards).sum(axis=1)
-    enough = 1e-24 * size
-    for _ in range(2 * k):
-        if (size <= enough).all():
-            break
-        turned = np.einsum("bij,bj->bi", matrix, towards)
-        step = _ratio(size, (towards * turned).sum(axis=1))[:, None]
-        solution, residual = solution + step * towards, residual - step * turned
-        smaller = (residual * residual / scale).sum(axis=1)
-        towards = residual / scale + _ratio(smaller, size)[:, None] * towards
-        size = smaller
-    squares = (reduced * solution).sum(axis=1)
-    if (slow := size > 1e-18 * np.maximum(enough * 1e24, 1e-300)).any():
-        squares[slow], links[slow] = _explained_by_axes(matrix[slow], reduced[slow])
-    return squares, links
+
+    def __init__(self, present: npt.NDArray[np.bool_], weights: Floats) -> None:
+        """Take items x raters, and rows x items."""
+        self.presence = sparse.csr_array(present.astype(np.float64))
+        self.raters = self.presence.T.tocsr()
+        self.weights = np.ascontiguousarray(weights.T)
+        self.shares = self.weights / present.sum(axis=1)[:, None]
+        self.answers = self.raters @ self.weights
+
+    def times(self, columns: Floats) -> Floats:
+        """Return each row's matrix times its column of a raters x rows array."""
+        return self.answers * columns - self.raters @ (self.shares * (self.presence @ columns))
+
+    def matrix(self, row: int) -> Floats:
+        """Return the matrix of one row."""
+        weighted = self.presence.multiply(self.shares[:, [row]])
+        return np.diag(self.answers[:, row]) - (self.raters @ weighted).toarray()
+
+    def links(self) -> Ints:
+        """Return the raters present minus the groups of raters who share items, per row."""
+        drawn = (self.weights > 0).astype(np.float64)
+        seen = self.raters @ drawn > 0
+        reached = np.zeros(seen.shape, np.bool_)
+        reached[seen.argmax(axis=0), np.arange(seen.shape[1])] = True
+        while True:  # from one rater to all those joined to it
+            further = self.raters @ (drawn * (self.presence @ reached.astype(np.float64))) > 0
+            if (further == reached).all():
+                break
+            reached = further
+        links = seen.sum(axis=0) - 1
+        for row in np.flatnonzero((reached != seen).any(axis=0)):
+            graph = self.raters @ self.presence.multiply(drawn[:, [row]])
+            links[row] = len(seen) - connected_components(graph, directed=False, return_labels=False)
+        return np.asarray(links)
+
+    def explained(self, reduced: Floats) -> tuple[Floats, Ints]:
+        """Solve the equations for rows x raters by conjugate gradients, all rows at once.
+
+        The reduced vector sums to 0 in each group of raters, so they reach the solution. Rows that do not
+        converge are left to the eigenvectors.
+        """
+        right = np.ascontiguousarray(reduced.T)
+        links = self.links()
+        diagonal = self.answers - self.raters @ self.shares
+        scale = np.where(diagonal > TOUCHING, diagonal, 1.0)
+        solution, residual = np.zeros_like(right), right.copy()
+        towards = residual / scale
+        size = (residual * towards).sum(axis=0)
+        enough = 1e-24 * size
+        for _ in range(2 * len(right)):
+            if (size <= enough).all():
+                break
+            turned = self.times(towards)
+            step = _ratio(size, (towards * turned).sum(axis=0))
+            solution, residual = solution + step * towards, residual - step * turned
+            smaller = (residual * residual / scale).sum(axis=0)
+            towards = residual / scale + _ratio(smaller, size) * towards
+            size = smaller
+        squares = (right * solution).sum(axis=0)
+        for row in np.flatnonzero(size > 1e-18 * np.maximum(enough * 1e24, 1e-300)):
+            by_axes = _explained_by_axes(self.matrix(row)[None], reduced[[row]])
+            squares[row], links[row] = by_axes[0][0], by_axes[1][0]
+        return squares, links
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -105,10 +142,23 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 def _components_of(draw: Draw) -> dict[str, Floats]:
     """Return the components under each row of weights, computed once for all forms."""
+    sample, k = draw.sample, draw.sample.n_raters
 
     def compute() -> dict[str, Floats]:
-        parts = [components(totals, draw.sample.n_raters) for totals in draw.blocks("anova", CELLS)]
+        if k > FEW_RATERS:
+            parts = list(_of_crowd(draw))
+        else:
+            parts = [components(totals, k) for totals in draw.blocks("anova", CELLS)]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _of_crowd(draw: Draw) -> Iterator[dict[str, Floats]]:
+        totals = draw.totals("anova_of_crowd")
+        present = ~np.isnan(sample.values)
+        step = max(1, CELLS // 4 // max(1, len(present)))
+        for start in range(0, len(totals), step):
+            rows = totals[start : start + step]
+            crowd = Crowd(present, draw.weights[start : start + step][:, sample.units])
+            yield _components(rows, k, *crowd.explained(rows[:, 6 + 2 * k :]))
 
     return draw.once("anova", compute)
 
@@ -151,8 +201,7 @@ def missing_cells(sample: Sample) -> Verdict | None:
 def enough_cells(sample: Sample) -> Verdict | None:
     """Reject a table with too few ratings to separate raters from error."""
     present = (~np.isnan(sample.values)).astype(np.float64)
-    matrix = np.diag(present.sum(axis=0)) - present.T @ (present / present.sum(axis=1)[:, None])
-    _, links = _explained(matrix[None], np.zeros((1, sample.n_raters)))
+    links = Crowd(~np.isnan(sample.values), np.ones((1, sample.n_items))).links()
     if present.sum() - sample.n_items - links[0] <= 0:
         return Verdict("insufficient", "too few ratings for an error term")
     return None

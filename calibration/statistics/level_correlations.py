@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from calibration.statistics import level_scores
 from calibration.statistics.analysis import Test
@@ -50,9 +50,9 @@ def correlation_test(x: npt.ArrayLike, y: npt.ArrayLike, correlation: Correlatio
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         raise ValueError("a rater gave one value throughout: there is no correlation to test")
     functions: dict[str, Any] = {
-        "pearson": stats.pearsonr,
-        "spearman": stats.spearmanr,
-        "kendall_tau_b": stats.kendalltau,
+        "pearson": scipy.stats.pearsonr,
+        "spearman": scipy.stats.spearmanr,
+        "kendall_tau_b": scipy.stats.kendalltau,
     }
     value, p = functions[correlation](a, b)
     return Test(float(value), float(p), f"{correlation}, items taken as independent")

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
+import scipy
 
 from calibration.statistics.core.engine import Result, estimates, result_of
 from calibration.statistics.core.ratings import Floats, Ints, Ratings, codes
@@ -357,7 +357,7 @@ def turns_and_whole(
     for dialogue in np.unique(units.dialogues[both]):
         own = np.flatnonzero(both & (units.dialogues == dialogue))
         turns, dialogue_scores = tied(by_turns[own]), tied(by_whole[own])
-        ranks = rankdata(-turns), rankdata(-dialogue_scores)
+        ranks = scipy.stats.rankdata(-turns), scipy.stats.rankdata(-dialogue_scores)
         placed += [
             Placed(int(unit), float(x), float(y), float(turn_rank), float(dialogue_rank))
             for unit, x, y, turn_rank, dialogue_rank in zip(

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
+import scipy
 
 from calibration.statistics.core.engine import MOST_CELLS
 from calibration.statistics.core.ratings import Floats, Ints
@@ -149,7 +149,7 @@ def of_ranks(trial: Trial, n_clusters: int, *, alike: bool) -> Swapped:
     xs, ys = np.unique(trial.reference), np.unique(np.concatenate([trial.first, trial.second]))
     if alike and len(xs) * len(ys) <= MAX_TABLE:
         return Swapped(tables_of(trial, n_clusters, (xs, ys)), spearman_of)
-    x, first, second = (rankdata(v) for v in (trial.reference, trial.first, trial.second))
+    x, first, second = (scipy.stats.rankdata(v) for v in (trial.reference, trial.first, trial.second))
     ranked = Trial(x, first, second, trial.clusters)
     return of_moments(ranked, n_clusters, alike=False)
 
@@ -425,7 +425,7 @@ def extreme(
 def _ranks(values: Floats) -> Floats:
     out = np.full(values.shape, np.nan)
     present = ~np.isnan(values)
-    out[present] = rankdata(values[present])
+    out[present] = scipy.stats.rankdata(values[present])
     return out
 
 

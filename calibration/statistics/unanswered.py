@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from calibration.statistics.analysis import PEOPLE, mean_of
 from calibration.statistics.core.engine import Counts, Result
@@ -251,8 +251,8 @@ def spearman(x: Floats, y: Floats, scale: Ends | None = None) -> Ends:
     """
     is_answered = ~np.isnan(y)
     n, m = len(y), int((~is_answered).sum())
-    ranks = stats.rankdata(x)
-    own = stats.rankdata(y[is_answered]) - (is_answered.sum() + 1) / 2
+    ranks = scipy.stats.rankdata(x)
+    own = scipy.stats.rankdata(y[is_answered]) - (is_answered.sum() + 1) / 2
     answered_product = float(ranks[is_answered] @ own)
     moved = _distances(ranks, ~is_answered) / 2
     ties = np.unique(y[is_answered], return_counts=True)[1].astype(np.float64)
@@ -293,7 +293,7 @@ def kendall_tau_b(x: Floats, y: Floats, scale: Ends | None = None) -> Ends:
     n, m = len(y), int((~is_answered).sum())
     untied_x, untied_y = _untied(x), _untied(y[is_answered])
     kept_x = _untied(x[is_answered])
-    tau = stats.kendalltau(x[is_answered], y[is_answered]).statistic
+    tau = scipy.stats.kendalltau(x[is_answered], y[is_answered]).statistic
     concordance = round(float(tau) * np.sqrt(float(kept_x) * untied_y)) if np.isfinite(tau) else 0
     beside, touching = untied_x - kept_x, m * (n - m) + m * (m - 1) // 2
 
@@ -618,7 +618,11 @@ class _Of:
 
 def _point(key: str, x: Floats, y: Floats) -> float:
     """Return a correlation of the answered items."""
-    formula = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}[key]
+    formula = {
+        "pearson": scipy.stats.pearsonr,
+        "spearman": scipy.stats.spearmanr,
+        "kendall_tau_b": scipy.stats.kendalltau,
+    }[key]
     return float(formula(x, y).statistic)  # type: ignore[operator]
 
 

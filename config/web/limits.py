@@ -107,7 +107,7 @@ async def linger(receive: Receive) -> None:
 ANYBODY = 64 * 2**10
 """Bytes read from any sender."""
 FORM_OVERHEAD = 2**20
-UPLOADS = frozenset({"import-corpus", "api-corpora"})
+UPLOADS = frozenset({"import-corpus", "api-imports", "api-import-preview"})
 """Names of URLs that accept files, from researchers only."""
 
 

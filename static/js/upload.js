@@ -1,13 +1,28 @@
-// Sends the import form in the background, so that how much of the file was sent is seen. Without it, the
-// form is sent as any other.
+// Sends a chosen or dropped file at once, in the background, so that how much of it was sent is seen; and
+// keeps what is open and being typed while the preview of an import is refreshed. Without it, a button sends.
 (() => {
   "use strict";
+  const sendingForm = () => document.querySelector("form[data-upload]");
+
+  document.addEventListener("change", (event) => {
+    if (event.target.closest("form[data-upload]")) sendingForm().requestSubmit();
+  });
+  for (const name of ["dragover", "drop"])
+    document.addEventListener(name, (event) => {
+      const form = sendingForm();
+      if (!form || !event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      if (name === "dragover" || !event.dataTransfer.files.length) return;
+      form.querySelector("input[type=file]").files = event.dataTransfer.files;
+      form.requestSubmit();
+    });
   document.addEventListener("submit", (event) => {
     const form = event.target.closest("form[data-upload]");
     if (!form) return;
     event.preventDefault();
     const meter = form.querySelector("progress");
     const button = form.querySelector("button.primary");
+    if (button.disabled) return;
     const request = new XMLHttpRequest();
     request.open("POST", form.action);
     request.responseType = "document";
@@ -27,5 +42,19 @@
     button.disabled = true;
     meter.hidden = false;
     request.send(new FormData(form));
+  });
+
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const field = event.target.querySelector(":scope > [data-open], :scope > .stack > [data-open]");
+      if (field) field.value = event.target.open ? field.dataset.open : "";
+    },
+    true,
+  );
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const field = document.activeElement;
+    const isTyping = field?.form?.id === "import-form" && field.matches("input:not([type=checkbox])");
+    if (isTyping && field.value !== field.defaultValue) event.detail.shouldSwap = false;
   });
 })();

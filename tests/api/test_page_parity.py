@@ -9,8 +9,9 @@ from django.urls import get_resolver
 
 SAME = """
 corpora: api-corpora
-import-corpus: api-corpora
-upload: api-job
+import-corpus: api-import-preview
+upload: api-imports api-import-preview api-job
+load-mapping: api-import-preview
 cancel-upload: api-cancel-job
 resume-upload: api-retry-job
 dialogue: api-dialogue

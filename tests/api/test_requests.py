@@ -241,7 +241,7 @@ def test_files_are_known_again_by_what_is_in_them() -> None:
         file = SimpleUploadedFile(
             "talks.jsonl", json.dumps({"id": text, "turns": [{"speaker": "A", "text": "Hi"}]}).encode()
         )
-        return client.post("/api/v1/corpora/", {"file": file, "name": "talks"}, **KEY)
+        return client.post("/api/v1/imports/", {"file": file, "name": "talks"}, **KEY)
 
     first, again, other = send("d1"), send("d1"), send("d2")
     assert (first.status_code, again.status_code, other.status_code) == (201, 201, 422)

@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from annotation.models import Corpus, Dialogue
+from annotation.models import Corpus, Dialogue, Upload
 from annotation.people import accounts
 from tests import factories
 from tests.corpora.conftest import work_off
@@ -35,7 +35,7 @@ def get(path: str) -> Any:
 
 def send(client: APIClient, *lines: object, **fields: str) -> Any:
     content = "".join(json.dumps(one) + "\n" for one in lines).encode()
-    return client.post("/api/v1/corpora/", {"file": SimpleUploadedFile("f.jsonl", content), **fields})
+    return client.post("/api/v1/imports/", {"file": SimpleUploadedFile("f.jsonl", content), **fields})
 
 
 def test_only_researchers_use_it(corpus: Corpus) -> None:
@@ -142,7 +142,7 @@ def test_a_larger_file_is_left_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_document_says_how_a_file_is_refused() -> None:
     client = api(researcher=True)
     document = client.get("/api/v1/schema/?format=json").json()
-    told = document["paths"]["/api/v1/corpora/"]["post"]["responses"]["400"]["content"]["application/json"]
+    told = document["paths"]["/api/v1/imports/"]["post"]["responses"]["400"]["content"]["application/json"]
     wrong = line(turns=[{"speaker": 1, "text": "x"}])
     one, several = (
         send(client, wrong, name="x"),
@@ -154,3 +154,37 @@ def test_the_document_says_how_a_file_is_refused() -> None:
     assert refused["properties"]["problems"]["items"]["properties"].keys() < one.json().keys()
     assert several.json().keys() == refused["properties"].keys() - {"fields"}
     assert send(client, line()).json().keys() <= {"detail", "code", "fields"}
+
+
+def preview(client: APIClient, content: str, **fields: Any) -> Any:
+    file = SimpleUploadedFile("f.jsonl", content.encode())
+    return client.post("/api/v1/imports/preview/", {"file": file, **fields})
+
+
+def test_a_preview_has_the_first_records_as_stored_and_stores_nothing() -> None:
+    labels = [label(4, rater="ann"), label(None, rater="bo", kind="judge", missing="unclear")]
+    content = json.dumps(line(labels=labels)) + "\n"
+    answer = preview(api(researcher=True), content, rated="A")
+    assert answer.status_code == 200, answer.content
+    told = answer.json()
+    assert (told["format"], told["is_complete"], told["problems"]) == ("jsonl", True, [])
+    assert told["counts"] == {"dialogues": 1, "turns": 2, "labels": 2}
+    assert (told["speakers"], told["raters"]) == ({"A": True, "B": False}, {"ann": "human", "bo": "judge"})
+    [dialogue] = told["dialogues"]
+    assert dialogue["turns"][1] == {"speaker": "B", "text": "Hi", "given": True}
+    again = send(api(researcher=True), dialogue, name="again")
+    assert (again.status_code, again.json()["labels"], again.json()["missing"]) == (201, 2, 1)
+    assert not Upload.objects.exists()
+
+
+def test_a_preview_lists_problems_with_their_lines() -> None:
+    content = "\n".join(json.dumps(record) for record in (line(), {"id": "x", "turns": [{"speaker": 1}]}))
+    told = preview(api(researcher=True), content).json()
+    assert [(one["line"], one["field"]) for one in told["problems"]] == [(2, "turns[0].speaker")]
+    assert told["counts"]["dialogues"] == 1
+
+
+def test_only_researchers_preview_files() -> None:
+    for client, status in ((APIClient(), 401), (api(), 403)):
+        assert preview(client, json.dumps(line())).status_code == status
+    assert preview(api(researcher=True), "{}", format="xml").status_code == 400

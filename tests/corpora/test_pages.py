@@ -11,10 +11,12 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Continuation, Corpus, Dialogue, Split, Upload
+from annotation.corpora import uploads
+from annotation.models import Continuation, Corpus, Dialogue, Rater, Split, Upload
 from config.models import Event
 from tests import factories
 from tests.calibration.world import world
+from tests.corpora.import_page import import_by_page, post_preview, send_file
 from tests.importing.helpers import label, line
 
 pytestmark = pytest.mark.django_db
@@ -210,8 +212,7 @@ def test_a_dialogue_of_static_continuations_alone_is_shown(researcher: Client) -
 
 @pytest.mark.exhaustive
 def test_an_uploaded_file_becomes_a_corpus(researcher: Client, at_once: None) -> None:
-    sent = {"file": file(line(labels=[label()])), "format": "jsonl", "name": "new", "licence": "CC0"}
-    response = researcher.post(reverse("import-corpus"), sent, follow=True)
+    response = import_by_page(researcher, file(line(labels=[label()])), name="new", licence="CC0")
     page = response.content.decode()
     assert "Imported." in page
     assert "comperdial_turn" in page
@@ -220,56 +221,141 @@ def test_an_uploaded_file_becomes_a_corpus(researcher: Client, at_once: None) ->
     assert Upload.objects.get().state == "done"
 
 
-@pytest.mark.exhaustive
-def test_a_refused_file_tells_line_field_and_reason(researcher: Client, at_once: None) -> None:
-    sent = {
-        "file": file(line(), {"id": "x", "turns": [{"speaker": "A", "text": 4}]}),
-        "format": "jsonl",
-        "name": "new",
-    }
-    page = researcher.post(reverse("import-corpus"), sent, follow=True).content.decode()
-    for shown in (
-        "Nothing was imported.",
-        "<dt>Line</dt>",
-        "turns[0].text",
-        "must be a text, not a number",
-        "chats.jsonl",
-    ):
+def test_a_preview_shows_a_bad_line_with_its_field_and_reason_before_anything_is_imported(
+    researcher: Client,
+) -> None:
+    response = send_file(researcher, file(line(), {"id": "x", "turns": [{"speaker": "A", "text": 4}]}))
+    page = response.content.decode()
+    for shown in ("1 problem:", "<b>Row 2</b>", "turns[0].text", "must be a text, not a number"):
         assert shown in page
+    assert not response.context["can_import"]
     assert not Corpus.objects.exists()
 
 
-@pytest.mark.exhaustive
+def test_a_file_that_the_corpus_contradicts_is_refused_with_the_reason(
+    researcher: Client, corpus: Corpus, at_once: None
+) -> None:
+    other = line("d2", turns=[{"speaker": "A", "text": "Something else"}])
+    page = import_by_page(researcher, file(other), "?into=c").content.decode()
+    assert "Nothing was imported." in page
+    assert "<dt>Line</dt>" in page
+    assert "chats.jsonl" in page
+
+
 def test_a_file_is_added_to_an_existing_corpus(researcher: Client, corpus: Corpus, at_once: None) -> None:
-    assert 'value="c" selected' in text(researcher, reverse("import-corpus") + "?into=c")
-    sent = {"file": file(line("d9")), "format": "jsonl", "into": "c"}
-    researcher.post(reverse("import-corpus"), sent)
+    preview = send_file(researcher, file(line("d9")), "?into=c")
+    assert 'value="c" selected' in preview.content.decode()
+    post_preview(researcher, preview, "import")
     assert corpus.dialogues.filter(key="d9").exists()
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    "sent", [{}, {"name": "a/b"}, {"name": "x", "into": "c"}, {"into": "none"}, {"format": "xml"}]
+    "changes", [{"name": ""}, {"name": "a/b"}, {"name": "c"}, {"into": "none"}, {"format": "xml"}]
 )
-def test_an_unclear_form_imports_nothing(researcher: Client, corpus: Corpus, sent: dict[str, str]) -> None:
-    response = researcher.post(reverse("import-corpus"), {"file": file(line()), "format": "jsonl", **sent})
+def test_an_unclear_form_imports_nothing(researcher: Client, corpus: Corpus, changes: dict[str, str]) -> None:
+    response = import_by_page(researcher, file(line()), **changes)
     assert response.status_code == 422
+    assert Upload.objects.get().state == "waiting"
+
+
+def test_a_file_waits_for_its_import_and_a_name_is_proposed(researcher: Client, corpus: Corpus) -> None:
+    page = send_file(researcher, file(line("new"), name="c.jsonl"))
+    upload = Upload.objects.get()
+    assert (upload.state, upload.corpus_name, upload.job) == ("waiting", "c 2", None)
+    assert page.context["action"] == "Import 1 dialogue"
+    assert reverse("upload", args=[upload.pk]) in text(researcher, reverse("corpora"))
+    assert Corpus.objects.count() == 1
+
+
+def test_a_preview_shows_turns_and_labels_as_text_as_they_will_be_stored(researcher: Client) -> None:
+    turns = [{"speaker": "<i>A", "text": "<script>alert(1)</script>"}, {"speaker": "B", "text": "Hi"}]
+    labels = [label(4, rater="ann"), label(2, rater="gpt", kind="judge"), label(5, turn=None, rater="ann")]
+    page = send_file(researcher, file(line(turns=turns, labels=labels), name="<b>x.jsonl")).content.decode()
+    for shown in ("&lt;script&gt;alert(1)", "&lt;i&gt;A", "ann 4 · gpt (judge) 2", "&lt;b&gt;x.jsonl"):
+        assert shown in page
+    for raw in ("<script>alert", "<i>A", "<b>x"):
+        assert raw not in page
+
+
+def test_speakers_that_are_not_rated_become_context(researcher: Client, at_once: None) -> None:
+    page = send_file(researcher, file(line()))
+    assert page.context["preview"].speakers == {"A": True, "B": True}
+    page = post_preview(researcher, page, "preview", rated=["B"])
+    assert page.context["preview"].speakers == {"A": False, "B": True}
+    post_preview(researcher, page, "import")
+    turns = Dialogue.objects.get().continuations.get().turns.order_by("position")
+    assert [turn.given for turn in turns] == [True, False]
+
+
+def test_labels_about_context_are_a_problem_before_the_import(researcher: Client) -> None:
+    page = send_file(researcher, file(line(labels=[label(4, turn=0)])))
+    page = post_preview(researcher, page, "preview", rated=["B"])
+    assert "1 label is about turns of &#x27;A&#x27;, which are context" in page.content.decode()
+
+
+def test_at_least_one_speaker_is_rated(researcher: Client) -> None:
+    page = post_preview(researcher, send_file(researcher, file(line())), "import", rated=[])
+    assert (page.status_code, "tick at least one speaker" in page.content.decode()) == (422, True)
+
+
+def test_raters_are_models_where_the_page_says_so(researcher: Client, at_once: None) -> None:
+    labels = [label(4, rater="ann"), label(2, rater="gpt-4o")]
+    page = send_file(researcher, file(line(labels=labels)))
+    assert "gpt-4o" in " ".join(problem.reason for problem in page.context["problems"])
+    page = post_preview(researcher, page, "preview", judge=["gpt-4o"])
+    assert (page.context["problems"], page.context["preview"].raters["gpt-4o"]) == ([], "judge")
+    post_preview(researcher, page, "import")
+    assert set(Rater.objects.values_list("name", "kind")) == {("ann", "human"), ("gpt-4o", "judge")}
+
+
+def test_the_next_dialogues_are_shown_on_request(researcher: Client) -> None:
+    page = send_file(researcher, file(line("one"), line("two")))
+    assert page.context["dialogue"].id == "one"
+    assert post_preview(researcher, page, "preview", show="2").context["dialogue"].id == "two"
+
+
+def test_a_preview_reads_the_first_rows_alone_and_says_so(
+    researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.corpora.previews.FIRST_ROWS", 2)
+    monkeypatch.setattr("annotation.pages.imports.FIRST_ROWS", 2)
+    page = send_file(researcher, file(line("a"), line("b"), line("c")))
+    assert "checked the first 2 rows: 2 dialogues" in page.content.decode()
+    assert page.context["action"] == "Import"
+
+
+def test_a_cancelled_file_is_deleted(researcher: Client) -> None:
+    send_file(researcher, file(line()))
+    upload = Upload.objects.get()
+    stored = uploads.stored_file(upload)
+    assert stored.exists()
+    assert researcher.post(reverse("cancel-upload", args=[upload.pk])).url == reverse("corpora")  # type: ignore[attr-defined]
+    assert not stored.exists()
     assert not Upload.objects.exists()
+
+
+def test_a_refresh_sends_the_form_alone(researcher: Client) -> None:
+    send_file(researcher, file(line()))
+    address = reverse("upload", args=[Upload.objects.get().pk])
+    fragment = researcher.post(
+        address, {"format": "jsonl", "format-was": "jsonl"}, headers={"HX-Request": "true"}
+    )
+    assert "<html" not in fragment.content.decode()
+    assert 'id="import-form"' in fragment.content.decode()
 
 
 def test_a_file_over_the_limit_is_refused_before_it_is_read(
     researcher: Client, settings: pytest.FixtureRequest
 ) -> None:
     settings.UPLOAD_LIMIT_BYTES = -(2**20)  # type: ignore[attr-defined]
-    response = researcher.post(reverse("import-corpus"), {"file": file(line()), "name": "x"})
+    response = researcher.post(reverse("import-corpus"), {"file": file(line())})
     assert response.status_code == 413
 
 
 def test_the_form_of_an_import_is_protected_against_other_sites(corpus: Corpus) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(factories.user(researcher=True))
-    sent = {"file": file(line()), "format": "jsonl", "name": "x"}
-    assert client.post(reverse("import-corpus"), sent).status_code == 403
+    assert client.post(reverse("import-corpus"), {"file": file(line())}).status_code == 403
 
 
 def test_an_upload_is_seen_by_its_owner_and_administrators(client: Client) -> None:
@@ -278,6 +364,11 @@ def test_an_upload_is_seen_by_its_owner_and_administrators(client: Client) -> No
     for person, status in ((owner, 200), (other, 404), (factories.user(administrator=True), 200)):
         client.force_login(person)
         assert client.get(reverse("upload", args=[upload.pk])).status_code == status
+    for person, status in ((other, 404), (factories.user(), 403)):
+        client.force_login(person)
+        for name in ("upload", "load-mapping", "cancel-upload", "resume-upload"):
+            assert client.post(reverse(name, args=[upload.pk]), {"do": "import"}).status_code == status
+    assert Upload.objects.get().job is None
 
 
 @pytest.mark.exhaustive

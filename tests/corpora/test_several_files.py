@@ -15,9 +15,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.corpora import uploads
-from annotation.formats.corpus_format import SETTINGS
+from annotation.formats import FORMATS
+from annotation.formats.corpus_format import COMMON, SETTINGS
 from annotation.models import Continuation, Corpus, Import, Upload
+from annotation.pages.imports import ImportForm
 from tests.corpora.conftest import work_off
+from tests.corpora.import_page import import_by_page, post_preview, send_file
 from tests.corpora.test_api import api
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +52,7 @@ def parts() -> list[SimpleUploadedFile]:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_page_takes_the_files_of_a_data_set_together(at_once: None, researcher: Client) -> None:
-    answer = researcher.post(reverse("import-corpus"), {"file": parts(), "name": "d"}, follow=True)
+    answer = import_by_page(researcher, parts(), name="d")
     upload = Upload.objects.get()
     assert (upload.state, upload.format, upload.guessed) == ("done", "delidata", True)
     assert upload.file_name == "3 files: conversations.json, speakers.json, utterances.jsonl"
@@ -60,7 +63,7 @@ def test_a_page_takes_the_files_of_a_data_set_together(at_once: None, researcher
 
 @pytest.mark.django_db(transaction=True)
 def test_stored_parts_are_private_and_cleared_away(researcher: Client) -> None:
-    researcher.post(reverse("import-corpus"), {"file": parts(), "name": "d"})
+    import_by_page(researcher, parts(), name="d")
     folder = uploads.stored_file(Upload.objects.get())
     assert (folder.is_dir(), folder.stat().st_mode & 0o077) == (True, 0)
     work_off()
@@ -82,19 +85,21 @@ def test_stored_parts_are_private_and_cleared_away(researcher: Client) -> None:
 def test_files_that_make_no_data_set_are_refused(
     researcher: Client, files: list[SimpleUploadedFile], format: str, reason: str
 ) -> None:
-    answer = researcher.post(reverse("import-corpus"), {"file": files, "name": "d", "format": format})
-    assert (answer.status_code, reason in answer.content.decode()) == (422, True)
+    page = send_file(researcher, files)
+    if page.status_code == 200:
+        page = post_preview(researcher, page, "preview", format=format)
+    assert reason in page.content.decode()
     for one in files:
         one.seek(0)
     fields = {"file": files[0], "more": files[1:], "name": "d", "format": format}
-    refused = api(researcher=True).post("/api/v1/corpora/", fields)
+    refused = api(researcher=True).post("/api/v1/imports/", fields)
     assert (refused.status_code, reason in refused.json()["reason"]) == (400, True)
     assert not Corpus.objects.exists()
 
 
 def test_a_program_sends_the_other_files_as_more() -> None:
     first, *more = parts()
-    told = api(researcher=True).post("/api/v1/corpora/", {"file": first, "more": more, "name": "d"})
+    told = api(researcher=True).post("/api/v1/imports/", {"file": first, "more": more, "name": "d"})
     assert (told.status_code, told.json()["format"], told.json()["dialogues"]) == (201, "delidata", 1)
     assert Import.objects.get().file_name.startswith("3 files: ")
 
@@ -115,16 +120,16 @@ def test_a_part_is_written_into_its_own_folder_whatever_its_name(tmp_path: Path,
 @pytest.mark.django_db(transaction=True)
 def test_a_page_names_the_system_and_the_half_that_was_given(at_once: None, researcher: Client) -> None:
     for system in ("x", "y"):
-        fields = {"file": sent("p.jsonl", PAIR), "name": "c", "system": system, "given": "speaker"}
+        fields = {"name": "c", "system": system, "given": "speaker"}
         if system == "y":
-            fields = {**fields, "name": "", "into": "c", "given": ""}
-        researcher.post(reverse("import-corpus"), fields)
+            fields = {**fields, "into": "c", "given": ""}
+        import_by_page(researcher, sent("p.jsonl", PAIR), **fields)
     assert set(Continuation.objects.values_list("key", "system__name")) == {
         ("x (speaker given)", "x"),
         ("y", "y"),
     }
     like = Upload.objects.order_by("pk")[0].pk
-    again = researcher.get(reverse("import-corpus") + f"?like={like}").content.decode()
+    again = send_file(researcher, sent("p.jsonl", PAIR), f"?like={like}").content.decode()
     assert 'value="x"' in again
     assert '<option value="speaker" selected>' in again
 
@@ -132,7 +137,7 @@ def test_a_page_names_the_system_and_the_half_that_was_given(at_once: None, rese
 @pytest.mark.parametrize(
     ("setting", "value", "reason"),
     [
-        ("system", "x", "is not a setting of the format mpdd, which takes fold_names, min_turns"),
+        ("system", "x", "is not a setting of the format mpdd, which takes fold_names, rated, min_turns"),
         ("min_turns", "0", "must be a whole number from 1 to 10000"),
         ("min_turns", "many", "must be a whole number from 1 to 10000"),
     ],
@@ -141,9 +146,13 @@ def test_a_setting_that_does_not_fit_is_refused_everywhere(
     researcher: Client, tmp_path: Path, setting: str, value: str, reason: str
 ) -> None:
     fields = {"name": "d", "format": "mpdd", setting: value}
-    page = researcher.post(reverse("import-corpus"), {**fields, "file": sent("dialogue.json", CASES)})
-    assert (page.status_code, reason in page.content.decode()) == (422, True)
-    told = api(researcher=True).post("/api/v1/corpora/", {**fields, "file": sent("dialogue.json", CASES)})
+    page = send_file(researcher, sent("dialogue.json", CASES))
+    page = post_preview(researcher, page, "preview", **fields)
+    if setting == "system":  # the page offers the settings of the format alone
+        assert 'name="system"' not in page.content.decode()
+    else:
+        assert reason in page.content.decode()
+    told = api(researcher=True).post("/api/v1/imports/", {**fields, "file": sent("dialogue.json", CASES)})
     assert (told.status_code, setting in told.content.decode()) == (400, True)
     path = tmp_path / "dialogue.json"
     path.write_text(json.dumps(CASES))
@@ -165,13 +174,14 @@ def test_a_command_and_a_program_say_the_same(tmp_path: Path) -> None:
     lines = command(str(path), "--name", "a", "--min-turns", "2")
     assert (lines[0].startswith("format: mpdd"), json.loads(lines[-1])["dialogues"]) == (True, 1)
     fields = {"file": sent("dialogue.json", json.loads(path.read_text())), "name": "b", "min_turns": "2"}
-    assert api(researcher=True).post("/api/v1/corpora/", fields).json()["dialogues"] == 1
+    assert api(researcher=True).post("/api/v1/imports/", fields).json()["dialogues"] == 1
     assert [one.file_settings for one in Import.objects.all()] == [{"min_turns": 2}] * 2
 
 
-def test_the_page_offers_every_setting(researcher: Client) -> None:
+def test_the_page_offers_the_settings_of_the_format(researcher: Client) -> None:
+    for format in FORMATS.values():
+        fields = ImportForm(format=format.key).fields
+        boxes = {"rated", "judges"}
+        assert {key for key in SETTINGS if key in fields} == {*COMMON, *format.settings} - boxes
     page = researcher.get(reverse("import-corpus")).content.decode()
-    for setting in SETTINGS.values():
-        assert f'name="{setting.key}"' in page
-        assert setting.help in page.replace("&#x27;", "'")
     assert re.search(r'<input type="file" name="file"[^>]* multiple', page)

@@ -24,6 +24,7 @@ from jobs.models import Job
 from jobs.queue import jobs
 from tests import factories
 from tests.corpora.conftest import with_broker, work_off
+from tests.corpora.import_page import import_by_page
 from tests.importing.helpers import line
 from tests.platform.running import free_port
 
@@ -134,8 +135,7 @@ def _from_outside() -> tuple[str, bool]:
 def test_a_page_leaves_the_import_to_a_worker_and_shows_how_far_it_is(client: Client) -> None:
     client.force_login(factories.user(researcher=True))
     content = SimpleUploadedFile("f.jsonl", (json.dumps(line()) + "\n").encode())
-    sent = {"file": content, "format": "jsonl", "name": "c"}
-    assert "Waiting for a worker" in client.post(reverse("import-corpus"), sent, follow=True).content.decode()
+    assert "Waiting for a worker" in import_by_page(client, content).content.decode()
     upload = Upload.objects.get()
     assert "f.jsonl" in client.get(reverse("corpora")).content.decode()
     Job.objects.update(
@@ -221,6 +221,23 @@ def test_files_that_nobody_needs_any_more_are_cleared_away() -> None:
     assert [uploads.stored_file(one).exists() for one in (waiting, cancelled, old)] == [True, True, False]
 
 
+def test_a_file_that_is_not_imported_is_kept_for_a_day() -> None:
+    person = factories.user(researcher=True)
+    young, old = (uploads.keep(by=person, files=[SimpleUploadedFile("f.jsonl", b"{}")]) for _ in range(2))
+    Upload.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(hours=25))
+    for upload in (young, old):
+        os.utime(uploads.stored_file(upload), (0, 0))
+    uploads.clear()
+    assert Upload.objects.get() == young
+    assert [uploads.stored_file(upload).exists() for upload in (young, old)] == [True, False]
+
+
+def test_an_import_is_started_once() -> None:
+    upload = received(line())
+    uploads.start(upload=upload, by=upload.by, corpus_name="other")
+    assert (Job.objects.count(), now(upload).corpus_name) == (1, "c")
+
+
 def test_an_uploaded_meeting_is_called_by_its_own_name(tmp_path: Path) -> None:
     meeting = {"meeting_transcripts": [{"speaker": "A", "content": "Hi"}], "topic_list": []}
     file = SimpleUploadedFile("Bed003.json", json.dumps(meeting).encode())
@@ -236,8 +253,7 @@ def test_an_upload_is_taken_as_usual_while_the_broker_is_away(
     with_broker(monkeypatch, f"redis://127.0.0.1:{free_port()}/0")
     client.force_login(factories.user(researcher=True))
     file = SimpleUploadedFile("f.jsonl", (json.dumps(line()) + "\n").encode())
-    answer = client.post(reverse("import-corpus"), {"file": file, "name": "c", "format": "jsonl"})
-    assert answer.status_code == 302
+    assert import_by_page(client, file, name="c").status_code == 200
     assert Job.objects.get().state == "queued"
     assert "no wake-up for jobs, the sweep finds its work: the broker is away" in caplog.text
     work_off()

@@ -89,7 +89,7 @@ def test_the_api_lists_them(tmp_path: Path) -> None:
     client = APIClient()
     client.force_authenticate(factories.user(researcher=True))
     with written(tmp_path, BAD, BAD).open("rb") as file:
-        answer = client.post("/api/v1/corpora/", {"file": file, "name": "c"})
+        answer = client.post("/api/v1/imports/", {"file": file, "name": "c"})
     told = answer.json()
     assert (answer.status_code, told["line"]) == (400, 1)
     assert [problem["line"] for problem in told["problems"]] == [1, 2]

@@ -11,7 +11,7 @@ import pytest
 
 from annotation.corpora.import_file import import_path
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import guess
+from annotation.formats.corpus_format import Head, guess
 from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Corpus, Label
 from annotation.schemes.cocoeval import BEHAVIOURS
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_refused_by_line_and_field(
 def test_the_format_is_found_from_how_the_file_begins() -> None:
     flat = {name: value for name, value in line().items() if name != "reply"} | reply()
     for content in (line(), flat):
-        assert guess(FORMATS, json.dumps(content).encode()) == "cocoeval_counts"
+        assert guess(FORMATS, Head(json.dumps(content).encode())) == "cocoeval_counts"
 
 
 @pytest.mark.exhaustive

@@ -20,6 +20,7 @@ from calibration.models import Export
 from calibration.ratings.scope import of_corpus
 from tests import factories
 from tests.calibration.world import World, world
+from tests.corpora.import_page import import_by_page
 
 pytestmark = pytest.mark.django_db
 
@@ -99,10 +100,10 @@ def test_the_api_refuses_a_file_that_was_cut_off(exported: Path) -> None:
     for status in (201, 200):
         file = SimpleUploadedFile("labels.csv", exported.read_bytes())
         fields = {"file": file, "format": "ratings-csv", "into": "copy", "sha256": sha256}
-        assert client.post("/api/v1/corpora/", fields).status_code == status
+        assert client.post("/api/v1/imports/", fields).status_code == status
     _cut(exported)
     file = SimpleUploadedFile("labels.csv", exported.read_bytes())
-    refused = client.post("/api/v1/corpora/", {**fields, "file": file})
+    refused = client.post("/api/v1/imports/", {**fields, "file": file})
     assert (refused.status_code, refused.json()["field"]) == (400, "sha256")
 
 
@@ -111,11 +112,10 @@ def test_the_page_refuses_a_file_that_was_cut_off(exported: Path, client: Client
     sha256 = hashlib.sha256(exported.read_bytes()).hexdigest()
     _cut(exported)
     file = SimpleUploadedFile("labels.csv", exported.read_bytes())
-    fields = {"file": file, "format": "ratings-csv", "into": "copy", "sha256": sha256}
-    answer = client.post(reverse("import-corpus"), fields)
+    answer = import_by_page(client, file, "?into=copy", sha256=sha256)
     assert answer.status_code == 422
     assert "was cut off or changed" in answer.content.decode()
-    assert not Upload.objects.exists()
+    assert Upload.objects.get().state == "waiting"
 
 
 @pytest.mark.exhaustive

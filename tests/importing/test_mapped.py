@@ -17,7 +17,7 @@ from annotation.formats.mapping import (
     yaml_of_entries,
 )
 from annotation.formats.source import ImportProblem, Source
-from annotation.models import Turn
+from annotation.models import Label, Turn
 from annotation.models.schemes import Question
 from annotation.records import Dialogue, LabelRecord
 from tests.importing.helpers import imported
@@ -289,3 +289,23 @@ def test_questions_of_a_foreign_table_are_never_those_of_a_built_in_scheme(tmp_p
     options = ("dialogue=d", "speaker=s", "text=t", "label:overall@ann=overall")
     imported(path, format="table", mapping=entries_of_options(options))
     assert Question.objects.get().version.scheme.key == "corpus:c:turn"
+
+
+@pytest.mark.django_db
+def test_the_wordings_of_numbers_become_the_anchors_of_the_question(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("d,s,t,clear\nx,A,Hello,0 - not at all\nx,B,Hi,2 - very\n")
+    mapping = {
+        **{"dialogue": "d", "speaker": "s", "text": "t", "label:clear@ann": "clear"},
+        **{"level:clear": "ordinal", "scale:clear": ["0", "1", "2"]},
+        "codes:clear": {"0 - not at all": "0", "2 - very": "2"},
+        "anchors:clear": {"0": "not at all", "2": "very"},
+    }
+    imported(path, format="table", mapping=mapping)
+    question = Question.objects.get()
+    assert (question.level, question.values, question.anchors) == (
+        "ordinal",
+        [0, 1, 2],
+        {"0": "not at all", "2": "very"},
+    )
+    assert list(Label.objects.order_by("pk").values_list("number", flat=True)) == [0, 2]

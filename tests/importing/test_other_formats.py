@@ -190,11 +190,12 @@ def test_of_a_chat_the_assistant_is_rated_and_everything_else_given(tmp_path: Pa
     }
     (record,) = records("messages", written(tmp_path, chat))
     assert [(turn.speaker, turn.text, turn.given) for turn in record.turns] == [
-        ("user", "Look\n[image_url]", True),
-        ("assistant", "[tool call]", False),
+        ("user", "Look\n[image_url]", False),
+        ("assistant", "[tool call]", True),
         ("tool", "42", True),
         ("assistant", "It is 42.", False),
     ]
+    assert FORMATS["messages"].rated == ("assistant",)
     assert (record.system, record.metadata["system_prompt"]) == ("m-1", "Be kind.")
 
 
@@ -242,18 +243,14 @@ def test_chats_as_openais_tools_write_them_are_read_and_what_is_not_read_is_name
     }
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        json.dumps([{"conversations": [{"from": "human", "value": "Hi"}]}], indent=2),
-        json.dumps([{"type": "message", "text": "Hi"}]),
-        json.dumps({"id": "d", "turns": []}, indent=2),
-        "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\n<v Ana>Shall we start?</v>\n",
-    ],
-)
-def test_a_document_of_no_known_format_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+def test_a_document_of_no_known_format_is_refused_in_one_line_with_the_nearest(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
-    path.write_text(content)
+    path.write_text(json.dumps({"system": "x", "text": "y", "more": 1}, indent=2))
+    with pytest.raises(ImportProblem) as caught:
+        guess(FORMATS, read_start(path))
+    assert "is JSON with the keys more, system, text, which no format has" in caught.value.reason
+    assert "the nearest format is pairs" in caught.value.reason
+    path.write_text(json.dumps({"id": "d", "turns": []}, indent=2))
     assert guess(FORMATS, read_start(path)) == "jsonl"
     problem = refused("jsonl", path)
     assert problem.others == []
@@ -270,7 +267,7 @@ def test_a_document_of_no_known_format_is_refused_in_one_line(tmp_path: Path, co
             {"id": "c", "messages": [{"role": "user", "content": "x"}], "metadata": {"model": 4}},
             "metadata.model",
         ),
-        ({"id": 4, "messages": [{"role": "user", "content": "x"}]}, "id"),
+        ({"id": [4], "messages": [{"role": "user", "content": "x"}]}, "id"),
     ],
 )
 def test_a_chat_of_another_form_is_refused(tmp_path: Path, chat: Any, field: str) -> None:
@@ -304,7 +301,7 @@ def test_a_ratings_file_reads_keys_numbers_words_and_gaps(tmp_path: Path) -> Non
     [
         ("item,value\n", 1, "rater", "no column"),
         ("rater,value\n", 1, "item", "no column"),
-        ("item,rater,value,value\n", 1, "value", "twice"),
+        ("item,rater,value,value\nd,a,1,2\n", 1, "value", "two columns"),
         ("item,rater,value\nd/self,a\n", 2, "", "2 columns"),
         ("item,rater,value\nd,a,1\n", 2, "item", "not an item key"),
         ("item,rater,value\nd/self/x,a,1\n", 2, "item", "not an item key"),

@@ -5,8 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 import zipfile
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
+import numpy
+import openpyxl
+import pandas
+import pyarrow
+import pyarrow.ipc
 import pytest
 
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -224,4 +232,112 @@ def test_cells_are_texts_as_people_write_them() -> None:
     values = [1, 4.0, 2.5, True, None, float("nan"), {"a": 1}, b"x", b"\xff", 1e300]
     assert list(map(as_text, values)) == [
         *("1", "4", "2.5", "true", None, None, '{"a": 1}', "x", None, "1e+300"),
+    ]
+
+
+def workbook(path: Path, sheets: dict[str, list[tuple[Any, ...]]], *merged: str) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    for cells in merged:
+        sheet.merge_cells(cells)
+    book.save(path)
+    return path
+
+
+def test_a_workbook_is_read_from_its_first_sheet_with_cells_or_the_named_one(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", {"Notes": [], "Data": [("a",), (1,)], "More": [("b",), (2.5,)]})
+    table = open_table(Source(path))
+    assert (table.medium, table.columns, table.sheets) == ("xlsx", ("a",), ("Notes", "Data", "More"))
+    assert table.notes == ["Read the sheet 'Data', and not Notes, More."]
+    assert list(table.rows()) == [(2, {"a": "1"})]
+    assert list(open_table(Source(path, settings={"sheet": "More"})).rows()) == [(2, {"b": "2.5"})]
+    with pytest.raises(ImportProblem, match="there is no sheet 'Other'; there are Notes, Data, More"):
+        open_table(Source(path, settings={"sheet": "Other"}))
+    with pytest.raises(ImportProblem, match="the sheet 'Notes' is empty"):
+        open_table(Source(path, settings={"sheet": "Notes"}))
+    with pytest.raises(ImportProblem, match="has no sheet with cells"):
+        open_table(Source(workbook(tmp_path / "empty.xlsx", {"Notes": []})))
+
+
+def test_titles_empty_rows_and_empty_columns_of_a_workbook_are_passed_over(tmp_path: Path) -> None:
+    rows: list[tuple[Any, ...]] = [
+        ("Ratings of May",),
+        (),
+        (None, "item", "when", None, "value"),
+        (None, "a", datetime(2024, 5, 1), None, 4.0),
+        (),
+        (None, "b", datetime(2024, 5, 1, 9, 30), None, True),
+    ]
+    table = open_table(Source(workbook(tmp_path / "t.xlsx", {"Sheet": rows})))
+    assert table.columns == ("item", "when", "value")
+    assert table.notes == ["Rows above the header passed over: 1."]
+    assert list(table.rows()) == [
+        (4, {"item": "a", "when": "2024-05-01", "value": "4"}),
+        (6, {"item": "b", "when": "2024-05-01T09:30:00", "value": "true"}),
+    ]
+
+
+def test_merged_cells_of_a_workbook_are_filled_down(tmp_path: Path) -> None:
+    rows = [("dialogue", "text"), ("d1", "a"), (None, "b"), (None, "c"), ("d2", "d")]
+    table = open_table(Source(workbook(tmp_path / "t.xlsx", {"Sheet": rows}, "A2:A4")))
+    assert [row["dialogue"] for _, row in table.rows()] == ["d1", "d1", "d1", "d2"]
+
+
+@pytest.mark.parametrize("medium", ["parquet", "feather", "arrow", "parquet.gz"])
+def test_parquet_and_feather_are_read_whatever_their_types(tmp_path: Path, medium: str) -> None:
+    frame = pandas.DataFrame(
+        {
+            "item": pandas.Categorical(["a", "b"]),
+            "value": [4.0, None],
+            "when": pandas.to_datetime(["2024-05-01T10:00:00", None]),
+            "turns": [[{"role": "u", "text": "x"}, {"role": "a", "text": None}], []],
+            "meta": [{"model": "m", "tags": ["p"]}, None],
+            "score": numpy.array([0.1, 2], dtype="float32"),
+            "image": [b"\xff\xfe", b"x"],
+            "odd": [Decimal("1.50"), None],
+        },
+        index=[3, 7],
+    )
+    path = tmp_path / f"t.{medium}"
+    if medium == "feather":
+        frame.reset_index(drop=True).to_feather(path)
+    elif medium == "arrow":
+        table = pyarrow.Table.from_pandas(frame)
+        with path.open("wb") as file, pyarrow.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        frame.to_parquet(path)
+        if medium == "parquet.gz":
+            path.write_bytes(gzip.compress(path.read_bytes()))
+    table = open_table(Source(path))
+    assert table.columns == (
+        *("item", "value", "when", "turns[].role", "turns[].text", "meta.model", "meta.tags[]"),
+        *("score", "image", "odd"),
+    )
+    first, second = (row for _, row in table.rows())
+    assert first == {
+        **{"item": "a", "value": "4", "when": "2024-05-01T10:00:00", "odd": "1.50", "score": "0.1"},
+        **{"turns[].role": ["u", "a"], "turns[].text": ["x", None], "image": None},
+        **{"meta.model": "m", "meta.tags[]": ["p"]},
+    }
+    assert (second["value"], second["score"], second["image"]) == (None, "2", "x")
+
+
+def test_a_parquet_file_that_was_cut_off_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pandas.DataFrame({"a": [1]}).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ImportProblem, match="is not a Parquet or Feather file that can be read"):
+        open_table(Source(path))
+
+
+def test_objects_of_a_document_may_be_named_by_their_keys(tmp_path: Path) -> None:
+    table = opened(tmp_path, '{"d1": {"text": "x", "n": 1}, "d2": {"text": "y", "n": 2}}')
+    assert [row for _, row in table.rows()] == [
+        {"key": "d1", "text": "x", "n": "1"},
+        {"key": "d2", "text": "y", "n": "2"},
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pandas
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
@@ -25,6 +27,7 @@ from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Continuation, Import, Label, Turn, Upload
 from jobs.models import Job
 from tests import factories
+from tests.corpora.import_page import import_by_page, send_file
 from tests.importing.helpers import imported, label, line, refusal, written
 
 pytestmark = pytest.mark.django_db
@@ -107,23 +110,21 @@ def test_a_dialogue_may_have_continuations_alone(tmp_path: Path) -> None:
 
 def test_dialogues_come_from_a_workbook(tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx")
-    assert guess(FORMATS, read_start(path)) == "turns-xlsx"
-    imported(path, format="turns-xlsx")
+    assert guess(FORMATS, read_start(path)) == "turns-csv"
+    imported(path, format="turns-csv")
     assert stored() == EXPECTED
 
 
 def test_numbers_and_dates_of_a_workbook_are_texts_and_formulas_are_not_evaluated(tmp_path: Path) -> None:
     rows = [(1, "A", 3.0, datetime(2024, 5, 1, 9)), (1, "B", True, None), (None,) * 4, (1, "C", 2.5, "")]
-    imported(
-        workbook(tmp_path / "t.xlsx", rows, ("Dialogue", "speaker", "text", "time")), format="turns-xlsx"
-    )
+    imported(workbook(tmp_path / "t.xlsx", rows, ("Dialogue", "speaker", "text", "time")), format="turns-csv")
     assert [turn.text for turn in Turn.objects.order_by("position")] == ["3", "true", "2.5"]
     assert Turn.objects.get(position=0).extra == {"time": "2024-05-01T09:00:00"}
     book = openpyxl.Workbook()
     for row in (("dialogue", "speaker", "text"), ("d", "A", "=1+1")):
         book.active.append(row)
     book.save(tmp_path / "formula.xlsx")
-    assert refusal(tmp_path / "formula.xlsx", "f", format="turns-xlsx").field == "text"
+    assert refusal(tmp_path / "formula.xlsx", "f", format="turns-csv").field == "text"
 
 
 def test_problems_of_a_table_are_told_by_row_and_column(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_problems_of_a_table_are_told_by_row_and_column(tmp_path: Path) -> None:
     expected = [(2, "text"), (3, "dialogue"), (4, "at"), (5, "given"), (7, "system"), (10, "id")]
     for path, format in (
         (table(tmp_path / "t.csv", ",", rows), "turns-csv"),
-        (workbook(tmp_path / "t.xlsx", rows), "turns-xlsx"),
+        (workbook(tmp_path / "t.xlsx", rows), "turns-csv"),
     ):
         found = refusal(path, format=format)
         assert [(one.line, one.field) for one in found.all()] == expected
@@ -153,7 +154,7 @@ def test_a_table_without_a_needed_column_or_with_wide_rows_is_refused(tmp_path: 
         == "speaker"
     )
     path = workbook(tmp_path / "t.xlsx", [("d", "A", "x", "more")], ("dialogue", "speaker", "text"))
-    assert "has 4 columns" in refusal(path, format="turns-xlsx").reason
+    assert imported(path, format="turns-csv").notes[-1] == "Columns passed over: column 4."
 
 
 def test_columns_of_other_names_are_passed_over_and_named(tmp_path: Path) -> None:
@@ -184,17 +185,17 @@ def test_hostile_workbooks_are_refused_in_a_line(tmp_path: Path) -> None:
     good = workbook(tmp_path / "good.xlsx")
     entity = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><worksheet>&a;</worksheet>'
     for content, reason in (
-        (b"PK\x03\x04", "is not an Excel workbook"),
+        (b"PK\x03\x04", "cannot be unpacked"),
         (b"", "the file is empty"),
-        (_archive(a=b"text"), "is not an Excel workbook"),
-        (_archive(bomb=b"0" * (129 * 2**20)), "holds more than 128 MiB unpacked"),
-        (_archive(**{f"p{n}": b"" for n in range(1001)}), "holds more than"),
+        (_archive(**{"[Content_Types].xml": b"text", "xl/a": b""}), "is not an Excel workbook"),
+        (_with(good, SHEET, lambda _: b"0" * (129 * 2**20)), "holds more than 128 MiB unpacked"),
+        (_archive(**{"[Content_Types].xml": b""} | {f"xl/{n}": b"" for n in range(1001)}), "holds more than"),
         (_with(good, SHEET, lambda _: entity), "is not an Excel workbook"),
         (_with(good, SHEET, lambda xml: xml[: len(xml) // 2]), "is not an Excel workbook"),
         (_with(good, SHEET, lambda xml: xml.replace(b'r="3"', b'r="999999999"')), "has over 1,048,576 rows"),
     ):
         (tmp_path / "hostile.xlsx").write_bytes(content)
-        assert reason in refusal(tmp_path / "hostile.xlsx", format="turns-xlsx").reason
+        assert reason in refusal(tmp_path / "hostile.xlsx", format="turns-csv").reason
 
 
 MAIN = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -242,16 +243,16 @@ def test_a_small_workbook_that_holds_much_is_refused_before_objects_are_made_of_
     for part, content in bombs(good):
         bomb.write_bytes(content)
         assert bomb.stat().st_size < 200_000
-        reason = refusal(bomb, format="turns-xlsx").reason
+        reason = refusal(bomb, format="turns-csv").reason
         assert part in reason, reason
-    assert imported(good, format="turns-xlsx").dialogues == 2
+    assert imported(good, format="turns-csv").dialogues == 2
 
 
 @pytest.mark.parametrize("part", ["xl/workbook.xml", "[Content_Types].xml"])
 def test_a_part_that_is_read_as_a_whole_may_hold_less_than_the_rows(tmp_path: Path, part: str) -> None:
     good = workbook(tmp_path / "good.xlsx")
     (tmp_path / "full.xlsx").write_bytes(_with(good, part, lambda xml: xml + b"<x/>" * 100_000))
-    assert f"too much in its part {part}" in refusal(tmp_path / "full.xlsx", format="turns-xlsx").reason
+    assert f"too much in its part {part}" in refusal(tmp_path / "full.xlsx", format="turns-csv").reason
 
 
 def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
@@ -261,7 +262,7 @@ def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
     )
     assert b"XFD1048576" in zipfile.ZipFile(io.BytesIO(huge)).read(SHEET)
     good.write_bytes(huge)
-    imported(good, format="turns-xlsx")
+    imported(good, format="turns-csv")
     assert stored() == EXPECTED
 
 
@@ -316,32 +317,24 @@ def test_the_api_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> 
     mapping = json.dumps({"item": "turn_id", "rater": "who", "value": "fluency"})
     with written(tmp_path, *RATINGS, name="r.csv").open("rb") as file:
         sent = {"file": file, "into": "c", "mapping": mapping, "scheme": "own"}
-        answer = client.post("/api/v1/corpora/", sent)
+        answer = client.post("/api/v1/imports/", sent)
     assert (answer.status_code, answer.json()["labels"], answer.json()["format"]) == (201, 2, "table")
 
 
-def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(client: Client) -> None:
+def test_the_page_keeps_what_was_chosen_for_a_corrected_file(client: Client) -> None:
     client.force_login(factories.user(researcher=True))
-    file = SimpleUploadedFile("t.tsv", b"id\tspeaker\ttext\nd\tA\tHi\n")
-    sent = {"file": file, "name": "new", "licence": "CC0"}
-    refused = client.post(reverse("import-corpus"), sent)
-    assert refused.status_code == 422
-    assert "match no format" in refused.content.decode()
-    assert 'value="CC0"' in refused.content.decode()
-    file.seek(0)
-    page = client.post(reverse("import-corpus"), {**sent, "columns": "dialogue=id"}, follow=True)
-    assert (
-        "found from the file&#x27;s content" in page.content.decode()
-        or "detected from the file's content" in (page.content.decode())
-    )
+    file = SimpleUploadedFile("t.tsv", b"dialogue\tspeaker\ttext\nd\tA\tHi\n")
+    page = import_by_page(client, file, name="new", licence="CC0")
+    assert "detected from the file's content" in page.content.decode()
     upload = Upload.objects.get()
-    assert (upload.format, upload.guessed, upload.columns) == ("turns-csv", True, {"dialogue": "id"})
+    assert (upload.format, upload.guessed) == ("turns-csv", True)
     Job.objects.update(state="failed", error="f")
     upload.problems = [{"file": "t.tsv", "line": 2, "field": "text", "reason": "is empty"}]
     upload.save()
     assert f"?like={upload.pk}" in client.get(reverse("upload", args=[upload.pk])).content.decode()
-    again = client.get(reverse("import-corpus") + f"?like={upload.pk}").content.decode()
-    for kept in ('value="new"', 'value="CC0"', 'value="dialogue=id"'):
+    file.seek(0)
+    again = send_file(client, file, f"?like={upload.pk}").content.decode()
+    for kept in ('value="new"', 'value="CC0"'):
         assert kept in again
     client.force_login(factories.user(researcher=True))
     assert client.get(reverse("import-corpus") + f"?like={upload.pk}").status_code == 404
@@ -357,13 +350,14 @@ def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(
         ('{"coh_1": [1], "coh_2": [2]}', "fed_gpt4"),
         ("item,rater,value\n", "ratings-csv"),
         ("\ufeffdialogue;speaker;text\n", "turns-csv"),
-        ("", "jsonl"),
-        ("{", "jsonl"),
-        ("prose", "jsonl"),
+        ('{"item": "d", "rater": "r", "value": 1}\n', "ratings-csv"),
+        ('{"name": "d", "score": 1}\n{"name": "e", "score": 2}\n', "table"),
+        ("", "table"),
+        ("prose", "table"),
     ],
 )
-def test_the_format_is_found_from_how_a_file_begins(content: str, format: str) -> None:
-    assert guess(FORMATS, content.encode()) == format
+def test_the_format_is_found_from_how_a_file_begins(tmp_path: Path, content: str, format: str) -> None:
+    assert guess(FORMATS, read_start(written(tmp_path, content))) == format
 
 
 @pytest.mark.exhaustive
@@ -388,6 +382,33 @@ def test_ratings_are_read_whatever_separates_their_columns(tmp_path: Path, separ
     assert imported(path, into=True, format="ratings-csv").labels == 1
 
 
-def test_a_workbook_of_ratings_is_refused_with_the_way_out(tmp_path: Path) -> None:
+def test_ratings_come_from_a_workbook(tmp_path: Path) -> None:
+    imported(written(tmp_path, line("d1")))
     path = workbook(tmp_path / "r.xlsx", [("d1/self/1", "ann", 4)], ("item", "rater", "value"))
-    assert "save it as CSV and import it as ratings-csv" in refusal(path, format="turns-xlsx").reason
+    assert guess(FORMATS, read_start(path)) == "ratings-csv"
+    assert imported(path, into=True, format="ratings-csv").labels == 1
+
+
+@pytest.mark.parametrize("medium", ["csv.gz", "zip", "parquet", "feather", "utf-16", "xlsx", "jsonl"])
+def test_dialogues_come_from_every_kind_of_table(tmp_path: Path, medium: str) -> None:
+    path = tmp_path / f"t.{medium}"
+    text = table(tmp_path / "t.csv", ";")
+    frame = pandas.read_csv(text, sep=";", dtype=str, keep_default_na=False)
+    frame["unread"] = pandas.Timestamp("2024-01-01")
+    if medium == "csv.gz":
+        path.write_bytes(gzip.compress(text.read_bytes()))
+    elif medium == "zip":
+        path.write_bytes(_archive(**{"t.csv": text.read_bytes()}))
+    elif medium == "parquet":
+        frame.to_parquet(path)
+    elif medium == "feather":
+        frame.to_feather(path)
+    elif medium == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    elif medium == "utf-16":
+        path.write_text(text.read_text(), encoding="utf-16")
+    else:
+        workbook(path)
+    assert guess(FORMATS, read_start(path)) == "turns-csv"
+    imported(path, format="turns-csv")
+    assert stored() == EXPECTED

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.models import Corpus, Label, Upload
@@ -18,6 +17,7 @@ from calibration.exports.labels import labels as exported_labels
 from calibration.exports.writing import csv_blocks
 from calibration.ratings.scope import Scope
 from tests import factories
+from tests.corpora.import_page import import_by_page
 from tests.importing.helpers import continuation, imported, line, refusal, written
 
 pytestmark = pytest.mark.django_db
@@ -175,9 +175,9 @@ def test_the_command_the_api_and_the_page_say_where_turns_count_from(tmp_path: P
     second = written(tmp_path, "dialogue,turn,rater,value", "d1,2,r,4", name="second.csv")
     for said, code in (({}, 400), ({"turns_from": "1"}, 201), ({"turns_from": "2"}, 400)):
         with second.open("rb") as file:
-            assert api.post("/api/v1/corpora/", {"file": file, "into": "c", **said}).status_code == code
+            assert api.post("/api/v1/imports/", {"file": file, "into": "c", **said}).status_code == code
     assert stored() == {("self", 0): 4, ("self", 1): 4}
     client.force_login(factories.user(researcher=True))
     with ratings(tmp_path, "d1,3,r,4").open("rb") as file:
-        client.post(reverse("import-corpus"), {"file": file, "into": "c", "turns_from": "1"})
+        import_by_page(client, file, "?into=c", turns_from="1")
     assert Upload.objects.get().file_settings == {"turns_from": "1"}

@@ -21,6 +21,7 @@ from django.conf import settings as configured
 from django.db import connection
 
 from config.embedded.supervisor import celery_sweeper, celery_worker
+from tests.corpora.import_page import import_by_page
 from tests.platform.running import MANAGE, PROJECT, environment, free_port, wait_until
 
 pytestmark = [
@@ -148,7 +149,6 @@ def test_what_is_sent_while_redis_is_away_is_done_within_the_sweep_once_it_is_ba
     broker, shape, tmp_path, client, monkeypatch
 ):
     from django.core.files.uploadedfile import SimpleUploadedFile
-    from django.urls import reverse
 
     from jobs.models import Job, Run
     from jobs.queue.timing import SWEEP_EVERY
@@ -166,8 +166,7 @@ def test_what_is_sent_while_redis_is_away_is_done_within_the_sweep_once_it_is_ba
     def upload(name: str):
         file = SimpleUploadedFile("f.jsonl", (json.dumps(line(name)) + "\n").encode())
         since = time.monotonic()
-        answer = client.post(reverse("import-corpus"), {"file": file, "name": name, "format": "jsonl"})
-        assert answer.status_code == 302
+        assert import_by_page(client, file, name=name).status_code == 200
         return Job.objects.latest("pk"), time.monotonic() - since
 
     def ended(job) -> bool:

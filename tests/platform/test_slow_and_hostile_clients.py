@@ -164,7 +164,7 @@ def test_a_refusal_is_json_for_programs_and_a_page_for_people(monkeypatch):
     monkeypatch.setattr(limits, "check", refuse)
     with serving(echo) as port:
         body = b"x" * (limits.ANYBODY + 1)
-        assert b'{"detail": "Too large' in ask(port, "/api/v1/corpora/", method="POST", body=body)
+        assert b'{"detail": "Too large' in ask(port, "/api/v1/imports/", method="POST", body=body)
         assert b"<h1>" in ask(port, "/sign-in/", method="POST", body=body)
 
 
@@ -421,12 +421,12 @@ def test_a_large_body_needs_an_account_and_a_file_a_researcher(people):
 @pytest.mark.exhaustive
 def test_a_token_is_an_account_too(people):
     token = accounts.make(person=people["researcher"], name="program", scope="write", days=1)
-    limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION=f"Token {token.key}"))
+    limits.check(environ("/api/v1/imports/", HTTP_AUTHORIZATION=f"Token {token.key}"))
     with pytest.raises(Refused, match="Sign in first"):
-        limits.check(environ("/api/v1/corpora/", HTTP_AUTHORIZATION="Token made-up"))
+        limits.check(environ("/api/v1/imports/", HTTP_AUTHORIZATION="Token made-up"))
 
 
 def test_only_addresses_that_take_files_take_large_bodies(settings):
     assert limits.largest("/corpora/import/new/") > settings.UPLOAD_LIMIT_BYTES
-    assert limits.largest("/api/v1/corpora/") > settings.UPLOAD_LIMIT_BYTES
+    assert limits.largest("/api/v1/imports/") > settings.UPLOAD_LIMIT_BYTES
     assert limits.largest("/sign-in/") == limits.largest("/nowhere") == settings.DATA_UPLOAD_MAX_MEMORY_SIZE

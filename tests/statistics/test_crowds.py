@@ -59,7 +59,7 @@ def test_raters_in_a_long_chain_are_solved_as_by_eigenvectors() -> None:
     given = (~np.isnan(values)).astype(float)
     laplacian = np.diag(given.sum(axis=0)) - given.T @ (given / 2)
     away = np.where(given > 0, values - np.nanmean(values, axis=1)[:, None], 0).sum(axis=0)
-    squares, links = icc._explained_by_crowd(laplacian[None], away[None])
+    squares, links = icc.Crowd(given > 0, np.ones((1, 60))).explained(away[None])
     wanted, rank = icc._explained_by_axes(laplacian[None], away[None])
     assert squares == pytest.approx(wanted)
     assert links.tolist() == rank.tolist() == [60]
@@ -100,6 +100,34 @@ def test_of_a_panel_all_pairs_are_compared() -> None:
     assert len({e.raters for e in found.pairs}) == 190
 
 
+@pytest.mark.parametrize("judges", [0, 1])
+def test_figures_of_a_crowd_are_the_same_without_its_pairs(judges: int) -> None:
+    block = _crowd(15, 200, 4)
+    if judges:
+        judge = np.random.default_rng(1).integers(1, 6, 200).astype(float)
+        block = np.column_stack([block, judge])
+    ratings = _rated(block, judges=judges)
+    few, every = analyse(ratings, plan=PLAN, few_pairs=True), analyse(ratings, plan=PLAN)
+    assert few.panel == every.panel
+    assert few.replacement == every.replacement
+    assert few.stand_ins == every.stand_ins
+    assert set(few.gaps) == {e for e in every.gaps if "_mean_" not in e.result.name}
+    assert {e.raters for e in few.pairs} == ({("mean(kind:human)", "r16")} if judges else set())
+    assert set(few.pairs) <= set(every.pairs)
+
+
+def test_pairs_of_few_people_are_compared_beside_a_crowd_of_judges() -> None:
+    block = np.random.default_rng(3).integers(1, 6, (60, 14)).astype(float)
+    ratings = _rated(block, judges=12)
+    few, every = analyse(ratings, plan=PLAN, few_pairs=True), analyse(ratings, plan=PLAN)
+    assert few.find("people_mean_pearson") == every.find("people_mean_pearson")
+    assert few.find("pearson", ("r1", "r2")) == every.find("pearson", ("r1", "r2"))
+    assert few.find("pearson", ("r1", "r3")) is None
+    assert few.find("gap_cohen_kappa", ("r3", "r1", "r2")) == every.find(
+        "gap_cohen_kappa", ("r3", "r1", "r2")
+    )
+
+
 def test_agree_says_which_pairs_of_a_crowd_it_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,7 +137,13 @@ def test_agree_says_which_pairs_of_a_crowd_it_left_out(
     path = tmp_path / "crowd.csv"
     path.write_text("\n".join(lines) + "\n")
     for form in ("--html", "--json", "--csv", "--latex"):
-        call_command("agree", path, "--scale", "ordinal", "--resamples", "20", form)
+        command = ("agree", path, "--scale", "ordinal", "--resamples", "20", form)
+        call_command(*command)
+        printed = capsys.readouterr()
+        said = " ".join((printed.err if form in ("--csv", "--latex") else printed.out).split())
+        assert "0 of 780 pairs of raters are compared one by one" in said
+        assert "--full compares all pairs of raters." in said
+        call_command(*command, "--full")
         printed = capsys.readouterr()
         said = " ".join((printed.err if form in ("--csv", "--latex") else printed.out).split())
         assert "pairs of raters who share items are compared one by one and in means over pairs" in said

@@ -203,9 +203,16 @@ def _analyse_parts(
             Analysis()
             if _is_table_7_alone(options)
             else analyse(
-                ratings, question=part.question, against=against, plan=plan, epsilon=options["epsilon"]
+                ratings,
+                question=part.question,
+                against=against,
+                plan=plan,
+                epsilon=options["epsilon"],
+                few_pairs=not options["full"],
             )
         )
+        if analysis.left_out and not options["full"]:
+            facts.append("--full compares all pairs of raters.")
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
         more_blocks: list[Block] = []

@@ -184,10 +184,11 @@ def moments(sample: Sample) -> Additive:
 
 def equality(sample: Sample) -> Additive:
     """Number of items, and the share of each item's pairs of ratings that are equal."""
-    equal = np.zeros(sample.n_items)
-    for first in range(sample.n_raters):
-        for second in range(first + 1, sample.n_raters):
-            equal += sample.values[:, first] == sample.values[:, second]
+    items, columns = np.nonzero(~np.isnan(sample.values))
+    values, codes = np.unique(sample.values[items, columns], return_inverse=True)
+    cells, alike = np.unique(items * len(values) + codes, return_counts=True)
+    pairs = alike * (alike - 1) / 2
+    equal = np.bincount(cells // max(1, len(values)), weights=pairs, minlength=sample.n_items)
     n_ratings = sample.per_item[sample.used].astype(np.float64)
     rows = np.column_stack([np.ones(sample.n_items), equal / (n_ratings * (n_ratings - 1) / 2)])
     return additive(sample.units, sample.resampling.n_units, rows)
@@ -312,6 +313,13 @@ def anova(sample: Sample) -> Additive:
     return Additive(sums, cells, (width + k * k,))
 
 
+def anova_of_crowd(sample: Sample) -> Additive:
+    """As `anova`, without the matrix, which is large for many raters."""
+    centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
+    rows = _anova_rows((sample.values - centre) / scale)
+    return additive(sample.units, sample.resampling.n_units, rows)
+
+
 def _anova_rows(z: Floats) -> Floats:
     """Return an item's terms per row, without the matrix, for standardised values (mean 0, unit spread)."""
     present = (~np.isnan(z)).astype(np.float64)
@@ -353,7 +361,18 @@ def _standard(values: Floats) -> Floats:
 
 FEATURES: dict[str, Callable[[Sample], Additive]] = {
     f.__name__: f
-    for f in (joint, moments, equality, agreement, coincidence, shares, equal_counts, spread, anova)
+    for f in (
+        joint,
+        moments,
+        equality,
+        agreement,
+        coincidence,
+        shares,
+        equal_counts,
+        spread,
+        anova,
+        anova_of_crowd,
+    )
 }
 
 

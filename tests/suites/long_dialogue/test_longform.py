@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
-from annotation.formats.corpus_format import guess, read_start, settings_of
+from annotation.formats.corpus_format import Head, guess, read_start, settings_of
 from annotation.records import Dialogue
 from annotation.script_records import Date
 from suites.long_dialogue.scripts.sessions import Sessions
@@ -205,8 +205,8 @@ def test_a_session_without_a_turn_is_noted(tmp_path: Path) -> None:
 
 def test_the_format_is_found_from_how_a_file_begins(tmp_path: Path) -> None:
     assert guess(FORMATS, read_start(written(tmp_path, SMALL))) == "longform"
-    assert guess(FORMATS, b"\xef\xbb\xbf== a | 1994 ==\nAna: Hi, you, there") == "longform"
-    assert guess(FORMATS, b"== Title ==\n") == "jsonl"
+    assert guess(FORMATS, Head(b"\xef\xbb\xbf== a | 1994 ==\nAna: Hi, you, there")) == "longform"
+    assert guess(FORMATS, Head(b"== Title ==\n")) == "table"
 
 
 def test_the_dialogue_is_called_as_the_file_or_as_the_import_says(tmp_path: Path) -> None:

@@ -1,0 +1,536 @@
+"""Pages of an import: choose a file, correct how it is read beside a preview, and watch the import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import access
+from annotation.corpora import previews, uploads
+from annotation.corpora.import_file import NAME
+from annotation.corpora.import_names import OWN
+from annotation.corpora.previews import FIRST_ROWS, PreparedImport, Preview
+from annotation.formats import FORMATS, corpus_format
+from annotation.formats.corpus_format import ANY_ROLES, COMMON, JUDGES, RATED, SETTINGS, Setting, settings_of
+from annotation.formats.mapping import Entries, entries_of_yaml, yaml_of_entries
+from annotation.formats.source import MOST, ImportProblem, Source
+from annotation.models.corpora import Corpus, Upload
+from annotation.pages.import_columns import column_rows, posted_entries, role_choices
+from annotation.records import SELF, Dialogue, LabelRecord
+from annotation.schemes import SCHEMES
+from annotation.schemes.definitions import LEVELS
+from annotation.text.display import language_tag
+from annotation.text.table_cells import NOBODY, judges_of, looks_like_a_model
+from config.files import file_response, row_id
+from config.permissions import researcher_only, user_of
+from jobs.errors import JobError
+
+ROOM = {"active_room": "corpora"}
+MOST_TURNS, MOST_CHARACTERS = 60, 2_000
+"""Turns of a dialogue in a preview, and characters of a turn."""
+COLOURS = 6
+
+# Choose a file.
+
+
+class SeveralFiles(forms.FileInput):
+    """A file input that accepts several files."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """A field that cleans to a list of at least one file."""
+
+    widget = SeveralFiles
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """Return the uploaded files; each must be present and not empty."""
+        clean = super().clean
+        sent = data if isinstance(data, list) else [data]
+        return [clean(file, initial) for file in sent or [None]]
+
+
+class FileForm(forms.Form):
+    """A file to import, or the files of a data set."""
+
+    file = FilesField(help_text="A data set of several files: choose all of them together.")
+
+    def clean(self) -> dict[str, Any]:
+        """Check size and names of the files."""
+        cleaned = super().clean() or {}
+        files = cleaned.get("file")
+        if files and uploads.size(files) > settings.UPLOAD_LIMIT_BYTES:
+            self.add_error("file", f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB.")
+        elif files:
+            try:
+                uploads.check_names(files)
+            except ImportProblem as problem:
+                self.add_error("file", problem.reason)
+        return cleaned
+
+
+@csrf_exempt
+@researcher_only
+def import_corpus(request: HttpRequest) -> HttpResponse:
+    """Researchers: choose a file, which is stored until it is imported.
+
+    The size is checked before any of the body is read, so before the form's token, which is in the body.
+    """
+    if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
+        form = FileForm()
+        form.errors["file"] = form.error_class([f"Larger than {settings.UPLOAD_LIMIT_BYTES >> 20} MiB."])
+        return _file_page(request, form, status=413)
+    return _receive(request)
+
+
+@csrf_protect
+def _receive(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _file_page(request, FileForm())
+    form = FileForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _file_page(request, form, status=422)
+    upload_row = uploads.keep(by=user_of(request), files=form.cleaned_data["file"], **_options(request))
+    return redirect("upload", upload_row.pk)
+
+
+def _options(request: HttpRequest) -> dict[str, Any]:
+    """Return the options of the upload `like`, for its corrected file, or of the corpus `into`."""
+    if (like := row_id(request.GET.get("like", ""))) is not None:
+        return uploads.options_of(access.upload(user_of(request), like))
+    into = Corpus.objects.filter(name=request.GET.get("into", "")).first()
+    return {"corpus_name": into.name, "into": True} if into else {}
+
+
+def _file_page(request: HttpRequest, form: FileForm, status: int = 200) -> HttpResponse:
+    options = _options(request)
+    context = {
+        "form": form,
+        "formats": FORMATS.values(),
+        "limit": settings.UPLOAD_LIMIT_BYTES,
+        "into": options.get("corpus_name") if options.get("into") else "",
+        **ROOM,
+    }
+    return render(request, "corpora/import.html", context, status=status)
+
+
+# Correct how a file is read, beside a preview of it.
+
+
+def _schemes() -> list[tuple[str, str]]:
+    built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
+    return [("", "Found by the questions' names"), *built_in, (OWN, "Questions of the corpus's own")]
+
+
+def _field(setting: Setting) -> forms.Field:
+    """Return the form field of a file setting."""
+    options: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
+    if setting.kind == "choice":
+        none = "no" if len(setting.choices) == 1 else "neither"
+        words = setting.words or (none, *setting.choices)
+        choices = list(zip(("", *setting.choices), words, strict=True))
+        return forms.ChoiceField(choices=choices, **options)
+    return forms.CharField(max_length=setting.limit, **options)
+
+
+class ImportForm(forms.Form):
+    """How a stored file is imported: its format, its target, and the settings that its format takes."""
+
+    name = forms.RegexField(
+        NAME,
+        required=False,
+        max_length=Corpus.name.field.max_length,
+        label="Name of the new corpus",
+        error_messages={"invalid": "1 to 100 characters, no slash."},
+    )
+    into = forms.ModelChoiceField(
+        Corpus.objects.none(),
+        required=False,
+        to_field_name="name",
+        label="Or add to",
+        empty_label="no existing corpus",
+    )
+    format = forms.ChoiceField(
+        choices=lambda: [("", "not recognised"), *((key, form.title) for key, form in FORMATS.items())],
+        required=False,
+    )
+    scheme = forms.ChoiceField(
+        choices=_schemes, required=False, label="Labels answer", help_text="Only for files with labels."
+    )
+    source = forms.CharField(required=False, max_length=2000, label="Source", help_text="Where it is from.")
+    licence = forms.CharField(required=False, max_length=Corpus.licence.field.max_length, label="Licence")
+    sha256 = forms.CharField(
+        required=False,
+        max_length=Upload.sha256.field.max_length,
+        label="SHA-256",
+        help_text="From an export's manifest: a file that was cut off or changed is refused.",
+    )
+
+    def __init__(self, *args: Any, format: str, **options: Any) -> None:
+        super().__init__(*args, **options)
+        into = self.fields["into"]
+        assert isinstance(into, forms.ModelChoiceField)
+        into.queryset = Corpus.objects.order_by("name")
+        accepted = FORMATS[format].settings if format in FORMATS else ()
+        self.settings = [key for key in (*COMMON, *accepted) if key not in (RATED, JUDGES)]
+        for key in self.settings:
+            self.fields[key] = _field(SETTINGS[key])
+
+    def file_settings(self) -> list[forms.BoundField]:
+        """Return the fields of the format's settings."""
+        return [self[key] for key in self.settings]
+
+    def has_more(self) -> bool:
+        """Whether a field in the folded part was filled in, or is invalid."""
+        names = ("scheme", "source", "licence", "sha256", *self.settings)
+        return any(self[name].errors or self[name].value() for name in names)
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: correct how an own file is read, and import it; then watch its import."""
+    upload_row = access.upload(user_of(request), pk)
+    if upload_row.state == "waiting" and uploads.stored_file(upload_row).exists():
+        return _change(request, upload_row) if request.method == "POST" else _preview(request, upload_row)
+    if request.method == "POST":
+        return redirect("upload", pk)
+    context: dict[str, Any] = {
+        "upload": upload_row,
+        "job": upload_row.job,
+        "repeatable": uploads.can_be_repeated(upload_row),
+    }
+    template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
+    context |= {"format": FORMATS.get(upload_row.format), "most": MOST}
+    return render(request, template, context | ROOM)
+
+
+def _change(request: HttpRequest, upload_row: Upload) -> HttpResponse:
+    """Save what was posted; import the file where that was asked for, else show its preview again."""
+    data = request.POST
+    fields: dict[str, Any] = {
+        "corpus_name": data.get("into") or data.get("name", "").strip(),
+        "into": bool(data.get("into")),
+        **{name: data.get(name, "").strip() for name in ("scheme", "source", "licence", "sha256")},
+    }
+    problem: ImportProblem | None = None
+    try:
+        fields |= _posted_reading(request, upload_row)
+    except ImportProblem as error:
+        problem = error
+    if data.get("do") == "download":
+        text = yaml_of_entries(posted_entries(data))
+        return file_response([text], media_type="application/yaml", name="mapping.yaml")
+    form = _form(upload_row, data, str(fields.get("format") or upload_row.format))
+    if data.get("do") != "import":
+        uploads.revise(upload=upload_row, **_shortened(fields))
+        return _preview(request, upload_row, problem=problem)
+    adds_labels = _adds_labels(fields)
+    if problem is None and form.is_valid() and _has_target(form, adds_labels=adds_labels):
+        try:
+            corpus_format.check(uploads.content_hash(upload_row), fields["sha256"])
+            uploads.start(upload=upload_row, by=user_of(request), **fields)
+        except ImportProblem as error:
+            form.add_error("sha256", f"The file {error.reason}.")
+        else:
+            return redirect("upload", upload_row.pk)
+    uploads.revise(upload=upload_row, **_shortened(fields))
+    return _preview(request, upload_row, form=form, problem=problem, status=422)
+
+
+def _adds_labels(fields: dict[str, Any]) -> bool:
+    """Whether the file has no dialogues of its own."""
+    format, keys = fields.get("format", ""), fields.get("mapping", {})
+    if format in FORMATS and FORMATS[format].roles == ANY_ROLES:
+        roles = {key.partition(":")[0].partition("[")[0] for key in keys}
+        return roles.isdisjoint(("text", "transcript", "utterance", "response"))
+    return format in FORMATS and FORMATS[format].labels_only
+
+
+def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return options with texts that the database can store, as long as they are not imported."""
+    limits = {name: Upload._meta.get_field(name).max_length for name in fields}
+    return {
+        name: value[: limits[name]] if isinstance(value, str) and limits[name] else value
+        for name, value in fields.items()
+    }
+
+
+def _has_target(form: ImportForm, *, adds_labels: bool) -> bool:
+    """Whether a corpus is named to which the file can go; else the form has the error."""
+    name = form.cleaned_data.get("name")
+    if form.cleaned_data.get("into"):
+        return True
+    if adds_labels:
+        form.add_error("into", "Choose the corpus that has the dialogues of these labels.")
+    elif not name:
+        form.add_error("name", "Name the new corpus, or choose an existing one.")
+    elif Corpus.objects.filter(name=name).exists():
+        form.add_error("name", "There is a corpus of this name: choose another name, or add to that corpus.")
+    return form.is_valid()
+
+
+def _posted_reading(request: HttpRequest, upload_row: Upload) -> dict[str, Any]:
+    """Return format, mapping and settings of the posted page; raises ImportProblem."""
+    data = request.POST
+    format = data.get("format", "")
+    if format not in FORMATS:
+        raise ImportProblem("is not a format: choose one", field="format")
+    is_changed = format != data.get("format-was") or data.get("sheet") != data.get("sheet-was")
+    stored = {key: upload_row.file_settings.get(key, "") for key in (RATED, JUDGES)}
+    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data)
+    accepted = FORMATS[format].settings
+    values = {key: value for key, value in values.items() if key in (*COMMON, *accepted)}
+    return {
+        "format": format,
+        "guessed": upload_row.guessed and format == data.get("format-was"),
+        "mapping": {} if is_changed else _posted_mapping(request, upload_row, format),
+        "file_settings": settings_of(values, format, accepted),
+    }
+
+
+def _posted_mapping(request: HttpRequest, upload_row: Upload, format: str) -> Entries:
+    data, do = request.POST, request.POST.get("do", "")
+    reading = data.get("reading", "")
+    if do == "use-earlier":
+        return {}
+    if do == "guess" or reading != data.get("reading-was", ""):
+        return _guess(upload_row, format, "" if do == "guess" else reading) or posted_entries(data)
+    return posted_entries(data)
+
+
+def _guess(upload_row: Upload, format: str, key: str) -> Entries:
+    """Return the mapping of a reading of the file, of the most plausible one without a key."""
+    source = Source(
+        uploads.stored_file(upload_row), name=upload_row.file_name, settings=upload_row.file_settings
+    )
+    profile = previews.outline(source, format=format).profile
+    readings = profile.readings if profile else ()
+    return next((reading.mapping.entries() for reading in readings if key in ("", reading.key)), {})
+
+
+def _posted_names(data: Any) -> dict[str, str]:
+    """Return the settings of the boxes: speakers whose turns are rated, and raters that are models."""
+    names = {}
+    speakers, rated = data.getlist("speaker"), data.getlist("rated")
+    if speakers and not rated:
+        raise ImportProblem("tick at least one speaker whose turns are rated", field="rated")
+    if speakers:
+        names[RATED] = "" if set(rated) >= set(speakers) else ",".join(rated)
+    if any(map(looks_like_a_model, data.getlist("open-rater"))) or data.getlist("judge"):
+        names[JUDGES] = ",".join(data.getlist("judge")) or NOBODY
+    return names
+
+
+def _form(upload_row: Upload, data: Any, format: str) -> ImportForm:
+    """Return the form with what was posted, else with what is stored."""
+    if data is not None:
+        return ImportForm(data, format=format)
+    stored = {
+        "format": format,
+        "into" if upload_row.into else "name": upload_row.corpus_name,
+        "scheme": upload_row.scheme,
+        "source": upload_row.source,
+        "licence": upload_row.licence,
+        "sha256": upload_row.sha256,
+        **upload_row.file_settings,
+    }
+    return ImportForm(initial=stored, format=format)
+
+
+@dataclass(slots=True)
+class PreviewLine:
+    """A turn in a preview, with the answers about it."""
+
+    number: int
+    who: str
+    colour: int
+    text: str
+    given: bool
+    answers: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PreviewPart:
+    """The dialogue's own turns, or the continuation of a `system`, with the answers about all of it."""
+
+    system: str
+    lines: list[PreviewLine]
+    n_more: int
+    answers: list[str]
+
+
+def _parts(dialogue: Dialogue) -> list[PreviewPart]:
+    """Return the turns of a dialogue and of its continuations, with their answers."""
+    colours: dict[str, int] = {}
+    several = len({label.question for label in dialogue.labels}) > 1
+    parts = []
+    for part in dialogue.all_continuations():
+        labels: dict[int | None, list[LabelRecord]] = {}
+        for label in dialogue.labels:
+            if label.continuation == part.id and not label.members and label.record is None:
+                labels.setdefault(label.turn, []).append(label)
+        lines = [
+            PreviewLine(
+                number=number,
+                who=turn.speaker,
+                colour=colours.setdefault(turn.speaker, len(colours) % COLOURS + 1),
+                text=turn.text[:MOST_CHARACTERS],
+                given=turn.given,
+                answers=_answers(labels.get(number - 1, []), several=several),
+            )
+            for number, turn in enumerate(part.turns[:MOST_TURNS], start=1)
+        ]
+        system = "" if part.id == SELF else part.system
+        answers = _answers(labels.get(None, []), several=several)
+        parts.append(PreviewPart(system, lines, max(0, len(part.turns) - MOST_TURNS), answers))
+    return parts
+
+
+def _answers(labels: list[LabelRecord], *, several: bool) -> list[str]:
+    """Return the answers to each question in one text: `anna 4 · gpt 4 (judge)`."""
+    by_question: dict[str, list[str]] = {}
+    for label in labels:
+        value = f"{label.value:g}" if isinstance(label.value, float) else label.value
+        text = f"no answer ({label.missing})" if value is None else str(value)
+        kind = "" if label.kind in ("", "human") else f" ({label.kind})"
+        by_question.setdefault(label.question, []).append(f"{label.rater}{kind} {text}")
+    return [
+        f"{question}: {' · '.join(texts)}" if several else " · ".join(texts)
+        for question, texts in by_question.items()
+    ]
+
+
+def _summary(prepared: PreparedImport) -> str:
+    """Describe the file in one line: rows, columns, and what its reading makes of them."""
+    preview, profile, format = prepared.preview, prepared.outline.profile, prepared.outline.format
+    if profile:
+        parts = [f"{profile.n_rows:,} rows, {len(profile.columns):,} columns"]
+        readings = {reading.key: reading.sentence for reading in profile.readings}
+        parts += [readings[prepared.reading]] if prepared.reading in readings else []
+    else:
+        parts = [FORMATS[format].title] if format in FORMATS else []
+    counts = {
+        "dialogue": preview.n_dialogues,
+        "turn": preview.n_turns,
+        "label": preview.n_labels,
+    }
+    counted = ", ".join(_count(number, noun) for noun, number in counts.items() if number)
+    if counted and not preview.is_complete:
+        counted = f"checked the first {FIRST_ROWS:,} rows: {counted}"
+    return " · ".join([*parts, *([counted] if counted else [])])
+
+
+def _action(preview: Preview) -> str:
+    """Return the text of the button that imports the file."""
+    if not preview.is_complete:
+        return "Import"
+    if preview.n_dialogues:
+        return f"Import {_count(preview.n_dialogues, 'dialogue')}"
+    return f"Import {_count(preview.n_ratings, 'label')}" if preview.n_ratings else "Import"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _preview(
+    request: HttpRequest,
+    upload_row: Upload,
+    *,
+    form: ImportForm | None = None,
+    problem: ImportProblem | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    prepared = previews.prepare(
+        uploads.stored_file(upload_row),
+        name=upload_row.file_name,
+        format=upload_row.format,
+        mapping=upload_row.mapping,
+        settings=upload_row.file_settings,
+    )
+    preview, profile = prepared.preview, prepared.outline.profile
+    key = prepared.outline.format
+    format = FORMATS.get(key)
+    problems = [*([problem] if problem else []), *preview.problems]
+    number = min(row_id(request.POST.get("show", "")) or 1, max(len(preview.dialogues), 1))
+    dialogue = preview.dialogues[number - 1] if preview.dialogues else None
+    upload_row.file_settings = prepared.settings
+    rows = column_rows(profile, prepared.mapping) if profile else []
+    roles = {row.role for row in rows}
+    context = {
+        "upload": upload_row,
+        "form": form or _form(upload_row, None, key),
+        "format_key": key,
+        "prepared": prepared,
+        "profile": profile,
+        "preview": preview,
+        "summary": _summary(prepared),
+        "action": _action(preview),
+        "can_import": bool(preview.n_dialogues or preview.n_ratings) and not problems,
+        "adds_labels": bool(preview.ratings or (format and format.labels_only)),
+        "rows": rows,
+        "roles": role_choices() if profile else [],
+        "boxes_in_rows": {"speaker": "speaker" in roles, "rater": "rater" in roles},
+        "is_open": dict.fromkeys(filter(None, request.POST.getlist("open")), True),
+        "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
+        "levels": LEVELS,
+        "ratings": preview.ratings,
+        "dialogue": dialogue,
+        "number": number,
+        "language": language_tag(dialogue.language) if dialogue else "",
+        "parts": _parts(dialogue) if dialogue else [],
+        "problems": problems,
+        "most": MOST,
+        "notes": list(dict.fromkeys([*prepared.outline.notes, *preview.notes])),
+        **ROOM,
+    }
+    template = "corpora/_preview.html" if request.headers.get("HX-Request") else "corpora/preview.html"
+    return render(request, template, context, status=status)
+
+
+@require_POST
+@researcher_only
+def load_mapping(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: use the mapping of a file, or of a pasted text, for an own file."""
+    upload_row = access.upload(user_of(request), pk)
+    file = request.FILES.get("file")
+    content = file.read(uploads.OVERHEAD) if file else request.POST.get("text", "").encode()
+    try:
+        mapping = entries_of_yaml(content)
+    except ImportProblem as problem:
+        messages.error(request, f"These roles were not used: {problem.reason}.")
+    else:
+        if upload_row.state == "waiting":
+            uploads.revise(upload=upload_row, mapping=mapping)
+    return redirect("upload", pk)
+
+
+@require_POST
+@researcher_only
+def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: cancel an own import; a file that was not imported yet is deleted."""
+    upload_row = access.upload(user_of(request), pk)
+    is_waiting = upload_row.state == "waiting"
+    uploads.cancel(upload=upload_row, by=user_of(request))
+    return redirect("corpora") if is_waiting else redirect("upload", pk)
+
+
+@require_POST
+@researcher_only
+def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: repeat an own import that was cancelled or failed."""
+    try:
+        uploads.repeat(upload=access.upload(user_of(request), pk), by=user_of(request))
+    except JobError as error:
+        messages.error(request, f"Not imported again: {error}.")
+    return redirect("upload", pk)
