@@ -75,7 +75,9 @@ def read_ratings_csv(source: Source) -> Iterator[SourceRecord]:
     turns_from = source.settings.get(TURNS_FROM, "")
 
     def read_row(cells: TableRow) -> Rating:
-        row = {name: unguarded(text_of(cells.get(column))) for name, column in columns.items()}
+        row = {name: text_of(cells.get(column)) for name, column in columns.items()}
+        if table.is_guarded:
+            row = {name: unguarded(text) for name, text in row.items()}
         row |= {name: row[name].strip() for name in NAMES if name in row}
         return rating(row, str(turns_from))
 

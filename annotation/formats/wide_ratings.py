@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from annotation.formats import ratings
 from annotation.formats.corpus_format import JUDGES, MISSING, Format, Head, SourceRecord
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import CSV, open_table
+from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import unguarded
 
 PARTS = ("missing", "explanation", "evidence", "order")
@@ -43,8 +43,7 @@ def read_wide_ratings(source: Source) -> Iterator[SourceRecord]:
     """Yield a rating for each answer of a row."""
     table = open_table(source)
     source.is_table = True
-    is_guarded = table.medium == CSV
-    names = {column: unguarded(column) if is_guarded else column for column in table.columns}
+    names = {column: unguarded(column) if table.is_guarded else column for column in table.columns}
     raters = _raters(names)
     if "item" not in names or not raters:
         raise ImportProblem("has no column 'item', or none of a rater, such as 'ann [human]'", field="item")
@@ -56,7 +55,7 @@ def read_wide_ratings(source: Source) -> Iterator[SourceRecord]:
     source.notes += table.notes
     for line, cells in table.rows():
         row = {
-            names[column]: unguarded(cell) if is_guarded else cell
+            names[column]: unguarded(cell) if table.is_guarded else cell
             for column, cell in cells.items()
             if isinstance(cell, str)
         }

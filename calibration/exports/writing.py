@@ -357,15 +357,19 @@ def _parquet_table(table: RowTable) -> Blocks:
 def _excel_table(table: RowTable) -> Blocks:
     """Yield a table as an Excel workbook."""
     names = table.names
-    rows = (
-        [value if isinstance(value := row.get(n), str | int | float) else text_of(value) for n in names]
-        for row in table.rows
-    )
+    rows = ([_excel_value(row.get(name)) for name in names] for row in table.rows)
     with tempfile.TemporaryFile() as file:
-        count = write_workbook(file, names, rows, name="labels")
+        count = write_workbook(file, [str(_excel_value(name)) for name in names], rows, name="labels")
         file.seek(0)
         yield from iter(lambda: file.read(BLOCK), b"")
     return count
+
+
+def _excel_value(value: Any) -> str | int | float:
+    """Return a value for a cell; a text that reads as if it were guarded gets a guard, as in CSV."""
+    if isinstance(value, str):
+        return value if table_cells.unguarded(value) == value else table_cells.guarded(value)
+    return value if isinstance(value, int | float) else text_of(value)
 
 
 def _with_mark(content: Blocks) -> Blocks:

@@ -137,8 +137,7 @@ def test_labels_come_in_again_as_they_went_out(
 ) -> None:
     path = exported(rated, tmp_path, LABELS, form, shape=shape)
     key = "ratings-wide" if shape == "wide" else "ratings-csv"
-    if form not in ("xlsx", "parquet"):
-        assert guess(FORMATS, read_start(path)) == key
+    assert guess(FORMATS, read_start(path)) == key
     result = imported(path, fresh, format=key, into=True)
     assert content(fresh) == content("rated")
     assert result.labels == len(content("rated"))
