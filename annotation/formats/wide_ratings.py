@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from annotation.formats import ratings
 from annotation.formats.corpus_format import JUDGES, MISSING, Format, Head, SourceRecord
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import open_table
+from annotation.formats.table_reader import TableFile, open_table
 from annotation.text.table_cells import unguarded
 
 PARTS = ("missing", "explanation", "evidence", "order")
@@ -42,6 +42,14 @@ def looks_wide(head: Head) -> bool:
 def read_wide_ratings(source: Source) -> Iterator[SourceRecord]:
     """Yield a rating for each answer of a row."""
     table = open_table(source)
+    for line, row in wide_rows(source, table):
+        with source.report_problems(line=line):
+            yield SourceRecord(ratings.rating(row), line)
+    source.notes += table.notes
+
+
+def wide_rows(source: Source, table: TableFile) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the labels of a table in the columns of the long ratings file, each with the line of its row."""
     source.is_table = True
     names = {column: unguarded(column) if table.is_guarded else column for column in table.columns}
     raters = _raters(names)
@@ -52,7 +60,6 @@ def read_wide_ratings(source: Source) -> Iterator[SourceRecord]:
         for column, name in names.items()
         if name not in ROW_COLUMNS and not RATER_COLUMN.fullmatch(name)
     )
-    source.notes += table.notes
     for line, cells in table.rows():
         row = {
             names[column]: unguarded(cell) if table.is_guarded else cell
@@ -62,15 +69,18 @@ def read_wide_ratings(source: Source) -> Iterator[SourceRecord]:
         shared = {name: row[name] for name in ROW_COLUMNS if name in row}
         for (name, kind), columns in raters.items():
             answer = {part: row[column] for part, column in columns.items() if row.get(column, "").strip()}
-            if not answer:
-                continue
-            rater = {
-                "rater": name,
-                "kind": "human" if kind == SLOT else kind,
-                "identified": "false" if kind == SLOT else "true",
-            }
-            with source.report_problems(line=line):
-                yield SourceRecord(ratings.rating({**shared, **rater, "value": "", **answer}), line)
+            if answer:
+                yield (
+                    line,
+                    {
+                        **shared,
+                        "rater": name,
+                        "kind": "human" if kind == SLOT else kind,
+                        "identified": "false" if kind == SLOT else "true",
+                        "value": "",
+                        **answer,
+                    },
+                )
 
 
 def _raters(names: Mapping[str, str]) -> dict[tuple[str, str], dict[str, str]]:
