@@ -423,8 +423,10 @@ def _ask(source: Source, raters: list[str]) -> None:
 def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
     """Yield the numbered lines, each with a parser of its comparison."""
     if source.is_text and source.begins_with(b"{"):
+        left_out = source.left_out.get("", {})
         for line, content in source.lines():
-            yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
+            if line not in left_out:
+                yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
         return
     table = open_table(source)
     columns = own_columns(source, table, COLUMNS, ())

@@ -396,19 +396,64 @@ def _grouped(
 ) -> Iterator[tuple[str, list[TurnRow]]]:
     """Yield the rows of each dialogue; a table whose dialogues are in several pieces is held in memory."""
     groups: dict[str, list[TurnRow]] = {}
+    gaps = _Gaps(rows)
     characters = 0
-    for line, row in table.rows():
+    for line, row in table.read_rows():
+        if line in table.left_out:
+            gaps.add(line, row)
+            continue
         with source.report_problems(line=line):
             key = rows.key(line, row)
+            gaps.follow(key)
             if is_contiguous and groups and key not in groups:
-                yield from groups.items()
+                yield from gaps.complete(source, groups)
                 groups.clear()
             turn_rows = list(rows.of(line, row))
             groups.setdefault(key, []).extend(turn_rows)
             characters += sum(len(turn.cells["text"]) for turn in turn_rows)
             if not is_contiguous and characters > MOST_GROUPED:
                 raise ImportProblem("is too large for rows in any order: sort it by the dialogue")
-    yield from groups.items()
+    yield from gaps.complete(source, groups)
+
+
+@dataclass(slots=True)
+class _Gaps:
+    """Dialogues of which a row is left out, with its line: none of them is imported without it.
+
+    A row without a readable dialogue belongs to that of the row before or after it: both are incomplete.
+    """
+
+    rows: _TurnRows
+    lines: dict[str, int] = field(default_factory=dict)
+    last: str = ""
+    unknown: int = 0
+
+    def add(self, line: int, row: Row) -> None:
+        """Add a row that is left out."""
+        try:
+            self.lines.setdefault(self.rows.key(line, row), line)
+        except ImportProblem:
+            if self.rows.is_turn_a_row:
+                self.lines.setdefault(self.last, line)
+                self.unknown = line
+
+    def follow(self, key: str) -> None:
+        """Go on with a row of this dialogue."""
+        if self.unknown:
+            self.lines.setdefault(key, self.unknown)
+        self.last, self.unknown = key, 0
+
+    def complete(
+        self, source: Source, groups: Mapping[str, list[TurnRow]]
+    ) -> Iterator[tuple[str, list[TurnRow]]]:
+        """Yield the dialogues with all of their rows; the rows of the others are left out, too."""
+        for key, rows in groups.items():
+            if key not in self.lines:
+                yield key, rows
+                continue
+            reasons = source.left_out.setdefault("", {})
+            for row in rows:
+                reasons.setdefault(row.line, f"line {row.line}, its dialogue lacks line {self.lines[key]}")
 
 
 @dataclass(slots=True)
@@ -423,6 +468,12 @@ class _TurnRows:
 
     def __post_init__(self) -> None:
         self.shared = [(role, self.mapping.of(role)) for role in COLUMNS if self.mapping.of(role)]
+
+    @property
+    def is_turn_a_row(self) -> bool:
+        """Whether each row is one turn."""
+        column = self.mapping.of("text")
+        return bool(column) and not column.endswith("[]")
 
     def is_contiguous(self, table: TableFile) -> bool:
         """Whether the rows of each dialogue follow one another; also where each row is a dialogue."""

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
 
-from annotation.formats.mapping import Mapping
-from annotation.formats.table_reader import TableFile
+from annotation.formats.columns import LOOKS, ColumnProfile, describe_columns
+from annotation.formats.dialogue_readings import (
+    read_cells,
+    read_messages,
+    read_pairs,
+    read_responses,
+    read_transcript,
+    read_turns,
+)
+from annotation.formats.header_words import tokens_of
+from annotation.formats.mapping import Column, Mapping, Scale
+from annotation.formats.rating_readings import read_long, read_survey, read_wide
+from annotation.formats.readings import (
+    DIALOGUE_READINGS,
+    RATING_READINGS,
+    SYSTEM_WORDS,
+    Reading,
+    Sample,
+    cell_text,
+    rater_names,
+)
+from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
+from annotation.formats.table_reader import Cell, Row, TableFile
+from annotation.text.table_cells import kind_of_rater, looks_like_a_model
 
+__all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "profile_lines", "scan"]
 
-@dataclass(frozen=True, slots=True)
-class ColumnProfile:
-    """What the cells of a column look like.
-
-    `looks_like` is one of `LOOKS`; `n` of `n_rows` cells have a text that is not one of the `missing` words.
-    `values` are all different ones where they are few, in order; `separator` stands between values of a set.
-    """
-
-    name: str
-    looks_like: str
-    n: int
-    n_rows: int
-    n_different: int
-    examples: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    separator: str = ""
-    wording: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Something that a table can be, with its mapping, or with what is `missing` for it.
-
-    `sentence` says it for people: `each row is one turn rated by one person`. A `certain` reading is the only
-    plausible one: a command uses it without asking.
-    """
-
-    key: str
-    sentence: str
-    mapping: Mapping = field(default_factory=Mapping)
-    missing: tuple[str, ...] = ()
-    certain: bool = False
+SAMPLE_ROWS = 2_000
+"""Rows that a table is described from; answers are counted in all rows."""
+MOST_RATERS = 10_000
+CODED = frozenset(["code", "class", "category", "act", "cluster", "topic", "intent", "type", "kind"])
+"""Words in the names of questions whose numbers may be codes."""
+PERSONS_TOO = ("claude", "kimi")
+"""Names of models that people and things bear, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Profile:
     """The columns of a table, and its readings, the most plausible first, those with something missing last.
 
     `judges` are the raters that look like models, `speakers` those of the turns, `rated` those among them
-    that look like the systems under test.
+    that look like the systems under test. `n_rows` counts the rows that were read; `has_more` says that the
+    table has more. `scales` are the guessed scales of the first reading by question, for people.
     """
 
     columns: tuple[ColumnProfile, ...]
@@ -58,8 +60,344 @@ class Profile:
     speakers: tuple[str, ...] = ()
     rated: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    has_more: bool = False
+
+    @property
+    def certain(self) -> Reading | None:
+        """The reading that a command uses without asking."""
+        return next((reading for reading in self.readings if reading.certain), None)
+
+    @property
+    def of_ratings(self) -> Reading | None:
+        """The reading that agreement uses without asking: certain, or the only one of ratings."""
+        if (certain := self.certain) and (certain.mapping.answers or certain.mapping.of("value")):
+            return certain
+        ratings = [r for r in self.readings if r.key in RATING_READINGS and r.is_possible]
+        return ratings[0] if len(ratings) == 1 and not ratings[0].doubts else None
+
+    def column(self, name: str) -> ColumnProfile:
+        """Return the profile of a column."""
+        return next(column for column in self.columns if column.name == name)
+
+
+DIALOGUE_READERS = (read_messages, read_transcript, read_pairs, read_responses, read_cells, read_turns)
+RATING_READERS = (read_long, read_wide, read_survey)
+
+
+def readings_of(sample: Sample) -> list[Reading]:
+    """Return the readings of a table, those that are possible first; none is certain yet."""
+    readings = [reading for read in (*DIALOGUE_READERS, *RATING_READERS) if (reading := read(sample))]
+    return sorted(readings, key=lambda reading: not reading.is_possible)
 
 
 def describe(table: TableFile) -> Profile:
-    """Describe a table from its first rows (`SAMPLE_ROWS`)."""
-    raise NotImplementedError
+    """Describe a table from its first rows, and the answers of all rows."""
+    first = [row for _, row in islice(table.rows(), SAMPLE_ROWS + 1)]
+    has_more = len(first) > SAMPLE_ROWS
+    rows = first[:SAMPLE_ROWS]
+    columns = describe_columns(table.columns, dict(table.wordings), rows)
+    sample = Sample(rows, columns)
+    readings = readings_of(sample) if rows else []
+    n_rows = len(rows)
+    measured: list[Reading] = []
+    raters: list[str] = []
+    possible = [reading for reading in readings if reading.is_possible]
+    needs_all = has_more and any(
+        reading.mapping.answers or reading.mapping.of("value") for reading in possible
+    )
+    every: dict[int, Counts] = {}
+    if needs_all:
+        every = {id(reading): Counts(reading.mapping) for reading in possible}
+        n_rows = 0
+        for _, row in table.rows():
+            n_rows += 1
+            for counts in every.values():
+                counts.add(row)
+        has_more = False
+    for reading in readings:
+        if reading.is_possible:
+            counts = every.get(id(reading)) or Counts(reading.mapping, rows)
+            raters += counts.raters
+            reading = _with_scales(reading, counts)
+        measured.append(reading)
+    judges = tuple(dict.fromkeys(_judges(raters, measured)))
+    speakers = _speakers(rows, measured)
+    return Profile(
+        columns=tuple(columns.values()),
+        readings=tuple(_with_certainty(measured)),
+        n_rows=n_rows,
+        judges=judges,
+        speakers=speakers,
+        rated=tuple(name for name in speakers if _is_system(name)),
+        notes=tuple(table.notes),
+        has_more=has_more,
+    )
+
+
+class Counts:
+    """Answers to each question of a mapping, counted, and the names of raters in rows and columns."""
+
+    def __init__(self, mapping: Mapping, rows: Iterable[Row] = ()) -> None:
+        self.mapping = mapping
+        self.answers: dict[str, Counter[str]] = {}
+        self.of_judges: dict[str, Counter[str]] = {}
+        self.too_many: set[str] = set()
+        self.lists: set[str] = set()
+        self.raters: dict[str, None] = dict.fromkeys(rater_names((), mapping))
+        self._value = mapping.of("value")
+        self._rater = mapping.of("rater")
+        self._question = mapping.of("question")
+        self._kind = mapping.of("kind")
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: Row) -> None:
+        """Count the answers of a row."""
+        question, rater = cell_text(row.get(self._question)), cell_text(row.get(self._rater))
+        kind = _kind_of(cell_text(row.get(self._kind))) if self._kind else ""
+        for column in self.mapping.answers:
+            if column.role != "metric":
+                self._count(column.question or question, row.get(column.name), column.role == "judge")
+        if self._value and kind != "metric":
+            is_judge = kind == "judge" if kind else _is_judge(rater)
+            self._count(question, row.get(self._value), is_judge)
+        if rater and len(self.raters) < MOST_RATERS:
+            self.raters[rater] = None
+
+    def _count(self, question: str, cell: Cell, is_judge: bool) -> None:
+        if question in self.too_many or len(self.answers) > MOST_VALUES:
+            return
+        counts = (self.of_judges if is_judge else self.answers).setdefault(question, Counter())
+        if isinstance(cell, list):
+            self.lists.add(question)
+        for part in cell if isinstance(cell, list) else (cell,):
+            if text := cell_text(part):
+                counts[text] += 1
+        if len(counts) > MOST_VALUES:
+            self.too_many.add(question)
+
+    def guesses(self) -> dict[str, ScaleGuess]:
+        """Return the scale of each question with answers, over those of people, judges and keys."""
+        guesses = {}
+        for question in dict.fromkeys((*self.answers, *self.of_judges)):
+            people, judges = (side.get(question, Counter()) for side in (self.answers, self.of_judges))
+            if not (every := people + judges):
+                continue
+            guess = guess_sets(every) if question in self.lists else guess_scale(every)
+            if people and judges and (own := guess_scale(people)).look != guess.look:
+                doubt = f"people answer with {own.sentence}, judges with {guess_scale(judges).sentence}"
+                guess = replace(guess, doubts=(*guess.doubts, doubt))
+            guesses[question] = guess
+        return guesses
+
+
+def _kind_of(text: str) -> str:
+    try:
+        return kind_of_rater(text) if text else ""
+    except ValueError:
+        return ""
+
+
+def scan(table: TableFile, mapping: Mapping) -> Mapping:
+    """Return a mapping with the scales of its questions, guessed from the answers in all rows.
+
+    What the mapping says of a scale already stays.
+    """
+    counts = Counts(mapping)
+    for _, row in table.rows():
+        counts.add(row)
+    return _complete(mapping, counts)
+
+
+def _complete(mapping: Mapping, counts: Counts) -> Mapping:
+    scales = dict(mapping.scales)
+    for question, guess in counts.guesses().items():
+        said = mapping.scale(question)
+        scale = guess.scale
+        codes = {**dict.fromkeys(guess.missing, ""), **scale.codes} if scale.level != "text" else {}
+        scales[question] = Scale(
+            level=said.level or scale.level,
+            values=said.values or (scale.values if not (said.level or said.codes) else ()),
+            codes=said.codes or (codes if not said.values else dict.fromkeys(guess.missing, "")),
+            anchors=said.anchors or scale.anchors,
+            separator=said.separator or ("" if said.values else scale.separator),
+            decimal=said.decimal or scale.decimal,
+        )
+    return replace(mapping, scales=scales)
+
+
+def _with_scales(reading: Reading, counts: Counts) -> Reading:
+    doubts = list(reading.doubts)
+    for question, guess in counts.guesses().items():
+        title = question or (counts.mapping.of("value") or "answers")
+        doubts += [f"{title}: {doubt}" for doubt in guess.doubts]
+        doubts += [f"{title}: {doubt}" for doubt in _doubts_of_codes(title, guess)]
+        if guess.look == "text" and counts.mapping.of("value"):
+            doubts.append(f"{title}: the answers look like texts")
+    if not counts.mapping.of("kind"):
+        doubts += _doubtful_raters(counts)
+    return replace(reading, mapping=_complete(reading.mapping, counts), doubts=tuple(dict.fromkeys(doubts)))
+
+
+def _doubts_of_codes(title: str, guess: ScaleGuess) -> list[str]:
+    """Whether whole numbers may be codes of categories, by the question's name."""
+    words = {token.base for token in tokens_of(title)}
+    values = guess.scale.values
+    if guess.look == "scale" and (words & CODED or ("label" in words and values[0] == "0")):
+        return [f"the numbers {values[0]} to {values[-1]} may be codes of categories"]
+    return []
+
+
+def _doubtful_raters(counts: Counts) -> list[str]:
+    """Names of models that are names of people, too, beside raters that are people."""
+    names = list(counts.raters)
+    people = [name for name in names if not looks_like_a_model(name)]
+    return [
+        f"{name} may be a person or a model"
+        for name in names
+        if name.strip().casefold() in PERSONS_TOO and people
+    ]
+
+
+def _judges(raters: Iterable[str], readings: Iterable[Reading]) -> Iterable[str]:
+    columns = {c.rater: c.role for reading in readings for c in reading.mapping.answers if c.rater}
+    for rater in raters:
+        if columns.get(rater) == "judge" or (rater not in columns and _is_judge(rater)):
+            yield rater
+
+
+def _is_judge(name: str) -> bool:
+    words = {token.base for token in tokens_of(name)}
+    return looks_like_a_model(name) or bool(words & {"llm", "judge"} and not words & {"human"})
+
+
+def _is_system(name: str) -> bool:
+    return looks_like_a_model(name) or any(token.base in SYSTEM_WORDS for token in tokens_of(name))
+
+
+def _speakers(rows: Iterable[Row], readings: Iterable[Reading]) -> tuple[str, ...]:
+    """Return the speakers of the first reading with dialogues, at most 200."""
+    for reading in readings:
+        if reading.key in DIALOGUE_READINGS and reading.is_possible:
+            names = dict.fromkeys(column.speaker for column in reading.mapping.all_of("utterance"))
+            if speaker := reading.mapping.of("speaker"):
+                for row in rows:
+                    cell = row.get(speaker)
+                    for part in cell if isinstance(cell, list) else (cell,):
+                        if (text := cell_text(part)) and len(names) < 200:
+                            names[text] = None
+            return tuple(names)
+    return ()
+
+
+def _with_certainty(readings: list[Reading]) -> list[Reading]:
+    """Mark the reading that is the only plausible one, without a doubt.
+
+    A table with dialogues is not read as ratings without asking; its labels come with the dialogues.
+    """
+    dialogues = [r for r in readings if r.is_possible and r.key in DIALOGUE_READINGS]
+    ratings = [r for r in readings if r.is_possible and r.key in RATING_READINGS]
+    is_pairs = any(reading.key == "pairs" for reading in readings)
+    plausible = dialogues or ratings
+    if len(plausible) != 1 or plausible[0].doubts or is_pairs:
+        return readings
+    return [replace(r, certain=True) if r is plausible[0] else r for r in readings]
+
+
+# The profile in lines, for a command.
+
+WIDEST_NAME = 32
+EXAMPLES = 60
+
+
+def profile_lines(profile: Profile, command: str) -> list[str]:
+    """Return a profile as text: a line a column, the readings, and the command to run.
+
+    `command` begins the line to run, such as `manage.py import_corpus chats.csv`.
+    """
+    rows = f"the first {profile.n_rows:,}" if profile.has_more else f"{profile.n_rows:,}"
+    lines = [f"{rows} rows, {len(profile.columns)} columns", *profile.notes, "", *_column_lines(profile), ""]
+    for reading in profile.readings:
+        lines += _reading_lines(profile, reading)
+    possible = [reading for reading in profile.readings if reading.is_possible]
+    if profile.judges:
+        lines.append(f"Judges by their names: {', '.join(profile.judges[:20])}")
+    if possible:
+        lines += [
+            "",
+            "To read it so, correct what is wrong and run:",
+            _command_line(command, possible[0].mapping),
+        ]
+    else:
+        lines += ["", "Nothing fits: name the columns, like --map dialogue=COLUMN --map text=COLUMN"]
+    return lines
+
+
+def _column_lines(profile: Profile) -> list[str]:
+    width = min(WIDEST_NAME, max([len(_printable(column.name)) for column in profile.columns], default=6))
+    look_width = max([len(_look_text(column)) for column in profile.columns], default=10)
+    lines = [f"{'column':<{width}}  {'looks like':<{look_width}}  filled  different  examples"]
+    for column in profile.columns:
+        examples = _shortened(", ".join(_printable(example) for example in column.examples), EXAMPLES)
+        missing = f"  no answer: {', '.join(column.missing[:4])}" if column.missing else ""
+        name = _shortened(_printable(column.name), width)
+        lines.append(
+            f"{name:<{width}}  {_look_text(column):<{look_width}}  {column.coverage:>5.0%}  "
+            f"{column.n_different:>9,}  {examples}{missing}".rstrip()
+        )
+    return lines
+
+
+def _look_text(column: ColumnProfile) -> str:
+    if column.looks_like == "scale" and column.values:
+        return f"whole numbers {column.values[0]} to {column.values[-1]}"
+    return LOOKS[column.looks_like]
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def _shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _reading_lines(profile: Profile, reading: Reading) -> list[str]:
+    if reading.missing:
+        return [f"not: {_printable(reading.sentence)} Missing: {_printable('; '.join(reading.missing))}."]
+    state = "certain" if reading.certain else "possible"
+    lines = [f"{state}: {_printable(reading.sentence)}"]
+    for question, scale in list(reading.mapping.scales.items())[:12]:
+        if sentence := _scale_sentence(scale):
+            lines.append(
+                f"    {_printable(question or 'answers')}: {_printable(sentence)} (guessed from the answers)"
+            )
+    lines += [f"    unclear: {_printable(doubt)}" for doubt in reading.doubts[:12]]
+    return lines
+
+
+def _scale_sentence(scale: Scale) -> str:
+    look = {
+        "binary": "yes_no",
+        "ordinal": "scale",
+        "interval": "score",
+        "nominal": "category",
+        "text": "text",
+    }
+    key = look.get(scale.level, "empty")
+    if key == "scale" and (scale.anchors or not all(value.lstrip("-").isdigit() for value in scale.values)):
+        key = "ordered"
+    return ScaleGuess(scale, "set" if scale.separator else key).sentence if scale.level else ""
+
+
+def _command_line(command: str, mapping: Mapping) -> str:
+    """Return the command with the mapping's columns; scales are guessed again from the answers."""
+    entries: dict[str, list[str]] = {}
+    for column in mapping.columns:
+        entries.setdefault(_option_key(column), []).append(column.name)
+    options = [f"--map {shlex.quote(f'{key}={name}')}" for key, names in entries.items() for name in names]
+    return " ".join([_printable(command), *map(_printable, options)])
+
+
+def _option_key(column: Column) -> str:
+    return column.key

@@ -93,6 +93,7 @@ class Command(DatabaseCommand):
                     licence=options["licence"],
                     sha256=options["sha256"] or corpus_format.read_manifest_hash(options["path"]),
                     mapping=mapping,
+                    left_out=left_out_place(options["path"]),
                     settings={key: options[key] for key in SETTINGS},
                     progress=progress,
                 )
@@ -100,9 +101,17 @@ class Command(DatabaseCommand):
                 raise CommandError(problem.lines()) from None
         for note in result.notes:
             self.stdout.write(note)
+        if result.left_out:
+            self.stdout.write(f"They are in {result.left_out_file}.")
         if result.unchanged:
             self.stdout.write(f"{result.unchanged} labels were there already")
         self.stdout.write(json.dumps(result.as_dict(), ensure_ascii=False))
+
+
+def left_out_place(path: str) -> Path:
+    """Return where the rows of a file that do not fit are written: beside it, without the suffix."""
+    place = Path(path)
+    return place.with_name(f"{place.name.partition('.')[0] or place.name}.left-out")
 
 
 class _bar:

@@ -1,0 +1,437 @@
+"""Which columns of a table hold answers: of which rater, to which question, about which item."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from annotation.formats.columns import ColumnProfile
+from annotation.formats.header_words import (
+    GENERIC,
+    HEADERS,
+    ITEMS,
+    PEOPLE,
+    QUALITIES,
+    TWO_RESPONSES,
+    AnswerName,
+    answer_name,
+    is_nameless,
+    plain_name,
+    tokens_of,
+    word_set,
+)
+from annotation.formats.mapping import Column
+
+KIND_ROLES = {"human": "label", "judge": "judge", "key": "key", "metric": "metric", "": "label"}
+STRUCTURE = word_set("dialogue session turn time language speaker system rater kind context")
+"""Meanings of headers whose columns are no answers."""
+DERIVED = word_set(
+    "mean avg average median std stdev sd var variance sum total min max count length len num n majority"
+    " consensus"
+    " agreement aggregated aggregate tokens words chars duration seconds price cost age year kappa alpha"
+    " gender"
+    " time spent elapsed latency country education native"
+)
+"""Words in the headers of figures that follow from others or describe the text."""
+NAMES_OF_PARTS = ITEMS | HEADERS["response"] | HEADERS["text"] | HEADERS["system"] | HEADERS["prompt"]
+SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b", re.IGNORECASE)
+GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
+"""What platforms put before the names of columns that are not answers."""
+NUMBERED_QUESTION = re.compile(r"(?:q|qn|question|frage|pregunta|item_q)[_ .-]?\d{1,3}[a-z]?", re.IGNORECASE)
+OPEN_QUESTION = re.compile(
+    r".*[?？]\s*$|^(how|what|which|is|does|do|did|are|was|please|rate)\b.*", re.I | re.S
+)
+
+
+@dataclass(slots=True)
+class Answers:
+    """The columns of answers of a table with their roles, and of explanations; what is doubtful about them.
+
+    `derived` are columns with figures that were left out, `unclear` those that may hold answers as well.
+    """
+
+    columns: list[Column] = field(default_factory=list)
+    explanations: list[Column] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    derived: list[str] = field(default_factory=list)
+    unclear: list[str] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)
+
+    @property
+    def raters(self) -> list[str]:
+        """Raters that columns name, in their order."""
+        return list(dict.fromkeys(column.rater for column in self.columns if column.rater))
+
+    @property
+    def questions(self) -> list[str]:
+        return list(dict.fromkeys(column.question for column in self.columns))
+
+
+def answer_columns(
+    columns: Mapping[str, ColumnProfile],
+    taken: Iterable[str] = (),
+    *,
+    has_rater: bool = False,
+    varying: Collection[str] = (),
+    are_sure: bool = False,
+) -> Answers:
+    """Find the columns of answers among those that are not taken; `has_rater`: rows name their rater.
+
+    `varying` are the columns that differ between rows about the same item, as answers of several raters do.
+    With `are_sure`, columns whose header does not say that they are answers are left out.
+    """
+    answers = Answers()
+    passed = set(taken)
+    names: dict[str, AnswerName] = {}
+    reasons: list[AnswerName] = []
+    for column in columns.values():
+        if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
+            continue
+        name = _name_of(column)
+        if has_rater and name.kind == "human" and name.rater.casefold() in PEOPLE:
+            name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater
+        if name.is_reason and not (column.is_answers and _is_short_range(column)):
+            reasons.append(name)
+        elif column.is_answers and column.has_repeats:
+            answers.doubts.append(f"{column.name} has lists of answers, and nothing says who gave each")
+        elif column.is_answers and (_may_answer(column, name) or column.name in varying):
+            if _is_derived(column):
+                answers.derived.append(column.name)
+            elif not (are_sure and column.name not in varying and not _is_sure(column, name)):
+                names[column.name] = name
+            elif column.looks_like == "scale" and column.n_different > 2:
+                answers.unclear.append(column.name)
+                answers.doubts.append(f"{column.name} may hold answers, too")
+    _split_unknown(names, columns, answers, has_rater, varying)
+    _number_raters(names)
+    _name_questions(names)
+    _add_columns(names, columns, answers)
+    _add_explanations(reasons, names, answers)
+    return answers
+
+
+def _is_short_range(column: ColumnProfile) -> bool:
+    return column.guess.look in ("scale", "yes_no", "ordered")
+
+
+def _name_of(column: ColumnProfile) -> AnswerName:
+    wording = column.wording
+    if wording and len(wording) <= 120 and wording != column.name:
+        return replace(answer_name(wording), name=column.name, is_prefixed=True)
+    if column.name.casefold().startswith(("golden:", "gold:")):
+        return AnswerName(column.name, rater="golden", kind="key", question=column.name.partition(":")[2])
+    return answer_name(column.name)
+
+
+def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
+    """Whether nothing in the header of a column with answers says that it holds something else."""
+    if "[]." in name.name or SYSTEM_OF_PAIR.search(name.name) or name.name.casefold().startswith(GIVEN):
+        return False
+    if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
+        return False
+    if column.guess.look in ("category", "set") and TWO_RESPONSES.fullmatch(column.name):
+        return False
+    if name.kind in ("human", "judge", "key", "metric") and name.rater:
+        return True
+    if column.meanings & STRUCTURE and not column.meanings & {"value", "key"}:
+        return False
+    is_said = column.meanings & {"response", "prompt", "text", "context"} and column.n_words >= 2
+    if is_said and column.guess.look in ("category", "text"):
+        return False
+    if column.looks_like == "category" or column.guess.look == "category":
+        return bool(
+            column.meanings & {"value", "key", "winner"}
+            or name.has_quality
+            or name.is_prefixed
+            or _has_answer_word(name)
+            or (not column.meanings and column.n_words <= 3)
+        )
+    return not (column.guess.look == "score" and "item" in column.meanings)
+
+
+def _has_answer_word(name: AnswerName) -> bool:
+    words = {token.base for token in tokens_of(plain_name(name.name))}
+    return bool(words & (GENERIC - {"response", "answer", "code", "points"}))
+
+
+def _is_derived(column: ColumnProfile) -> bool:
+    words = [token.base for token in tokens_of(plain_name(column.name))]
+    return "derived" in column.meanings or any(word in DERIVED for word in (words[:1] + words[-1:]))
+
+
+def _is_sure(column: ColumnProfile, name: AnswerName) -> bool:
+    return bool(
+        name.rater
+        or name.is_prefixed
+        or name.has_quality
+        or column.meanings & {"value", "key", "winner"}
+        or column.guess.look == "ordered"
+        or _has_answer_word(name)
+        or name.item
+        or OPEN_QUESTION.fullmatch(name.name)
+    )
+
+
+def _shares_values(column: ColumnProfile, others: Iterable[ColumnProfile]) -> bool:
+    """Whether a column's answers are on the scale of another."""
+    values = set(column.guess.scale.values)
+    for other in others:
+        others_values = set(other.guess.scale.values)
+        if column.guess.look == other.guess.look == "score" or (
+            values and others_values and len(values & others_values) * 2 >= len(values)
+        ):
+            return True
+    return False
+
+
+def _split_unknown(
+    names: dict[str, AnswerName],
+    columns: Mapping[str, ColumnProfile],
+    answers: Answers,
+    has_rater: bool,
+    varying: Collection[str],
+) -> None:
+    """Say of names without a usual word for a rater whether they name raters or questions."""
+    weak = [name for name, parts in names.items() if parts.is_weak]
+    if len(weak) == 1:
+        parts = names[weak[0]]
+        names[weak[0]] = answer_without_rater(parts)
+    named = {name: parts for name, parts in names.items() if parts.rater}
+    unnamed = [name for name, parts in names.items() if not parts.rater and not parts.item]
+    shared = {parts.question.casefold() for parts in named.values() if not parts.is_generic}
+    split = _split_by_question(unnamed, names, shared, answers) if unnamed else {}
+    if not split and len(unnamed) >= 3:
+        split = _grid(unnamed, answers)
+    for name, (rater, question) in split.items():
+        names[name] = replace(names[name], rater=rater, kind="human", question=question)
+    rest = [name for name in unnamed if name not in split]
+    sure = [name for name in rest if name in varying or _is_sure(columns[name], names[name])]
+    unsure = [name for name in rest if name not in sure]
+    known = [columns[name] for name in names if name not in unsure]
+    if not unsure:
+        return
+    if has_rater and not named and not split:
+        others = [name for name in unsure if columns[name].guess.look in ("category", "score")]
+        for name in unsure:
+            if varying or (sure and (name in others or not _shares_values(columns[name], known))):
+                names.pop(name)
+                answers.unclear.append(name)
+        left = [name for name in unsure if name in names]
+        if left:
+            answers.doubts.append(f"{_listed(left)} may be something other than questions")
+        return
+    if named or split:
+        generic = [columns[name] for name, parts in names.items() if parts.rater and parts.is_generic]
+        for name in unsure:
+            if generic and _shares_values(columns[name], generic) and columns[name].guess.look != "score":
+                names[name] = replace(names[name], rater=name, kind="human", question="")
+                if not all(parts.is_generic for parts in named.values()):
+                    answers.doubts.append(f"{name} may be a rater or a question")
+            else:
+                if _shares_values(columns[name], known) and columns[name].guess.look != "score":
+                    answers.doubts.append(f"{name} may hold answers, too")
+                names.pop(name)
+                answers.unclear.append(name)
+        return
+    if sure:
+        for name in unsure:
+            if _shares_values(columns[name], known) and columns[name].guess.look != "score":
+                answers.doubts.append(f"{name} may be a question, too")
+            names.pop(name)
+            answers.unclear.append(name)
+        return
+    _raters_or_questions(unsure, names, columns, answers)
+
+
+def answer_without_rater(name: AnswerName) -> AnswerName:
+    """Return a name whose only word such as `a1` is no rater, but its question."""
+    return replace(name, rater="", kind="", question=name.question or name.rater, is_weak=False)
+
+
+def _raters_or_questions(
+    unsure: list[str], names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile], answers: Answers
+) -> None:
+    """Take columns with unknown names and the same answers for raters, others for nothing."""
+    if all(NUMBERED_QUESTION.fullmatch(plain_name(name)) for name in unsure):
+        return
+    best: list[str] = []
+    for name in unsure:
+        alike = [other for other in unsure if _shares_values(columns[name], [columns[other]])]
+        best = alike if len(alike) > len(best) else best
+    is_figures = all(columns[name].guess.look == "score" for name in best)
+    for name in unsure:
+        if name not in best or is_figures:
+            names.pop(name)
+            answers.unclear.append(name)
+        elif len(best) > 1:
+            names[name] = replace(names[name], rater=names[name].name, kind="human", question="")
+    if len(best) > 1 and not is_figures:
+        answers.doubts.append(f"{_listed(best)} may be raters or questions")
+    elif best and not is_figures:
+        answers.doubts.append(f"{best[0]} may be something other than answers")
+
+
+def _split_by_question(
+    unnamed: list[str], names: dict[str, AnswerName], shared: set[str], answers: Answers
+) -> dict[str, tuple[str, str]]:
+    """Split `anna_quality`, where several columns end or begin with a question that others have, too."""
+    splits: dict[str, tuple[str, str]] = {}
+    usual = Counter(
+        side.casefold() for name in unnamed for sides in _sides(name) for side in sides if _is_usual(side)
+    )
+    for name in unnamed:
+        for left, right in _sides(name):
+            for rater, question in ((left, right), (right, left)):
+                is_part = {token.base for token in tokens_of(rater)} & (NAMES_OF_PARTS | QUALITIES | GENERIC)
+                known = question.casefold() in shared
+                recurs = _is_usual(question) and usual[question.casefold()] > 1
+                if not is_part and (known or recurs) and name not in splits:
+                    splits[name] = (rater, question)
+    unknown = [name for name, (_, question) in splits.items() if question.casefold() not in shared]
+    raters = {rater.casefold() for rater, _ in splits.values()}
+    is_grid = len(raters) > 1 and len(splits) > len(raters)
+    if unknown and not is_grid:
+        answers.doubts.append(f"{_listed(unknown)} may be questions of one rater")
+    return splits
+
+
+def _is_usual(text: str) -> bool:
+    tokens = tokens_of(text)
+    return len(tokens) == 1 and tokens[0].base in QUALITIES
+
+
+def _sides(name: str) -> list[tuple[str, str]]:
+    """Return the parts before and behind each of the places where a name can be split."""
+    plain = plain_name(name)
+    tokens = tokens_of(plain)
+    return [
+        (plain[: tokens[place - 1].end].strip(" ([{"), plain[tokens[place].start :].strip(" )]}"))
+        for place in range(1, len(tokens))
+    ]
+
+
+def _grid(unnamed: list[str], answers: Answers) -> dict[str, tuple[str, str]]:
+    """Split names whose parts recur as raters and questions: each of two or more with each."""
+    lefts = Counter(left.casefold() for name in unnamed for left, _ in _sides(name))
+    rights = Counter(right.casefold() for name in unnamed for _, right in _sides(name))
+    splits = {}
+    for name in unnamed:
+        sides = [
+            (min(lefts[left.casefold()], rights[right.casefold()]), left, right)
+            for left, right in _sides(name)
+        ]
+        count, left, right = max(sides, default=(0, "", ""))
+        if count > 1:
+            splits[name] = (left, right)
+    first = {left.casefold() for left, _ in splits.values()}
+    second = {right.casefold() for _, right in splits.values()}
+    if len(first) < 2 or len(second) < 2 or len(splits) < max(4, 0.75 * len(first) * len(second)):
+        return {}
+    usual_first, usual_second = (sum(_has_quality(side) for side in sides) for sides in (first, second))
+    if usual_first == usual_second:
+        answers.doubts.append(f"either {_listed(sorted(first))} or {_listed(sorted(second))} are the raters")
+    if usual_first > usual_second:
+        return {name: (right, left) for name, (left, right) in splits.items()}
+    return splits
+
+
+def _has_quality(text: str) -> bool:
+    return any(token.base in QUALITIES for token in tokens_of(text))
+
+
+def _number_raters(names: dict[str, AnswerName]) -> None:
+    """Read `human_score_1` as the score of human 1, where several columns differ in the number alone."""
+    groups: dict[tuple[str, str], list[AnswerName]] = {}
+    for parts in names.values():
+        number = re.search(r"[\W_]*(\d+)$", parts.question)
+        if parts.kind == "human" and number and not re.search(r"\d", parts.rater):
+            groups.setdefault((parts.rater, parts.question[: number.start()]), []).append(parts)
+    for (rater, question), group in groups.items():
+        if len(group) > 1:
+            for parts in group:
+                own_number = parts.question[len(question) :].strip(" _-.")
+                names[parts.name] = replace(parts, rater=f"{rater} {own_number}", question=question)
+
+
+def _name_questions(names: dict[str, AnswerName]) -> None:
+    """Give the same question one name: in any case, and where all raters have a single general one."""
+    spellings: dict[str, str] = {}
+    for name, parts in names.items():
+        folded = "".join(token.word for token in tokens_of(parts.question))
+        question = spellings.setdefault(folded, parts.question)
+        names[name] = replace(parts, question=question[:120])
+    generic = [parts for parts in names.values() if parts.rater and parts.is_generic and not parts.item]
+    per_rater = Counter(parts.rater.casefold() for parts in generic)
+    if generic and max(per_rater.values()) == 1:
+        questions = [parts.question for parts in generic if parts.question]
+        specific = {parts.question for parts in names.values() if parts.rater and not parts.is_generic}
+        question = next(iter(specific)) if len(specific) == 1 else questions[0] if questions else ""
+        for parts in generic:
+            names[parts.name] = replace(parts, question=question)
+
+
+def _add_columns(
+    names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile], answers: Answers
+) -> None:
+    """Turn names into columns with roles; each answer once."""
+    seen: dict[tuple[str, str, str], str] = {}
+    for name, parts in names.items():
+        kind = parts.kind or ("key" if "key" in columns[name].meanings else "human")
+        rater = parts.rater or ("key" if kind == "key" else "")
+        question = parts.question or ("" if rater or parts.item else plain_name(name))
+        key = (question, rater, parts.item)
+        if key in seen:
+            answers.doubts.append(f"{name} and {seen[key]} may be the same answer")
+            question = plain_name(name)[:120]
+        seen[key] = name
+        clean = [
+            part.replace("@", " at ").replace("]", ")").replace("[", "(")
+            for part in (question, rater, parts.item)
+        ]
+        answers.columns.append(Column(name, KIND_ROLES[kind], clean[0], clean[1], clean[2]))
+    answers.items = list(dict.fromkeys(column.item for column in answers.columns if column.item))
+
+
+def _add_explanations(reasons: list[AnswerName], names: dict[str, AnswerName], answers: Answers) -> None:
+    """Attach columns of explanations to the answers of the same rater and question."""
+    used: set[tuple[str, str]] = set()
+    for reason in reasons:
+        target = _explained(reason, answers)
+        if target is not None and target not in used:
+            used.add(target)
+            answers.explanations.append(Column(reason.name, "explanation", target[0], target[1]))
+
+
+def _explained(reason: AnswerName, answers: Answers) -> tuple[str, str] | None:
+    """Return question and rater of the answers that a column explains, empty for all of a row."""
+    folded = "".join(token.word for token in tokens_of(reason.question))
+    pairs = [(column.question, column.rater) for column in answers.columns]
+    exact = [
+        pair
+        for pair in pairs
+        if pair[1].casefold() == reason.rater.casefold()
+        and (not folded or reason.is_generic or "".join(token.word for token in tokens_of(pair[0])) == folded)
+    ]
+    if len(exact) == 1:
+        return exact[0]
+    if len(exact) > 1:
+        return ("", reason.rater)
+    if not reason.rater and (not reason.question or reason.is_generic):
+        judges = [(column.question, column.rater) for column in answers.columns if column.role == "judge"]
+        return (
+            judges[0]
+            if len(judges) == 1 and answers.raters
+            else ("", "")
+            if pairs and not answers.raters
+            else None
+        )
+    by_question = [pair for pair in pairs if "".join(t.word for t in tokens_of(pair[0])) == folded and folded]
+    return by_question[0] if len(by_question) == 1 else None
+
+
+def _listed(names: Iterable[str], most: int = 6) -> str:
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,516 @@
+"""Readings of a table as dialogues: turns in rows, in columns, in lists or in one cell."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+
+from annotation.formats.answer_columns import Answers, answer_columns
+from annotation.formats.columns import ColumnProfile
+from annotation.formats.header_words import (
+    ID_WORDS,
+    KEYS,
+    TWO_RESPONSES,
+    answer_name,
+    is_nameless,
+    tokens_of,
+    word_set,
+)
+from annotation.formats.mapping import DIALOGUE_ITEM, TURN_ITEM, Column
+from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
+from annotation.text.table_cells import looks_like_a_model
+
+USER, ASSISTANT = "user", "assistant"
+SPEAKER_WORDS = word_set(
+    "user assistant system bot human ai agent customer client therapist doctor patient operator speaker"
+    " speaker1"
+    " speaker2 a b seeker supporter helper wizard apprentice chatbot counselor caller interviewer participant"
+    " student teacher tutor usr sys model gpt 用户 机器人 客服"
+)
+NO_SYSTEMS = KEYS | word_set("reference references correct ideal target original actual")
+NO_TURNS = NO_SYSTEMS | word_set(
+    "candidates options choices tags sources documents facts context keywords span"
+)
+"""Words in the headers of texts that nobody says in the dialogue."""
+OWN_ROLES = ("continuation", "trial", "at", "given", "addressees", "cluster", "language", "session")
+
+
+def read_turns(sample: Sample) -> Reading | None:
+    draft = Draft("turns")
+    text = _text_column(draft, sample)
+    dialogue = _dialogue_column(draft, sample)
+    speaker = draft.pick("speaker", _speakers(sample))
+    if speaker and sample.columns[speaker].looks_like == "rater" and text:
+        texts = [key for (key,) in sample.keys(text)]
+        if len(set(texts)) * 3 <= len(texts) * 2:  # the same texts from several people: they rate them
+            del draft.columns[speaker]
+            speaker = ""
+    number = draft.pick("turn", [c for c in sample.look("turn") if not c.is_list])
+    if not text:
+        draft.missing.append("a column with the text of each turn")
+    if not speaker:
+        draft.missing.append("a column that says who speaks")
+    if not dialogue:
+        draft.missing.append("a column that says which dialogue a row belongs to")
+    elif sample.columns[dialogue].n_different == len(sample.rows) > 1:
+        draft.missing.append(f"several rows with the same {dialogue}")
+    if draft.missing:
+        return draft.reading(sample, "Each row is one turn of a dialogue.")
+    times = [c for c in sample.meaning("time", "time", "turn", "score", "id", "category") if not c.is_list]
+    if times and times[0].name not in draft.columns:
+        draft.add(times[0].name, "time")
+    systems = [c.name for c in sample.meaning("system", "system", "category", "constant")]
+    systems = [name for name in systems if name not in draft.columns]
+    if systems and _is_constant_within(sample, dialogue, systems[0]):
+        draft.add(systems[0], "system")
+    for role in OWN_ROLES:
+        own = [name for name in sample.columns if name.strip().casefold() == role]
+        if own and own[0] not in draft.columns and sample.columns[own[0]].n:
+            draft.add(own[0], role)
+    repeats = _repeats(sample, dialogue, number, text)
+    rater = add_rater(draft, sample)
+    varying = sample.varying(rater, dialogue, number or text) if rater and repeats == "turns" else ()
+    answers = answer_columns(
+        sample.columns, draft.columns, has_rater=bool(rater), varying=varying, are_sure=True
+    )
+    add_answers(draft, answers)
+    if repeats == "texts":
+        draft.doubts.append(f"rows with the same {number} have different texts: one turn in several rows?")
+    elif repeats and not rater:
+        draft.doubts.append("turns are repeated, and no column says who rated them")
+    if answers.columns and not rater and not answers.raters:
+        draft.doubts.append("no column says who answered: the rater is named after the file")
+    _place_answers(draft, sample, answers, dialogue)
+    _check_dialogues(draft, sample, dialogue, speaker)
+    return draft.reading(sample, _sentence_of_turns(answers, rater, bool(repeats)))
+
+
+def _sentence_of_turns(answers: Answers, rater: str, repeats: bool) -> str:
+    if rater and (repeats or answers.columns):
+        return "Each row is one turn rated by one rater; turns repeat for each rater."
+    if not answers.columns:
+        return "Each row is one turn of a dialogue."
+    raters = answers.raters
+    who = f"{len(raters)} raters in columns" if len(raters) > 1 else raters[0] if raters else "one rater"
+    return f"Each row is one turn of a dialogue, rated by {who}."
+
+
+def _text_column(draft: Draft, sample: Sample) -> str:
+    named = [
+        column
+        for column in sample.meaning(
+            "text", "text", "category", "id", "constant", "explanation", "ordered", "speaker", "yes_no"
+        )
+        if (not column.is_list and ("turn" not in column.meanings or column.looks_like == "text"))
+    ]
+    if not named:
+        plain = [
+            c
+            for c in sample.look("text")
+            if not c.is_list and not c.meanings - {"text"} and not is_nameless(c.name)
+        ]
+        if len(plain) != 1:
+            return ""
+        named = plain
+        draft.doubts.append(f"{plain[0].name} may be something other than the text of the turns")
+    named.sort(key=lambda column: (-round(column.coverage, 1), -(column.looks_like == "text")))
+    best = [column for column in named if column.coverage > 0.5] or named
+    return draft.pick("text", best)
+
+
+def _dialogue_column(draft: Draft, sample: Sample) -> str:
+    usable = [
+        c
+        for c in sample.columns.values()
+        if not c.is_list and c.n_words <= 4 and c.looks_like not in ("empty", "text", "transcript", "json")
+    ]
+    for meaning in ("dialogue", "session"):
+        named = [c for c in usable if meaning in c.meanings and c.name not in draft.columns]
+        repeated = [c for c in named if c.n_different < c.n] or named
+        ids = [
+            c for c in repeated if any(t.word in ID_WORDS or t.word.endswith("id") for t in tokens_of(c.name))
+        ]
+        if ids or repeated:
+            return draft.pick("dialogue", ids or repeated)
+    ids = [
+        c
+        for c in usable
+        if "item" in c.meanings
+        and c.looks_like == "id"
+        and 1 < c.n_different < c.n
+        and c.name not in draft.columns
+    ]
+    if ids:
+        draft.doubts.append(f"{ids[0].name} may be something other than the dialogue")
+        return draft.pick("dialogue", ids[:1])
+    return ""
+
+
+def _speakers(sample: Sample) -> list[ColumnProfile]:
+    named = [c for c in sample.meaning("speaker", "speaker") if not c.is_list]
+    if len(named) > 1:  # several: an id beside a name, or a role beside a name
+        others = {c.name for c in named}
+        ids = [c for c in named if any(token.word == "id" for token in tokens_of(c.name))]
+        if ids and len(ids) < len(others):
+            return [c for c in named if c not in ids][:1]
+        return named
+    named = named or [c for c in sample.meaning("speaker", "rater") if not c.is_list][:1]
+    if named:
+        return named
+    return [
+        c
+        for c in sample.columns.values()
+        if not c.is_list
+        and 1 < c.n_different <= 12
+        and c.looks_like in ("category", "rater", "id", "speaker", "system")
+        and all(
+            any(token.base in SPEAKER_WORDS or token.word in SPEAKER_WORDS for token in tokens_of(v))
+            for v in c.values
+        )
+        and c.values
+    ]
+
+
+def _is_constant_within(sample: Sample, group: str, name: str) -> bool:
+    values: dict[str, set[str]] = defaultdict(set)
+    for key, value in sample.keys(group, name):
+        if value:
+            values[key].add(value)
+    return all(len(others) == 1 for others in values.values())
+
+
+def _repeats(sample: Sample, dialogue: str, number: str, text: str) -> str:
+    """Return how rows repeat turns: `turns` with their text, `texts` with other texts, or not at all."""
+    if number:
+        rows = sample.keys(dialogue, number)
+        if len(set(rows)) == len(rows):
+            return ""
+        whole = sample.keys(dialogue, number, text)
+        return "turns" if len(set(whole)) == len(set(rows)) else "texts"
+    texts = [row for row in sample.keys(dialogue, text) if len(row[1].split()) > 3]
+    return "turns" if texts and len(set(texts)) * 3 <= len(texts) * 2 else ""
+
+
+def _check_dialogues(draft: Draft, sample: Sample, dialogue: str, speaker: str) -> None:
+    sizes = Counter(key for (key,) in sample.keys(dialogue))
+    if sizes[""] * 20 > len(sample.rows):
+        draft.doubts.append(f"{dialogue} is empty in {sizes['']} of {len(sample.rows)} rows")
+    if len(sample.rows) < 1.5 * len(sizes):
+        draft.doubts.append("most dialogues have one turn")
+    speakers: dict[str, set[str]] = defaultdict(set)
+    for key, name in sample.keys(dialogue, speaker):
+        speakers[key].add(name)
+    alone = sum(len(names) == 1 for names in speakers.values())
+    parents = [name for name in sample.columns if "parent" in {token.base for token in tokens_of(name)}]
+    if parents:
+        draft.doubts.append(f"{parents[0]} may make a tree of the turns, with several next ones")
+    if alone * 2 > len(speakers):
+        draft.doubts.append(f"most dialogues have one {speaker}")
+
+
+def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str) -> None:
+    """Say of answers beside turns that are the same in all rows of a dialogue that they are about it."""
+    for column in answers.columns:
+        values: dict[str, set[str]] = defaultdict(set)
+        n: Counter[str] = Counter()
+        filled: Counter[str] = Counter()
+        rater = next((c.name for c in draft.columns.values() if c.role == "rater"), "")
+        for key, who, value in sample.keys(dialogue, rater, column.name):
+            group = f"{key}\0{who}"
+            n[group] += 1
+            filled[group] += bool(value)
+            values[group].add(value)
+        several = [key for key in values if n[key] > 1]
+        is_constant = several and all(len(values[key]) == 1 for key in several)
+        different = {next(iter(values[key])) for key in several} if is_constant else set()
+        if is_constant and len(different) > 1:
+            draft.columns[column.name] = Column(
+                column.name, column.role, column.question, column.rater, DIALOGUE_ITEM
+            )
+            for reason in answers.explanations:
+                if (reason.question, reason.rater) == (column.question, column.rater):
+                    draft.columns[reason.name] = Column(
+                        reason.name, "explanation", reason.question, reason.rater, DIALOGUE_ITEM
+                    )
+            if len(several) < 5:
+                draft.doubts.append(f"{column.name} may be about the dialogue, or about each of its turns")
+        elif several and max(filled[key] for key in several) == 1:
+            draft.doubts.append(
+                f"{column.name} is in one row of each dialogue: it may be about that turn or the dialogue"
+            )
+
+
+def read_messages(sample: Sample) -> Reading | None:
+    """Dialogues in JSON: lists with the speaker and the text of each turn."""
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
+    for column in sample.columns.values():
+        prefix, mark, last = column.name.rpartition("[].")
+        if not mark:
+            if column.name.endswith("[]") and _may_be_turns(sample, column):
+                groups[column.name]["list"] = column.name
+            continue
+        part = last.casefold()
+        if part in ("text", "content", "value", "utterance", "message", "body", "utt", "sentence") or (
+            "text" in column.meanings and column.looks_like == "text"
+        ):
+            groups[prefix].setdefault("text", column.name)
+        elif "speaker" in column.meanings or part in (
+            "user",
+            "name",
+            "speaker_id",
+            "agent",
+            "agent_id",
+            "sender_id",
+        ):
+            groups[prefix].setdefault("speaker", column.name)
+        elif "time" in column.meanings:
+            groups[prefix].setdefault("time", column.name)
+    whole = [group for group in groups.values() if "text" in group and "speaker" in group]
+    lists = [group["list"] for group in groups.values() if "list" in group]
+    draft = Draft("messages")
+    if not whole:
+        texts = [group["text"] for group in groups.values() if "text" in group]
+        if texts:
+            draft.missing.append(f"who speaks each of {texts[0]}")
+            return draft.reading(sample, "Each row is one dialogue with a list of its turns.")
+        if len(lists) != 1:
+            return None
+        draft.add(lists[0], "transcript")
+        draft.doubts.append(f"nothing says who speaks in {lists[0]}: two speakers in turn")
+    else:
+        draft.add(whole[0]["text"], "text")
+        draft.add(whole[0]["speaker"], "speaker")
+        draft.add(whole[0].get("time", ""), "time")
+        beside = [
+            column.name
+            for meaning in ("prompt", "response", "context")
+            for column in sample.meaning(meaning, "text", "transcript")
+            if not column.is_list
+        ]
+        if beside:
+            draft.doubts.append(f"{', '.join(beside[:3])} may be turns, too")
+        if len(whole) > 1:
+            draft.doubts.append(f"{whole[0]['text']} and {whole[1]['text']} are both lists of turns")
+    return _with_row_answers(draft, sample, "Each row is one dialogue with a list of its turns")
+
+
+def read_transcript(sample: Sample) -> Reading | None:
+    transcripts = [c for c in sample.look("transcript") if not c.is_list]
+    if not transcripts:
+        return None
+    draft = Draft("transcript")
+    responses = [c for c in sample.meaning("response") if c.holds_text and not c.is_list]
+    draft.pick("transcript", transcripts)
+    if responses:
+        draft.key = "cells"
+        draft.add(responses[0].name, "utterance", speaker=ASSISTANT)
+        if len(responses) > 1:
+            draft.doubts.append(f"{responses[0].name} and {responses[1].name} may be the response")
+        return _with_row_answers(
+            draft, sample, "Each row is a dialogue so far and the response to it", item=TURN_ITEM
+        )
+    return _with_row_answers(
+        draft, sample, "Each row is one dialogue with all turns in one cell", item=DIALOGUE_ITEM
+    )
+
+
+def read_cells(sample: Sample) -> Reading | None:
+    """An exchange a row: a prompt and the response to it, or numbered turns."""
+    if any(not c.is_list for c in sample.look("transcript")) and sample.meaning("response"):
+        return None
+    draft = Draft("cells")
+    contexts = [c for c in sample.meaning("context") if c.holds_text and not c.is_list]
+    prompts = [c for c in sample.meaning("prompt") if c.holds_text and not c.is_list and c not in contexts]
+    responses = [c for c in sample.meaning("response") if c.holds_text and not c.is_list and c not in prompts]
+    numbered = _numbered_turns(sample)
+    if not (prompts or contexts) and not responses and len(numbered) < 2:
+        return None
+    sentence = "Each row is one exchange: a prompt and the response"
+    if (prompts or contexts) and responses:
+        first, *more = prompts or contexts
+        draft.add(first.name, "utterance", speaker=USER)
+        draft.add(responses[0].name, "utterance", speaker=ASSISTANT)
+        more += responses[1:]
+        if prompts:
+            for context in contexts:
+                draft.add(context.name, "metadata")
+                draft.doubts.append(f"{context.name} may be turns before the exchange")
+        if more:
+            draft.doubts.append(f"{' and '.join(c.name for c in more)} may be turns, too")
+        speakers = sample.meaning("speaker", "speaker")
+        if speakers:
+            draft.doubts.append(f"{speakers[0].name} says who speaks")
+    elif len(numbered) > 1:
+        sentence = "Each row is one dialogue with its turns in columns"
+        for place, name in enumerate(numbered):
+            draft.add(name, "utterance", speaker="AB"[place % 2])
+        draft.doubts.append(f"{' and '.join(numbered[:2])} may be turns of two speakers in turn")
+    else:
+        draft.missing.append(
+            "a column with the response" if not responses else "a column with what it responds to"
+        )
+        return draft.reading(sample, "Each row is one exchange: a prompt and the response.")
+    return _with_row_answers(draft, sample, sentence, item=TURN_ITEM)
+
+
+def _may_be_turns(sample: Sample, column: ColumnProfile) -> bool:
+    """Whether a column of lists may have the texts of a dialogue's turns."""
+    words = {token.base for token in tokens_of(column.name)}
+    lists = [cell for row in sample.rows if isinstance(cell := row.get(column.name), list)]
+    return (
+        column.n_words >= 3
+        and not words & NO_TURNS
+        and "explanation" not in column.meanings
+        and sum(map(len, lists)) >= 2 * len(lists)
+    )
+
+
+def _may_hold_labels(column: ColumnProfile) -> bool:
+    """Whether a column of lists may have the labels of turns, or of several raters."""
+    parts = answer_name(column.name.replace("[].", " ").removesuffix("[]"))
+    return column.is_answers and bool(
+        column.meanings & {"value", "rater", "judge", "key"} or parts.kind or parts.has_quality
+    )
+
+
+def _numbered_turns(sample: Sample) -> list[str]:
+    """Return columns with texts whose names differ in a number alone, such as `turn_1` and `turn_2`."""
+    groups: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for column in sample.columns.values():
+        match = re.fullmatch(r"(.*?)[\W_]*(\d{1,2})", column.name)
+        if match and column.holds_text and not column.is_list:
+            stem = "".join(token.word for token in tokens_of(match[1]))
+            if stem in ("turn", "utterance", "utt", "message", "msg", "sentence", "line", "t", "u", "text"):
+                groups[stem].append((int(match[2]), column.name))
+    best = max(groups.values(), key=len, default=[])
+    return [name for _, name in sorted(best)]
+
+
+def read_pairs(sample: Sample) -> Reading | None:
+    """Comparisons of two responses."""
+    stems = {
+        c.name.partition("[]")[0]: None
+        for c in sample.columns.values()
+        if c.guess.look not in ("yes_no", "scale", "score") or c.is_list
+    }
+    responses = [stem for stem in stems if TWO_RESPONSES.fullmatch(stem)]
+    if len(responses) < 2:
+        return None
+    draft = Draft("pairs")
+    draft.missing.append(
+        "a mapping cannot say which response won: import it as pairs (--format pairs), or compare the raters"
+    )
+    return draft.reading(sample, f"Each row compares {responses[0]} with {responses[1]}.")
+
+
+def read_responses(sample: Sample) -> Reading | None:
+    """Responses of several systems to a prompt, one column a system."""
+    pairs = [c.name for c in sample.columns.values() if TWO_RESPONSES.fullmatch(c.name)]
+    systems: dict[str, str] = {}
+    for column in sample.columns.values():
+        if (
+            column.is_list
+            or not column.holds_text
+            or column.name in pairs
+            or "explanation" in column.meanings
+        ):
+            continue
+        tokens = tokens_of(column.name)
+        rest = [
+            t
+            for t in tokens
+            if t.word not in ("response", "answer", "output", "completion", "reply", "generation")
+        ]
+        has_word = len(rest) < len(tokens)
+        if any(token.base in NO_SYSTEMS for token in rest):
+            continue
+        is_named = looks_like_a_model(column.name) or (has_word and rest and not column.meanings)
+        if is_named and rest:
+            systems[column.name] = column.name[rest[0].start : rest[-1].end]
+    if len(systems) < 2 or len(set(systems.values())) < len(systems):
+        return None
+    draft = Draft("responses")
+    before = [
+        c
+        for meaning in ("prompt", "context", "text")
+        for c in sample.meaning(meaning)
+        if (c.holds_text or c.looks_like == "transcript") and not c.is_list and c.name not in systems
+    ]
+    before = list({c.name: c for c in before}.values())
+    if not before:
+        draft.missing.append("a column with what the systems respond to")
+        return draft.reading(sample, "Each row has the responses of several systems.")
+    if before[0].looks_like == "transcript":
+        draft.add(before[0].name, "transcript")
+    else:
+        draft.add(before[0].name, "utterance", speaker=USER)
+    if len(before) > 1:
+        draft.doubts.append(f"{before[0].name} and {before[1].name} may be what they respond to")
+    for name, system in systems.items():
+        draft.add(name, "response", system=system)
+        if not looks_like_a_model(system):
+            draft.doubts.append(f"{system} may be something other than a system")
+    return _with_row_answers(
+        draft, sample, f"Each row has the responses of {len(systems)} systems to a prompt"
+    )
+
+
+def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "") -> Reading:
+    """Add the id of a dialogue that is a row, its system, its rater and its answers."""
+    ids = [
+        c
+        for meaning in ("dialogue", "session", "item")
+        for c in sample.meaning(meaning)
+        if not c.is_list and c.looks_like in ("id", "turn", "constant") and c.name not in draft.columns
+    ]
+    ids = list({c.name: c for c in ids}.values())
+    raters = row_raters(sample)
+    rater = raters[0].name if raters else ""
+    texts = [c.name for c in draft.columns.values()]
+    for column in ids:
+        contents: dict[str, set[str]] = defaultdict(set)
+        for row in sample.rows:
+            contents[cell_text(row.get(column.name))].add(repr([row.get(name) for name in texts]))
+        is_id = all(len(content) == 1 for content in contents.values())
+        is_shared = draft.key == "cells" and not rater and column.meanings & {"dialogue", "session"}
+        if is_shared or (is_id and (len(contents) == len(sample.rows) or rater)):
+            draft.add(column.name, "dialogue")
+            break
+    if draft.key == "cells" or draft.key == "transcript":
+        systems = [
+            c
+            for c in sample.meaning("system", "system", "category", "constant")
+            if c.name not in draft.columns
+        ]
+        if systems:
+            draft.add(systems[0].name, "system")
+    lists = [c.name for c in sample.columns.values() if c.is_list] if draft.key == "messages" else []
+    varying = sample.varying(rater, *texts) if rater and draft.key != "messages" else ()
+    answers = answer_columns(
+        sample.columns, {*draft.columns, *lists}, has_rater=bool(rater), varying=varying, are_sure=True
+    )
+    unread = [name for name in lists if name not in draft.columns and _may_hold_labels(sample.columns[name])]
+    if unread:
+        draft.doubts.append(f"{', '.join(unread[:3])} may be labels: a mapping reads no lists of them")
+    if rater:
+        add_rater(draft, sample)
+    add_answers(draft, answers, item)
+    if item:
+        for name, reason in list(draft.columns.items()):
+            if reason.role == "explanation" and reason.question:
+                draft.columns[name] = Column(name, "explanation", reason.question, reason.rater, item)
+    if answers.columns and not rater and not answers.raters:
+        draft.doubts.append("no column says who answered: the rater is named after the file")
+    if answers.columns and draft.key == "responses":
+        draft.doubts.append("nothing says which response the answers are about")
+    raters_in_columns = answers.raters
+    who = (
+        ", rated by one rater"
+        if rater and answers.columns
+        else f", rated by {', '.join(raters_in_columns[:4])}"
+        if raters_in_columns
+        else ", with labels"
+        if answers.columns
+        else ""
+    )
+    return draft.reading(sample, f"{sentence}{who}.")

@@ -1,0 +1,247 @@
+"""Readings of a table as ratings: one answer a row, answers in columns, or people in rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from annotation.formats.answer_columns import answer_columns
+from annotation.formats.columns import ColumnProfile
+from annotation.formats.header_words import is_nameless
+from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, row_raters
+
+LONG_ROLES = (
+    *("kind", "identified", "sample", "missing", "turn_number", "level", "values", "scheme"),
+    *("evidence", "occasion", "order", "continuation", "system", "cluster"),
+)
+
+
+def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str, question: str = "") -> None:
+    """Add the columns that say what is rated, so that each rater answers once for each item."""
+    passed = set(taken)
+    free = [
+        c
+        for c in sample.columns.values()
+        if not c.is_list and c.name not in passed and not is_nameless(c.name)
+    ]
+    items = [c for c in free if "item" in c.meanings and c.looks_like == "id"]
+    exact = [c for c in items if c.name.casefold() in ("item", "item_id", "itemid")]
+    dialogues = [c for c in free if "dialogue" in c.meanings and c.looks_like in ("id", "turn", "constant")]
+    turns = [c for c in free if c.looks_like == "turn" and "item" not in c.meanings]
+    by_row = [name for name in (rater, question) if name]
+
+    def is_key(*names: str) -> bool:
+        keys = sample.keys(*names, *by_row)
+        return len(set(keys)) == len(keys)
+
+    def recurs(column: ColumnProfile) -> bool:
+        return column.n_different < len(sample.rows)
+
+    candidates = exact or items
+    good = [c for c in candidates if is_key(c.name) and (not by_row or recurs(c))]
+    good = good or [c for c in candidates if is_key(c.name)]
+    if good:
+        draft.add(good[0].name, "item")
+        if len(good) > 1 and by_row and not exact:
+            draft.doubts.append(f"{good[0].name} and {good[1].name} may be the item")
+    elif dialogues and turns and is_key(dialogues[0].name, turns[0].name):
+        draft.add(dialogues[0].name, "dialogue")
+        draft.add(turns[0].name, "turn")
+        if "0" not in {number for (number,) in sample.keys(turns[0].name)}:
+            draft.doubts.append(f"{turns[0].name} may count from 0 or from 1")
+    elif dialogues and is_key(dialogues[0].name):
+        draft.add(dialogues[0].name, "dialogue")
+    elif candidates:
+        draft.add(candidates[0].name, "item")
+        draft.doubts.append(f"rows repeat an answer to the same {candidates[0].name}")
+    elif dialogues:
+        draft.add(dialogues[0].name, "dialogue")
+        draft.doubts.append(f"rows repeat an answer to the same {dialogues[0].name}")
+    else:
+        _texts_as_items(draft, sample, free, by_row)
+    has_item = any(column.role == "item" for column in draft.columns.values())
+    clusters = [c for c in dialogues if c.name not in draft.columns and recurs(c)]
+    own = [c for c in free if c.name.casefold() == "cluster"]
+    if has_item and (own or clusters):
+        draft.add((own or clusters)[0].name, "cluster")
+
+
+def _texts_as_items(
+    draft: Draft, sample: Sample, free: Sequence[ColumnProfile], by_row: Sequence[str]
+) -> None:
+    """Take a text for the item where raters are in rows, and nothing else says what is rated."""
+    texts = [c for c in free if c.looks_like in ("text", "id") and c.n_different < len(sample.rows) and c.n]
+    if by_row and texts:
+        keys = sample.keys(texts[0].name, *by_row)
+        draft.add(texts[0].name, "item")
+        draft.doubts.append(f"{texts[0].name} may be something other than the item")
+        if len(set(keys)) < len(keys):
+            draft.doubts.append(f"rows repeat an answer to the same {texts[0].name}")
+    elif by_row:
+        draft.missing.append("a column that says what is rated")
+
+
+def read_long(sample: Sample) -> Reading | None:
+    """One answer a row: item, rater, value, and the question where a column has it."""
+    draft = Draft("long")
+    values = [
+        c
+        for c in sample.meaning("value")
+        if (c.is_answers or (c.looks_like in ("text", "id") and c.name.casefold() == "value"))
+        and not c.is_list
+    ]
+    raters = row_raters(sample)
+    if not values or not raters:
+        return None
+    exact = [c for c in values if c.name.casefold() == "value"]
+    rater = raters[0].name
+    questions = [
+        c
+        for c in sample.meaning("question")
+        if not c.is_list
+        and c.looks_like in ("category", "id", "constant", "system", "text")
+        and c.n_words <= 15
+        and (c.name.casefold() == "question" or c.n_different <= max(2, c.n / 3) or c.n_different <= 3)
+    ]
+    own = {name.strip().casefold() for name in sample.columns}
+    is_own = {"rater", "value"} <= own and bool(own & {"item", "dialogue"})
+    taken = {rater, *(c.name for c in values[:1]), *(c.name for c in questions[:1])}
+    others = answer_columns(
+        sample.columns,
+        {*taken, *(c.name for c in sample.columns.values() if c.name.casefold() in LONG_ROLES)},
+        has_rater=True,
+    )
+    value = (exact or values)[0]
+    if not is_own and (
+        len(values) > 1 or any(c.rater for c in others.columns) or (others.columns and not questions)
+    ):
+        return None
+    if others.columns and not is_own:
+        draft.doubts.append(f"{', '.join(c.name for c in others.columns[:4])} may be answers, too")
+    draft.add(rater, "rater")
+    if len(raters) > 1:
+        draft.doubts.append(f"{rater} and {raters[1].name} may be the rater")
+    draft.add(value.name, "value")
+    question = ""
+    if questions:
+        question = questions[0].name
+        draft.add(question, "question")
+    if is_own:
+        for role in ("item", "dialogue", "turn", *LONG_ROLES):
+            draft.add(
+                next((n for n in sample.columns if n.strip().casefold() == role and sample.columns[n].n), ""),
+                role,
+            )
+    else:
+        _item_columns(draft, sample, draft.columns, rater, question)
+        kinds = [
+            c
+            for c in sample.meaning("kind")
+            if c.n and c.looks_like in ("category", "constant", "id", "speaker", "system")
+        ]
+        if kinds:
+            draft.add(kinds[0].name, "kind")
+    reasons = [
+        c for c in sample.meaning("explanation") if c.n and not c.is_list and c.name not in draft.columns
+    ]
+    if reasons:
+        draft.add(reasons[0].name, "explanation")
+    asks = " to one question" if question else ""
+    return draft.reading(sample, f"Each row is one answer{asks} by one rater.")
+
+
+def read_wide(sample: Sample) -> Reading | None:
+    """Answers in columns: one a rater, one a question, or one for each of both."""
+    draft = Draft("wide")
+    raters = row_raters(sample)
+    rater = raters[0].name if raters else ""
+    _item_columns(draft, sample, [rater] if rater else [], rater)
+    item = item_of(draft)
+    varying = sample.varying(rater, item) if rater and item else ()
+    answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
+    draft = Draft("wide")
+    if not answers.columns:
+        draft.missing.append("columns with answers: numbers of a scale, yes or no, or a few words")
+        return draft.reading(sample, "Each row is one item with its answers in columns.")
+    if answers.items:
+        return None
+    if rater and read_long(sample) is not None:
+        return None
+    add_answers(draft, answers)
+    names = answers.raters
+    if rater and not all(column.rater for column in answers.columns):
+        add_rater(draft, sample)
+        if names:
+            draft.doubts.append(f"{rater} and {', '.join(names[:3])} are both raters")
+    elif rater:
+        rater = ""
+    _item_columns(draft, sample, draft.columns, rater)
+    questions = [question for question in answers.questions if question]
+    n_questions = _count(len(answers.columns), "question")
+    if rater:
+        sentence = f"Each row is one item rated by one rater, with {n_questions} in columns"
+    elif len(names) > 0:
+        raters_text = f"{_count(len(names), 'rater')} in columns"
+        asks = f", {_count(len(questions), 'question')}" if len(questions) > 1 else ""
+        sentence = f"Each row is one item with {raters_text}{asks}"
+        unnamed = [column.name for column in answers.columns if not column.rater]
+        if unnamed:
+            draft.doubts.append(f"nothing says who answered {', '.join(unnamed[:4])}")
+    else:
+        sentence = f"Each row is one item with {n_questions} in columns, all by one rater"
+        draft.doubts.append("no column says who answered: the rater is named after the file")
+    if not any(c.role in ("item", "dialogue") for c in draft.columns.values()) and not draft.missing:
+        sentence += "; items are numbered by row"
+    return draft.reading(sample, f"{sentence}.")
+
+
+def item_of(draft: Draft) -> str:
+    """Return the column of the item of a draft, empty where it has none."""
+    return next((c.name for c in draft.columns.values() if c.role == "item"), "")
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def read_survey(sample: Sample) -> Reading | None:
+    """People in rows and items in columns, as survey programs export."""
+    draft = Draft("survey")
+    raters = row_raters(sample)
+    stamps = sample.look("time")
+    has_wordings = any(column.wording for column in sample.columns.values())
+    answers = answer_columns(sample.columns, (), has_rater=True)
+    if len(answers.columns) < 2 or not (raters or stamps or has_wordings or answers.items):
+        return None
+    named_items = [column for column in answers.columns if column.item]
+    has_ids = any(
+        "item" in c.meanings and c.looks_like == "id" and c.n_different < c.n for c in sample.columns.values()
+    )
+    if not named_items and (has_ids or (raters and raters[0].n_different < raters[0].n)):
+        return None
+    if not raters:
+        draft.missing.append("a column that says who answered")
+    else:
+        add_rater(draft, sample)
+        if raters[0].n_different < raters[0].n:
+            draft.doubts.append(f"{raters[0].name} answered more than once")
+    if named_items:
+        for column in named_items:
+            draft.add(column.name, "label", question=column.question, item=column.item)
+        left = [column.name for column in answers.columns if not column.item]
+        if left:
+            draft.doubts.append(f"nothing says which item {', '.join(left[:3])} is about")
+    else:
+        alike = Counter(tuple(sample.columns[column.name].guess.scale.values) for column in answers.columns)
+        for column in answers.columns:
+            item = sample.columns[column.name].wording or column.name
+            clean = item.replace("]", ")").replace("[", "(")[:120]
+            draft.add(column.name, "label", item=clean)
+        draft.doubts.append("the columns may be items, or questions about one item")
+        if len(alike) > 1:
+            draft.doubts.append("the columns have different scales")
+    draft.doubts += answers.doubts
+    n_items = len(answers.items) or len(answers.columns)
+    return draft.reading(
+        sample, f"Each row is one rater with the answers about {_count(n_items, 'item')} in columns."
+    )
