@@ -19,6 +19,7 @@ from annotation.formats.chat_records import (
     Record,
     at,
     first_at,
+    has_fields,
     has_paths,
     paths_of,
     records,
@@ -55,7 +56,7 @@ MESSAGES = Form(
     key="messages",
     title="Chats as lists of messages",
     hint='OpenAI\'s form, one chat a line or a list: {"id", "messages": [{"role", "content"}], "metadata"}.',
-    looks_like=lambda head: any(f"{place}messages[].role" in paths_of(head.text) for place in CHAT_LISTS),
+    looks_like=lambda head: any(f"{place}messages[].role" in paths_of(head) for place in CHAT_LISTS),
     turns=("messages",),
     speaker=("name", "role"),
     role=("role",),
@@ -135,6 +136,7 @@ ULTRACHAT = Form(
     hint='{"id", "data": [user, assistant, user, ...]}, one chat a line.',
     looks_like=lambda head: (
         re.match(r'\[?\s*\{\s*("id"\s*:[^,{\[]+,\s*)?"data"\s*:\s*\[\s*"', head.text) is not None
+        or {"data[]"} <= paths_of(head) <= {"id", "data[]"}
     ),
     prepare=_prepare_ultrachat,
 )
@@ -309,7 +311,7 @@ OASST = Form(
     key="oasst",
     title="OpenAssistant",
     hint="Trees or messages of OpenAssistant (oasst1, oasst2), one a line.",
-    looks_like=lambda head: {"message_id", "text", "role"} <= head.inner and "message_tree_id" in head.inner,
+    looks_like=lambda head: has_fields(head, "message_id", "message_tree_id", "text", "role"),
     speaker=("role",),
     time=("created_date",),
     id=("message_tree_id",),

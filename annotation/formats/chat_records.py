@@ -16,9 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from annotation.formats.arrow_tables import read_objects
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, plain
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import BINARY_TABLES, ImportProblem, Source
 from annotation.records import HUMAN, Dialogue, LabelRecord, Participant, Turn
 
 Raw = dict[str, Any]
@@ -30,15 +31,26 @@ TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\]:,])|[^\s"{}\[\]:,]+')
 
 
 def has_paths(head: Head, *paths: str) -> bool:
-    """Whether the beginning of a JSON file has all these paths, in the records or anywhere inside them."""
-    if not head.text.startswith(("{", "[")):
-        return False
-    present = paths_of(head.text)
+    """Whether the beginning of a file has all these paths, in its records or anywhere inside them."""
+    present = paths_of(head)
     return all(any(name == path or name.endswith(f".{path}") for name in present) for path in paths)
 
 
+def has_fields(head: Head, *names: str) -> bool:
+    """Whether the beginning of a file has fields of all these names, at any depth."""
+    present = {name.removesuffix("[]") for path in paths_of(head) for name in path.split(".")}
+    return present.issuperset(names)
+
+
+def paths_of(head: Head) -> frozenset[str]:
+    """Return the paths of all fields in the beginning of a JSON, Parquet or Arrow file."""
+    if head.is_json:
+        return paths_of_text(head.text)
+    return head.paths if head.content.startswith(tuple(BINARY_TABLES)) else frozenset()
+
+
 @lru_cache(maxsize=8)
-def paths_of(text: str) -> frozenset[str]:
+def paths_of_text(text: str) -> frozenset[str]:
     """Return the paths of all fields in the beginning of a JSON text, which may end anywhere.
 
     `messages[].role` is a field of the objects in a list; objects in a list of the whole file have no prefix.
@@ -66,20 +78,6 @@ def paths_of(text: str) -> frozenset[str]:
     return frozenset(paths)
 
 
-def nearest_form(text: str, forms: Iterable[tuple[str, frozenset[str]]]) -> str:
-    """Return the key of the form that has most of its paths in a JSON text, empty where none has any."""
-    present = paths_of(text)
-    shares = {
-        key: sum(
-            any(name == path or name.endswith(f".{path}") for name in present) / len(paths) for path in paths
-        )
-        for key, paths in forms
-        if paths
-    }
-    best = max(shares, key=lambda key: shares[key], default="")
-    return best if best and shares[best] else ""
-
-
 # Records of a file.
 
 
@@ -94,11 +92,16 @@ class Record:
 
 
 def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator[Record]:
-    """Yield the records of a file: of its lines, or of one document.
+    """Yield the records of a file: its lines, the rows of Parquet and Arrow, or those of one document.
 
     In a document they are the entries of its list, of the first list at a path of `inside`, or with `by_id`
     the values of its object, each with its key as `id`; else the document is one record.
     """
+    start = source.binary_start()
+    if start.startswith(tuple(BINARY_TABLES)):
+        for number, raw in read_objects(source, start):
+            yield Record(raw, number)
+        return
     if _is_lines(source):
         for number, content in source.lines():
             with source.report_problems(line=number):

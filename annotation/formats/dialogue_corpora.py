@@ -15,6 +15,7 @@ from annotation.formats.chat_records import (
     Raw,
     Record,
     first_at,
+    has_fields,
     has_paths,
     records,
     text_of,
@@ -77,7 +78,7 @@ SGD = Form(
     key="sgd",
     title="Schema-Guided Dialogue and MultiWOZ 2.2",
     hint="dialogues_001.json of either corpus, or dialogues one a line.",
-    looks_like=lambda head: {"dialogue_id", "services", "turns"} <= head.inner,
+    looks_like=lambda head: has_fields(head, "dialogue_id", "services", "turns"),
     text=("utterance",),
     id=("dialogue_id",),
     metadata=("services",),
@@ -265,7 +266,8 @@ DAILYDIALOG = Form(
             and not head.text.startswith(("{", "["))
             and "," not in head.text.split(" ", 1)[0]
         )
-        or {"dialog", "act", "emotion"} <= head.inner
+        or has_fields(head, "dialog", "act", "emotion")
+        or has_fields(head, "utterances", "acts", "emotions")
         or (
             head.text.startswith(("{", "["))
             and has_paths(head, "dialogue[].act", "dialogue[].emotion", "dialogue[].text")
@@ -477,7 +479,7 @@ WIZARD_OF_WIKIPEDIA = Form(
     key="wizard-of-wikipedia",
     title="Wizard of Wikipedia",
     hint="data.json, train.json or another file of dialogues.",
-    looks_like=lambda head: {"chosen_topic", "persona", "wizard_eval"} <= head.inner,
+    looks_like=lambda head: has_fields(head, "chosen_topic", "persona", "wizard_eval"),
     metadata=("chosen_topic", "persona"),
     roles=None,
     prepare=_prepare_wizard,
@@ -503,7 +505,7 @@ ESCONV = Form(
     key="esconv",
     title="ESConv",
     hint="ESConv.json: emotional support in chats.",
-    looks_like=lambda head: {"emotion_type", "problem_type", "situation", "dialog"} <= head.inner,
+    looks_like=lambda head: has_fields(head, "emotion_type", "problem_type", "situation", "dialog"),
     turns=("dialog",),
     text=("content",),
     metadata=("experience_type", "emotion_type", "problem_type", "situation"),
@@ -547,8 +549,7 @@ def _turn_of_convokit(utterance: convokit.Utterance) -> Turn:
 
 def _looks_like_convokit(head: Head) -> bool:
     line = {"id", "text", "meta"} <= head.keys and bool({"conversation_id", "root"} & head.keys)
-    index = {"utterances-index", "conversations-index", "speakers-index"} <= head.inner
-    return line or index
+    return line or "utterances.jsonl" in head.files
 
 
 CONVOKIT = Format(

@@ -67,16 +67,22 @@ class Voice:
 
 
 def of_annotation(
-    raw: Any, path: str, messages: Sequence[str], index: int, *, short: Sequence[str] = ()
+    raw: Any,
+    path: str,
+    messages: Sequence[str],
+    index: int,
+    *,
+    short: Sequence[str] = (),
+    starts: Sequence[int] = (),
 ) -> Voice:
     """Parse a person's annotation, or an answer key where it is marked as ground truth.
 
     Without an author, the rater is an unidentified slot. With `short` it is an entry of JSON-MIN, with these
-    controls.
+    controls. With `starts` the messages are the turns of a text, in which they begin there.
     """
     raw = require(raw, dict, path)
     results = _long_form(raw, short, path) if short else raw.get("result")
-    answers, passed = _answers(results, path, messages)
+    answers, passed = _answers(_of_text(results, messages, starts), path, messages)
     own = _own(raw)
     name = _person(raw.get("annotator") if short else raw.get("completed_by"), path)
     voice = Voice(name or f"slot {index + 1}", "human", bool(name), path, answers, passed, own)
@@ -86,10 +92,12 @@ def of_annotation(
     return _with_exported_name(voice, own)
 
 
-def of_prediction(raw: Any, path: str, messages: Sequence[str], index: int) -> Voice:
+def of_prediction(
+    raw: Any, path: str, messages: Sequence[str], index: int, *, starts: Sequence[int] = ()
+) -> Voice:
     """Parse a model's prediction; the model's version is the judge."""
     raw = require(raw, dict, path)
-    answers, passed = _answers(raw.get("result"), path, messages)
+    answers, passed = _answers(_of_text(raw.get("result"), messages, starts), path, messages)
     own = _own(raw)
     version = raw.get("model_version")
     name = version if isinstance(version, str) and version.strip() else "prediction"
@@ -132,6 +140,47 @@ def _long_form(entry: Mapping[str, Any], controls: Sequence[str], path: str) -> 
             else:
                 raise ImportProblem(f"{str(value)[:40]!r} is not an answer", field=f"{path}.{name}")
     return results
+
+
+def _of_text(results: Any, messages: Sequence[str], starts: Sequence[int]) -> Any:
+    """Return results about a text as results about its turns: their words are marked by message and offset.
+
+    Label Studio counts UTF-16 units in a text, older releases Unicode code points: the marked text tells.
+    """
+    if not starts or not isinstance(results, list):
+        return results
+    placed: list[Any] = []
+    for result in results:
+        value = result.get("value") if isinstance(result, dict) else None
+        if not isinstance(value, dict):
+            placed.append(result)
+            continue
+        if type(value.get("start")) is int and type(value.get("end")) is int:
+            placed += [{**result, "value": place} for place in _places(value, messages, starts)]
+        elif len(messages) == 1 and "start" not in value:
+            placed.append({**result, "value": {**value, "start": "0", "end": "0"}})
+        else:
+            placed.append(result)
+    return placed
+
+
+def _places(
+    value: Mapping[str, Any], messages: Sequence[str], starts: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """Yield a value for each turn in which words of a text are marked; one across all where none is known."""
+    is_one_text = len(messages) == 1 or len(set(starts)) > 1
+    first, last = value["start"], value["end"]
+    turns = []
+    for number, (message, begin) in enumerate(zip(messages, starts, strict=True)):
+        marked = message[max(first - begin, 0) : max(last - begin, 0)]
+        units = message.encode("utf-16-le", "surrogatepass")
+        start, end = max(first - begin, 0), min(last - begin, len(units) // 2)
+        if marked == value.get("text") and begin <= first:
+            start, end = (len(message[: n - begin].encode("utf-16-le")) // 2 for n in (first, last))
+        if is_one_text and start < end:
+            place = {"start": str(number), "end": str(number), "startOffset": start, "endOffset": end}
+            turns.append({**value, **place})
+    yield from turns or [{**value, "start": "0", "end": "-1"}]
 
 
 def _own(raw: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -179,7 +228,7 @@ def _with_exported_name(voice: Voice, own: Mapping[str, Any]) -> Voice:
 def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Answered], Counter[str]]:
     """Parse results into answers, and count skipped ones by reason. `messages` are their texts."""
     places = [
-        (f"{path}.result[{index}]", require(entry, dict, f"{path}.result[{index}]"))
+        (f"{path}.result[{index}]", _with_preference(require(entry, dict, f"{path}.result[{index}]")))
         for index, entry in enumerate(require(results, list, f"{path}.result"))
     ]
     regions = _regions(places)
@@ -212,6 +261,14 @@ def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Ans
             )
         answers.append(answer)
     return _joined(answers, passed), passed
+
+
+def _with_preference(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a preference between two texts as the choice of a side; any other result as it is."""
+    value = result.get("value")
+    if result.get("type") != "pairwise" or not isinstance(value, dict) or "selected" not in value:
+        return result
+    return {**result, "type": "choices", "value": {**value, "choices": [value["selected"]]}}
 
 
 def _span(value: Mapping[str, Any], text: str, passed: Counter[str]) -> Span | None:

@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 from annotation.corpora.import_file import mark_rated, rated_speakers
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.chat_records import paths_of, time_of
+from annotation.formats.chat_records import paths_of_text, time_of
 from annotation.formats.corpus_format import guess, read_start
 from annotation.records import Dialogue
 from tests.importing.helpers import written
@@ -239,9 +242,9 @@ def test_a_wrong_field_is_refused_in_one_line_that_names_it(tmp_path: Path, cont
 
 def test_paths_are_read_from_a_beginning_that_ends_anywhere() -> None:
     text = json.dumps([{"id": 1, "a": {"b": [{"c": "x: {", "d": []}]}, "e": [1, 2]}, {"f": 2}])
-    assert paths_of(text) == {"id", "a", "a.b", "a.b[].c", "a.b[].d", "e", "f"}
+    assert paths_of_text(text) == {"id", "a", "a.b", "a.b[].c", "a.b[].d", "e", "f"}
     for end in range(len(text)):
-        assert paths_of(text[:end]) <= paths_of(text)
+        assert paths_of_text(text[:end]) <= paths_of_text(text)
 
 
 @pytest.mark.parametrize(
@@ -259,3 +262,21 @@ def test_paths_are_read_from_a_beginning_that_ends_anywhere() -> None:
 )
 def test_times_since_1970_become_dates(value: Any, time: str) -> None:
     assert time_of(value) == time
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("name", ["wildchat", "lmsys-chat", "messages", "ultrachat", "oasst"])
+def test_chats_are_read_the_same_from_parquet_and_arrow(tmp_path: Path, name: str, suffix: str) -> None:
+    lines = [json.loads(line) for line in (FORMS / f"{name}.jsonl").read_text().splitlines()]
+    table = pyarrow.Table.from_pylist(lines)
+    path = tmp_path / f"file.{suffix}"
+    if suffix == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        pyarrow.feather.write_feather(table, path, compression="uncompressed")
+    assert guess(FORMATS, read_start(path)) == name
+    expected, _ = dialogues(FORMS / f"{name}.jsonl")
+    records, _ = dialogues(path)
+    assert [(one.id, one.system, turns(one)) for one in records] == [
+        (one.id, one.system, turns(one)) for one in expected
+    ]
