@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as xml
 
 import pytest
 
+from annotation.corpora.deletion import purge
 from annotation.formats import FORMATS
 from annotation.formats.corpus_format import guess, read_start
-from annotation.models import Corpus, Label
+from annotation.models import Corpus, Label, Scheme
 from annotation.text.references import item_key
 from calibration.exports.downloads import LABELS, SHAPES, ZIP, Order
 from calibration.exports.parts import ExportPart
@@ -128,6 +131,12 @@ def exported(corpus: Corpus, folder: Path, what: str, form: str, **choice: str) 
     return path
 
 
+def forget(corpus: Corpus) -> None:
+    """Delete a corpus and its questions: nothing of it can help to read its file."""
+    purge([Corpus.objects.filter(pk=corpus.pk)])
+    Scheme.objects.filter(key__startswith=f"corpus:{corpus.name}:").delete()
+
+
 BOTH_WAYS = [(shape, form) for shape in SHAPES for form in FORMS]
 
 
@@ -135,20 +144,74 @@ BOTH_WAYS = [(shape, form) for shape in SHAPES for form in FORMS]
 def test_labels_come_in_again_as_they_went_out(
     rated: Corpus, fresh: str, tmp_path: Path, shape: str, form: str
 ) -> None:
+    before = content("rated")
     path = exported(rated, tmp_path, LABELS, form, shape=shape)
+    forget(rated)
     key = "ratings-wide" if shape == "wide" else "ratings-csv"
     assert guess(FORMATS, read_start(path)) == key
     result = imported(path, fresh, format=key, into=True)
-    assert content(fresh) == content("rated")
-    assert result.labels == len(content("rated"))
+    assert content(fresh) == before
+    assert result.labels == len(before)
     again = imported(path, fresh, format=key, into=True)
     assert (again.labels, again.created) == (result.labels, False)
+
+
+def project(rated: Corpus, folder: Path) -> list[dict[str, Any]]:
+    """The tasks of a Label Studio project; its configuration has every control of theirs."""
+    with zipfile.ZipFile(exported(rated, folder, "label-studio", ZIP)) as package:
+        tasks: list[dict[str, Any]] = json.loads(package.read("tasks.json"))
+        names = {element.get("name") for element in xml.fromstring(package.read("config.xml")).iter()}
+    voices = [voice for task in tasks for voice in (*task["annotations"], *task["predictions"])]
+    assert {result["from_name"] for voice in voices for result in voice["result"]} <= names
+    return tasks
 
 
 def test_a_label_studio_project_comes_in_again_as_it_went_out(
     rated: Corpus, fresh: str, tmp_path: Path
 ) -> None:
-    with zipfile.ZipFile(exported(rated, tmp_path, "label-studio", ZIP)) as package:
-        package.extract("tasks.json", tmp_path)
-    imported(tmp_path / "tasks.json", fresh, format="label-studio", into=True)
-    assert content(fresh) == content("rated")
+    before = content("rated")
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(project(rated, tmp_path)))
+    forget(rated)
+    imported(path, fresh, format="label-studio", into=True)
+    assert content(fresh) == before
+
+
+def test_evidence_passes_through_label_studio_itself(rated: Corpus, fresh: str, tmp_path: Path) -> None:
+    """Label Studio drops the fields of annotations that it does not know, and keeps results and data."""
+    evidence = [row[-1] for row in content("rated") if row[-1]]
+    tasks = project(rated, tmp_path)
+    for task in tasks:
+        for voice in (*task["annotations"], *task["predictions"]):
+            del voice["concord"]
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(tasks))
+    forget(rated)
+    imported(path, fresh, format="label-studio", into=True)
+    assert [row[-1] for row in content(fresh) if row[-1]] == evidence
+    assert len(evidence) == 3
+
+
+def test_evidence_in_the_history_of_a_continuation_comes_in_again(tmp_path: Path) -> None:
+    seen = [{"continuation": "self", "turn": 0, "start": 7, "end": 12}, {"continuation": "m-0", "turn": 0}]
+    contradicts = {"question": "contradicts", "level": "binary", "values": [0, 1], "evidence": seen}
+    part = {"id": "m-0", "system": "m", "turns": [{"speaker": "B", "text": "You hate tea."}, TURNS[0]]}
+    about = {"continuation": "m-0", **contradicts}
+    labels = [label(1, 1, rater="ann", **about), label(1, None, rater="ann", **about)]
+    line = {"id": "d1", "turns": TURNS[:1], "continuations": [part], "labels": labels}
+    imported(written(tmp_path, line), "rated")
+    before = content("rated")
+    tasks = project(Corpus.objects.get(name="rated"), tmp_path)
+    marks = [r for r in tasks[0]["annotations"][0]["result"] if r["from_name"] == "concord_evidence"]
+    assert [
+        (mark["value"]["start"], mark["value"]["startOffset"], mark["value"]["endOffset"]) for mark in marks
+    ] == [
+        ("0", 7, 13),
+        ("1", 0, 13),
+    ] * 2
+    del tasks[0]["annotations"][0]["concord"]
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(tasks))
+    forget(Corpus.objects.get(name="rated"))
+    imported(path, "again", format="label-studio")
+    assert [row[-1] for row in content("again")] == [row[-1] for row in before]
