@@ -372,7 +372,8 @@ FORMAT = Format(
     read=read,
     settings=(ANY_SIZE, MISSING_WORDS, JUDGES),
     looks_like=lambda head: (
-        "id" in head.keys
+        head.text.startswith("{")
+        and "id" in head.keys
         and bool(head.keys & {"turns", "continuations", "labels"})
         and ("speaker" in head.inner or "role" not in head.inner)
     ),

@@ -18,7 +18,7 @@ from tests.importing.helpers import imported
 FORMS = Path(__file__).parent / "forms"
 FIXTURES = sorted(FORMS.iterdir())
 
-CONTAINED = {"wildchat": {"lmsys-chat"}}
+CONTAINED = {"preferences": {"messages"}, "wildchat": {"lmsys-chat"}}
 """Forms that are another form with more fields: the table has them before it."""
 
 
