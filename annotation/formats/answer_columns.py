@@ -186,6 +186,14 @@ def _shares_values(column: ColumnProfile, others: Iterable[ColumnProfile]) -> bo
     return False
 
 
+def _different_scales(columns: Iterable[ColumnProfile]) -> list[ColumnProfile]:
+    """Return the first column of each scale."""
+    first: dict[tuple[str, tuple[str, ...]], ColumnProfile] = {}
+    for column in columns:
+        first.setdefault((column.guess.look, column.guess.scale.values), column)
+    return list(first.values())
+
+
 def _split_unknown(
     names: dict[str, AnswerName],
     columns: Mapping[str, ColumnProfile],
@@ -209,7 +217,7 @@ def _split_unknown(
     rest = [name for name in unnamed if name not in split]
     sure = [name for name in rest if name in varying or _is_sure(columns[name], names[name])]
     unsure = [name for name in rest if name not in sure]
-    known = [columns[name] for name in names if name not in unsure]
+    known = _different_scales(columns[name] for name in names.keys() - set(unsure))
     if not unsure:
         return
     if has_rater and not named and not split:
@@ -223,7 +231,9 @@ def _split_unknown(
             answers.doubts.append(f"{_listed(left)} may be something other than questions")
         return
     if named or split:
-        generic = [columns[name] for name, parts in names.items() if parts.rater and parts.is_generic]
+        generic = _different_scales(
+            columns[name] for name, parts in names.items() if parts.rater and parts.is_generic
+        )
         for name in unsure:
             if generic and _shares_values(columns[name], generic) and columns[name].guess.look != "score":
                 names[name] = replace(names[name], rater=name, kind="human", question="")
@@ -257,8 +267,8 @@ def _raters_or_questions(
     if all(NUMBERED_QUESTION.fullmatch(plain_name(name)) for name in unsure):
         return
     best: list[str] = []
-    for name in unsure:
-        alike = [other for other in unsure if _shares_values(columns[name], [columns[other]])]
+    for first in _different_scales(columns[name] for name in unsure):
+        alike = [name for name in unsure if _shares_values(first, [columns[name]])]
         best = alike if len(alike) > len(best) else best
     is_figures = all(columns[name].guess.look == "score" for name in best)
     for name in unsure:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import lru_cache
+from itertools import islice, repeat
+from typing import Any
 
 from annotation.formats.columns import LOOKS, ColumnProfile, describe_columns
 from annotation.formats.dialogue_readings import (
@@ -30,13 +32,14 @@ from annotation.formats.readings import (
     rater_names,
 )
 from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
-from annotation.formats.table_reader import Cell, Row, TableFile
+from annotation.formats.table_reader import Row, TableFile
 from annotation.text.table_cells import kind_of_rater, looks_like_a_model
 
 __all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "profile_lines", "scan"]
 
 SAMPLE_ROWS = 2_000
 """Rows that a table is described from; answers are counted in all rows."""
+BATCH = 5_000
 MOST_RATERS = 10_000
 CODED = frozenset(["code", "class", "category", "act", "cluster", "topic", "intent", "type", "kind"])
 """Words in the names of questions whose numbers may be codes."""
@@ -109,10 +112,10 @@ def describe(table: TableFile) -> Profile:
     if needs_all:
         every = {id(reading): Counts(reading.mapping) for reading in possible}
         n_rows = 0
-        for _, row in table.rows():
-            n_rows += 1
+        for batch in _batches(table):
+            n_rows += len(batch)
             for counts in every.values():
-                counts.add(row)
+                counts.add(batch)
         has_more = False
     for reading in readings:
         if reading.is_possible:
@@ -137,7 +140,7 @@ def describe(table: TableFile) -> Profile:
 class Counts:
     """Answers to each question of a mapping, counted, and the names of raters in rows and columns."""
 
-    def __init__(self, mapping: Mapping, rows: Iterable[Row] = ()) -> None:
+    def __init__(self, mapping: Mapping, rows: Sequence[Row] = ()) -> None:
         self.mapping = mapping
         self.answers: dict[str, Counter[str]] = {}
         self.of_judges: dict[str, Counter[str]] = {}
@@ -148,31 +151,49 @@ class Counts:
         self._rater = mapping.of("rater")
         self._question = mapping.of("question")
         self._kind = mapping.of("kind")
-        for row in rows:
-            self.add(row)
+        if rows:
+            self.add(rows)
 
-    def add(self, row: Row) -> None:
-        """Count the answers of a row."""
-        question, rater = cell_text(row.get(self._question)), cell_text(row.get(self._rater))
-        kind = _kind_of(cell_text(row.get(self._kind))) if self._kind else ""
+    def add(self, rows: Sequence[Row]) -> None:
+        """Count the answers of some rows."""
         for column in self.mapping.answers:
-            if column.role != "metric":
-                self._count(column.question or question, row.get(column.name), column.role == "judge")
-        if self._value and kind != "metric":
-            is_judge = kind == "judge" if kind else _is_judge(rater)
-            self._count(question, row.get(self._value), is_judge)
-        if rater and len(self.raters) < MOST_RATERS:
-            self.raters[rater] = None
+            if column.role == "metric":
+                continue
+            names = ("" if column.question else self._question, column.name)
+            for (question, text), count in self._cells(rows, column.question or "", *names).items():
+                self._count(column.question or question, text, count, column.role == "judge")
+        if self._rater:
+            for (rater,) in Counter((cell_text(row.get(self._rater)),) for row in rows):
+                if rater and len(self.raters) < MOST_RATERS:
+                    self.raters[rater] = None
+        if self._value:
+            names = (self._question, self._value, self._rater, self._kind)
+            for (question, text, rater, word), count in self._cells(rows, "", *names).items():
+                kind = _kind_of(word)
+                if kind != "metric":
+                    self._count(question, text, count, kind == "judge" if kind else _is_judge(rater))
 
-    def _count(self, question: str, cell: Cell, is_judge: bool) -> None:
-        if question in self.too_many or len(self.answers) > MOST_VALUES:
+    def _cells(self, rows: Sequence[Row], question: str, *names: str) -> Counter[tuple[str, ...]]:
+        """Count the cells of some columns together; the parts of lists each by itself."""
+        counts: Counter[tuple[str, ...]] = Counter()
+        columns: list[Iterable[Any]] = [
+            [row.get(name) for row in rows] if name else repeat("") for name in names
+        ]
+        if any(type(cell) is list for cell in columns[1]):
+            for first, cells, *others in zip(*columns, strict=False):
+                for cell in cells if isinstance(cells, list) else (cells,):
+                    counts[(cell_text(first), cell_text(cell), *map(cell_text, others))] += 1
+                self.lists.add(question or cell_text(first))
+            return counts
+        for key, count in Counter(zip(*columns, strict=False)).items():
+            counts[tuple(map(cell_text, key))] += count
+        return counts
+
+    def _count(self, question: str, text: str, count: int, is_judge: bool) -> None:
+        if not text or question in self.too_many or len(self.answers) > MOST_VALUES:
             return
         counts = (self.of_judges if is_judge else self.answers).setdefault(question, Counter())
-        if isinstance(cell, list):
-            self.lists.add(question)
-        for part in cell if isinstance(cell, list) else (cell,):
-            if text := cell_text(part):
-                counts[text] += 1
+        counts[text] += count
         if len(counts) > MOST_VALUES:
             self.too_many.add(question)
 
@@ -191,6 +212,13 @@ class Counts:
         return guesses
 
 
+def _batches(table: TableFile) -> Iterator[list[Row]]:
+    rows = (row for _, row in table.rows())
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+@lru_cache(maxsize=MOST_RATERS)
 def _kind_of(text: str) -> str:
     try:
         return kind_of_rater(text) if text else ""
@@ -204,8 +232,8 @@ def scan(table: TableFile, mapping: Mapping) -> Mapping:
     What the mapping says of a scale already stays.
     """
     counts = Counts(mapping)
-    for _, row in table.rows():
-        counts.add(row)
+    for rows in _batches(table):
+        counts.add(rows)
     return _complete(mapping, counts)
 
 
@@ -266,6 +294,7 @@ def _judges(raters: Iterable[str], readings: Iterable[Reading]) -> Iterable[str]
             yield rater
 
 
+@lru_cache(maxsize=MOST_RATERS)
 def _is_judge(name: str) -> bool:
     words = {token.base for token in tokens_of(name)}
     return looks_like_a_model(name) or bool(words & {"llm", "judge"} and not words & {"human"})

@@ -789,6 +789,15 @@ def test_comparisons_of_two_responses_are_never_certain(tmp_path: Path) -> None:
     assert any("import it as pairs" in missing for reading in profile.readings for missing in reading.missing)
 
 
+def test_raters_in_rows_and_many_items_in_columns(tmp_path: Path) -> None:
+    answers = {f"doc{n}__{question}": n % 3 + 1 for n in range(12) for question in ("color", "shape")}
+    text = json.dumps({"worker_1": answers, "worker_2": answers, "gpt-4o": answers})
+    profile = profile_of(tmp_path, text, ".json")
+    reading = profile.readings[0]
+    assert (reading.key, reading.certain, profile.judges) == ("survey", True, ("gpt-4o",))
+    assert {"rater=key", "label[doc7]:color=doc7__color"} <= mapped(reading)
+
+
 def test_an_empty_table_has_no_reading(tmp_path: Path) -> None:
     assert profile_of(tmp_path, "a,b\n").readings == ()
 
