@@ -254,6 +254,7 @@ METRICS = word_set("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet
 REASONS = HEADERS["explanation"]
 GENERIC = HEADERS["value"] | word_set(
     "class final result output overallscore human llm tag tags thumbs liked approved"
+    " prediction pred predicted"
 )
 """Words for any answer, which tell no question from another."""
 VERSIONS = re.compile(

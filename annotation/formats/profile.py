@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ from annotation.formats.dialogue_readings import (
     read_turns,
 )
 from annotation.formats.header_words import tokens_of
-from annotation.formats.mapping import Column, Mapping, Scale
+from annotation.formats.mapping import Mapping, Scale
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
 from annotation.formats.readings import (
     DIALOGUE_READINGS,
@@ -167,8 +168,8 @@ class Counts:
                 if rater and len(self.raters) < MOST_RATERS:
                     self.raters[rater] = None
         if self._value:
-            names = (self._question, self._value, self._rater, self._kind)
-            for (question, text, rater, word), count in self._cells(rows, "", *names).items():
+            places = (self._question, self._value, self._rater, self._kind)
+            for (question, text, rater, word), count in self._cells(rows, "", *places).items():
                 kind = _kind_of(word)
                 if kind != "metric":
                     self._count(question, text, count, kind == "judge" if kind else _is_judge(rater))
@@ -337,6 +338,8 @@ def _with_certainty(readings: list[Reading]) -> list[Reading]:
 
 WIDEST_NAME = 32
 EXAMPLES = 60
+MOST_OPTIONS = 60
+"""Maximum number of columns of a mapping that are printed as options."""
 
 
 def profile_lines(profile: Profile, command: str) -> list[str]:
@@ -355,7 +358,7 @@ def profile_lines(profile: Profile, command: str) -> list[str]:
         lines += [
             "",
             "To read it so, correct what is wrong and run:",
-            _command_line(command, possible[0].mapping),
+            *_command_lines(command, possible[0].mapping),
         ]
     else:
         lines += ["", "Nothing fits: name the columns, like --map dialogue=COLUMN --map text=COLUMN"]
@@ -419,14 +422,16 @@ def _scale_sentence(scale: Scale) -> str:
     return ScaleGuess(scale, "set" if scale.separator else key).sentence if scale.level else ""
 
 
-def _command_line(command: str, mapping: Mapping) -> str:
+def _command_lines(command: str, mapping: Mapping) -> list[str]:
     """Return the command with the mapping's columns; scales are guessed again from the answers."""
-    entries: dict[str, list[str]] = {}
-    for column in mapping.columns:
-        entries.setdefault(_option_key(column), []).append(column.name)
-    options = [f"--map {shlex.quote(f'{key}={name}')}" for key, names in entries.items() for name in names]
-    return " ".join([_printable(command), *map(_printable, options)])
-
-
-def _option_key(column: Column) -> str:
-    return column.key
+    options = [f"--map {shlex.quote(f'{column.key}={column.name}')}" for column in mapping.columns]
+    if len(options) <= MOST_OPTIONS:
+        return [" ".join([_printable(command), *map(_printable, options)])]
+    return [
+        f"{_printable(command)} --map-file mapping.yaml",
+        f"where mapping.yaml has {len(options):,} lines like",
+        *(
+            _printable(f"    {json.dumps(column.key, ensure_ascii=False)}: {json.dumps(column.name)}")
+            for column in mapping.columns[:5]
+        ),
+    ]
