@@ -79,7 +79,7 @@ def test_stored_parts_are_private_and_cleared_away(researcher: Client) -> None:
             "2 files were sent; the format jsonl is one file",
         ),
         ([sent("a.json", {}), sent("a.json", {})], "iq2", "was sent twice"),
-        ([sent("a.json", {}), sent("b.exe", {})], "iq2", "its files end in .json or .jsonl"),
+        ([sent("a.json", {}), sent("b.exe", {})], "iq2", "is not a part of a data set: its files end in .json"),
     ],
 )
 def test_files_that_make_no_data_set_are_refused(

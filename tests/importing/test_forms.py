@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import Head, guess, read_start
+from annotation.formats.corpus_format import guess, read_start
 from tests.importing.helpers import imported
 
 FORMS = Path(__file__).parent / "forms"
@@ -29,7 +29,7 @@ def test_each_form_is_recognised_as_itself(fixture: Path) -> None:
 
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda path: path.name)
 def test_no_other_form_takes_a_file_for_its_own(fixture: Path) -> None:
-    head = Head(read_start(fixture))
+    head = read_start(fixture)
     others = {key for key, format in FORMATS.items() if format.looks_like(head)} - {key_of(fixture)}
     assert others <= CONTAINED.get(key_of(fixture), set())
 
