@@ -7,11 +7,13 @@ import csv
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 from charset_normalizer import from_bytes
@@ -61,6 +63,11 @@ class TableFile:
         return ((line, row) for line, row in rows if line not in self.left_out)
 
     @property
+    def is_guarded(self) -> bool:
+        """Whether texts may have an apostrophe in front, so that no spreadsheet reads them as formulas."""
+        return self.medium in (CSV, EXCEL)
+
+    @property
     def is_json(self) -> bool:
         """Whether the columns are paths of JSON objects."""
         return self.medium in (JSON_LINES, JSON_LIST)
@@ -72,6 +79,8 @@ CSV, JSON_LINES, JSON_LIST, EXCEL, PARQUET, FEATHER = "csv", "jsonl", "json", "x
 
 def open_table(source: Source) -> TableFile:
     """Open the table in a file; raises ImportProblem where it is none, or cannot be read."""
+    from annotation.formats import crowd_tables  # which reads tables itself
+
     table = _open(source)
     if not table.columns:
         raise ImportProblem("names no columns")
@@ -80,7 +89,7 @@ def open_table(source: Source) -> TableFile:
     table.left_out = source.left_out.setdefault("", {})
     if source.first_rows is not None:
         table.read_rows = partial(_first_rows, source, table.read_rows, source.first_rows)
-    return table
+    return crowd_tables.prepared(table)
 
 
 def _first_rows(
@@ -108,7 +117,7 @@ def _open(source: Source) -> TableFile:
     if text.startswith(b"["):
         return _json_list(source)
     if text.startswith(b"{"):
-        return _json_lines(source) if _is_json_lines(source) else _json_document(source)
+        return _json_lines(source) if is_json_lines(source) else _json_document(source)
     return _csv(source)
 
 
@@ -189,6 +198,7 @@ def read_header(names: Line, rows: Sequence[Line], line: int, notes: list[str]) 
         else:
             nameless.append(shown)
         header.names.append(shown if texts and not all(map(WHOLE.fullmatch, texts)) else None)
+    _number_repeated(header, rows)
     for name in dict.fromkeys(header.columns):
         if header.names.count(name) > 1:
             _leave_out_empty(name, header, rows, line)
@@ -207,6 +217,20 @@ def _text(cell: str | None) -> str:
 
 def _text_at(row: Line, place: int) -> str:
     return _text(row[place]) if place < len(row) else ""
+
+
+def _number_repeated(header: Header, rows: Sequence[Line]) -> None:
+    """Number the questions that a survey asks again, as pandas does: `Polite?`, `Polite?.1`, `Polite?.2`."""
+    from annotation.formats import crowd_tables  # which reads tables itself
+
+    form = crowd_tables.form_of(header.columns)
+    if form is None or not form.is_survey:
+        return
+    counts: Counter[str] = Counter()
+    for place, name in enumerate(header.names):
+        if name is not None:
+            header.names[place] = f"{name}.{counts[name]}" if counts[name] else name
+            counts[name] += 1
 
 
 def _leave_out_empty(name: str, header: Header, rows: Sequence[Line], line: int) -> None:
@@ -235,8 +259,11 @@ def rows_by_column(source: Source, header: Header, rows: Iterable[Cells]) -> Ite
     places = [(name, place) for place, name in enumerate(header.names) if name is not None]
     columns = header.columns
     is_plain = len(columns) == width
+    left_out = source.left_out.setdefault("", {})
     for line, cells in islice(rows, 2 if header.wordings else 0, None):
-        if len(cells) < width or any(map(_text, cells[width:])):
+        if line in left_out:
+            yield line, {name: cells[place] for name, place in places if place < len(cells)}
+        elif len(cells) < width or any(map(_text, cells[width:])):
             source.report(ImportProblem(f"has {len(cells)} columns, the first line {width}", line=line))
         elif is_plain:
             yield line, dict(zip(columns, cells, strict=False))
@@ -300,6 +327,11 @@ def _csv(source: Source) -> TableFile:
         yield from rows_by_column(source, header, islice(_csv_rows(source, form), 1, None))
 
     return TableFile(CSV, header.columns, read_rows, header.wordings, notes)
+
+
+def raw_rows(source: Source) -> Iterator[Cells]:
+    """Yield the rows of a text as they are, header first, whatever their length."""
+    return _csv_rows(source, _form(source, []))
 
 
 def _first(rows: Iterator[Cells]) -> Cells:
@@ -459,9 +491,9 @@ TURN_LISTS = frozenset(
 """Keys of lists whose objects are usually the turns of one dialogue."""
 
 
-def _is_json_lines(source: Source) -> bool:
+def is_json_lines(source: Source, path: Path | None = None) -> bool:
     """Whether a text that begins with `{` has an object on each of its lines, and more than one line."""
-    with source.open() as content:
+    with source.open(path) as content:
         lines = (line for line in iter(lambda: content.readline(source.max_line), b"") if line.strip())
         first, second = next(lines, b""), next(lines, b"")
     return first.rstrip().endswith(b"}") and second.lstrip().startswith(b"{")
@@ -480,11 +512,15 @@ def _json_lines(source: Source) -> TableFile:
     def read_rows() -> Iterator[tuple[int, Row]]:
         source.done = 0
         later: dict[str, None] = {}
+        left_out = source.left_out.setdefault("", {})
         for line, content in source.lines():
             try:
                 row = flatten(_object(content))
             except ImportProblem as problem:
-                source.report(problem.placed(line=line))
+                if line in left_out:
+                    yield line, {}
+                else:
+                    source.report(problem.placed(line=line))
                 continue
             if not row.keys() <= columns.keys():
                 later |= dict.fromkeys(name for name in row if name not in columns)
