@@ -99,16 +99,15 @@ def preview_import(request: Request) -> Any:
     files = [data["file"], *data["more"]]
     uploads.check_names(files)
     with uploads.on_disk(files) as path:
-        return schemas.preview_payload(
-            previews.prepare(
-                path,
-                name=uploads.together(files),
-                format=data["format"],
-                mapping=check_entries(data["mapping"]),
-                settings={key: data[key] for key in SETTINGS if data.get(key)},
-                remembers=False,
-            )
+        prepared = previews.prepare(
+            path,
+            name=uploads.together(files),
+            format=data["format"],
+            mapping=check_entries(data["mapping"]),
+            settings={key: data[key] for key in SETTINGS if data.get(key)},
+            remembers=False,
         )
+    return schemas.PreviewSerializer(schemas.preview_payload(prepared)).data
 
 
 @api.get(responses=files_of(["text/csv", "application/x-ndjson"]))

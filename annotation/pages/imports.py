@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,16 @@ from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
 from annotation.corpora.previews import FIRST_ROWS, PreparedImport, Preview
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import ANY_ROLES, COMMON, JUDGES, RATED, SETTINGS, Setting, settings_of
+from annotation.formats.corpus_format import (
+    ANY_ROLES,
+    COMMON,
+    JUDGES,
+    RATED,
+    SETTINGS,
+    SHEET,
+    Setting,
+    settings_of,
+)
 from annotation.formats.mapping import Entries, entries_of_yaml, yaml_of_entries
 from annotation.formats.source import MOST, ImportProblem, Source
 from annotation.models.corpora import Corpus, Upload
@@ -181,9 +191,15 @@ class ImportForm(forms.Form):
         assert isinstance(into, forms.ModelChoiceField)
         into.queryset = Corpus.objects.order_by("name")
         accepted = FORMATS[format].settings if format in FORMATS else ()
-        self.settings = [key for key in (*COMMON, *accepted) if key not in (RATED, JUDGES)]
+        self.settings = [key for key in (*COMMON, *accepted) if key not in (RATED, JUDGES, SHEET)]
         for key in self.settings:
             self.fields[key] = _field(SETTINGS[key])
+
+    def offer_sheets(self, sheets: Sequence[str]) -> None:
+        """Add a menu of the sheets of a workbook that has several."""
+        if len(sheets) > 1:
+            choices = [("", "the first with cells"), *((sheet, sheet) for sheet in sheets)]
+            self.fields[SHEET] = forms.ChoiceField(choices=choices, required=False, label="Sheet")
 
     def file_settings(self) -> list[forms.BoundField]:
         """Return the fields of the format's settings."""
@@ -286,7 +302,7 @@ def _posted_reading(request: HttpRequest, upload_row: Upload) -> dict[str, Any]:
     format = data.get("format", "")
     if format not in FORMATS:
         raise ImportProblem("is not a format: choose one", field="format")
-    is_changed = format != data.get("format-was") or data.get("sheet") != data.get("sheet-was")
+    is_changed = any(data.get(key, "") != data.get(f"{key}-was", "") for key in ("format", SHEET))
     stored = {key: upload_row.file_settings.get(key, "") for key in (RATED, JUDGES)}
     values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data)
     accepted = FORMATS[format].settings
@@ -417,7 +433,8 @@ def _summary(prepared: PreparedImport) -> str:
     if profile:
         parts = [f"{profile.n_rows:,} rows, {len(profile.columns):,} columns"]
         readings = {reading.key: reading.sentence for reading in profile.readings}
-        parts += [readings[prepared.reading]] if prepared.reading in readings else []
+        sentence = readings.get(prepared.reading, "").rstrip(".")
+        parts += [sentence[:1].lower() + sentence[1:]] if sentence else []
     else:
         parts = [FORMATS[format].title] if format in FORMATS else []
     counts = {
@@ -466,11 +483,13 @@ def _preview(
     number = min(row_id(request.POST.get("show", "")) or 1, max(len(preview.dialogues), 1))
     dialogue = preview.dialogues[number - 1] if preview.dialogues else None
     upload_row.file_settings = prepared.settings
+    form = form or _form(upload_row, None, key)
+    form.offer_sheets(prepared.outline.sheets)
     rows = column_rows(profile, prepared.mapping) if profile else []
     roles = {row.role for row in rows}
     context = {
         "upload": upload_row,
-        "form": form or _form(upload_row, None, key),
+        "form": form,
         "format_key": key,
         "prepared": prepared,
         "profile": profile,
