@@ -48,9 +48,15 @@ CHAT_LISTS = ("", "rows[].row.", *(f"{name}[]." for name in CHAT_NAMES))
 """Where chats are in a file: in its lines or its list, in the rows of a hub, or in a list with a name."""
 
 
-def _has_answers(paths: Iterable[str]) -> bool:
+UNRATED = frozenset({"openai_moderation"})
+"""Fields that look like answers of a judge, and are a moderation filter's."""
+
+
+def _has_answers(paths: frozenset[str]) -> bool:
     """Whether chats have labels beside them: they are read as a table, which has them, too."""
-    return any(names_answers(path) for path in paths if "[]" not in path and "." not in path)
+    outer = {path for path in paths if "[]" not in path and "." not in path}
+    nested = {re.split(r"\[]|\.", path)[0] for path in paths - outer}
+    return any(map(names_answers, outer - nested - UNRATED))
 
 
 MESSAGES = Form(
@@ -79,7 +85,7 @@ LISTS = ("conversations", "conversation", "items")
 
 def _looks_like_sharegpt(head: Head) -> bool:
     """Whether a file has such chats; pairs of a better and a worse reply are preferences."""
-    if has_fields(head, "chosen", "rejected"):
+    if has_fields(head, "chosen", "rejected") or _has_answers(paths_of(head)):
         return False
     return any(has_paths(head, f"{name}[].from", f"{name}[].value") for name in LISTS) or any(
         has_paths(head, f"conversations[].{role}", f"conversations[].{text}")
@@ -108,7 +114,9 @@ LMSYS_CHAT = Form(
     key="lmsys-chat",
     title="LMSYS-Chat-1M",
     hint='{"conversation_id", "model", "conversation": [{"role", "content"}]}, one chat a line or a list.',
-    looks_like=lambda head: has_paths(head, "conversation[].role", "conversation[].content"),
+    looks_like=lambda head: (
+        has_paths(head, "conversation[].role", "conversation[].content") and not _has_answers(paths_of(head))
+    ),
     turns=("conversation",),
     speaker=("role",),
     text=("content",),
@@ -192,7 +200,9 @@ GEMINI = Form(
     key="gemini",
     title="Gemini's requests and tuning examples",
     hint='{"contents": [{"role", "parts": [{"text"}]}]}, one chat a line or a list.',
-    looks_like=lambda head: has_paths(head, "contents[].role", "contents[].parts"),
+    looks_like=lambda head: (
+        has_paths(head, "contents[].role", "contents[].parts") and not _has_answers(paths_of(head))
+    ),
     turns=("contents",),
     speaker=("role",),
     text=("parts",),

@@ -361,3 +361,10 @@ def test_claude_follows_the_parents_of_its_messages(tmp_path: Path) -> None:
     (followed,), notes = dialogues(written(tmp_path, [chat], name="c.json"))
     assert [turn.text for turn in followed.turns] == ["a", "c", "d"]
     assert notes == ["messages outside the current branch, left out: 1"]
+
+
+@pytest.mark.parametrize("key", ["messages", "conversations", "conversation"])
+def test_chats_with_labels_beside_them_are_a_table_that_keeps_the_labels(tmp_path: Path, key: str) -> None:
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    rows = [{"id": str(n), key: chat, "human_rating": n, "judge_rating": n} for n in (1, 2)]
+    assert guess(FORMATS, read_start(written(tmp_path, *rows))) == "table"
