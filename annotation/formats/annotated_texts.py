@@ -174,9 +174,9 @@ class Questions:
         self.single: dict[str, bool] = {}
         self.left_out: Counter[str] = Counter()
         answers = [answer for text in texts for answer in text.answers]
-        written = {answer.question for answer in answers if answer.type == "text"}
+        text_questions = {answer.question for answer in answers if answer.type == "text"}
         for answer in answers:
-            if answer.type == "options" and answer.question in written and not answer.missing:
+            if answer.type == "options" and answer.question in text_questions and not answer.missing:
                 answer.type, answer.value = "text", "\n".join(answer.options)
             self._meet(answer)
 

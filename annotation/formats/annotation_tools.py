@@ -132,8 +132,8 @@ def _prodigy_answers(record: dict[str, Any], text: Text, texts: Texts) -> Iterat
     if relations := record.get("relations"):
         texts.left_out["relations"] += len(relations)
     if options := record.get("options"):
-        chosen = () if missing else _chosen(record, require(options, list, "options"))
-        yield Answer(question="choice", type="options", options=tuple(chosen), missing=missing, **common)
+        accepted = () if missing else _accepted_options(record, require(options, list, "options"))
+        yield Answer(question="choice", type="options", options=tuple(accepted), missing=missing, **common)
     spans = _spans(record.get("spans") or [], "spans")
     is_manual = "spans" in record and not isinstance(record.get("label"), str) and not options
     if is_manual:
@@ -149,7 +149,7 @@ def _prodigy_answers(record: dict[str, Any], text: Text, texts: Texts) -> Iterat
         yield Answer(question="user_input", type="text", value=answer, **common)
 
 
-def _chosen(record: Mapping[str, Any], options: list[Any]) -> Iterator[str]:
+def _accepted_options(record: Mapping[str, Any], options: list[Any]) -> Iterator[str]:
     """Yield the chosen options: their ids where these are words, else their texts."""
     names = {}
     for index, option in enumerate(options):
@@ -234,11 +234,11 @@ def _doccano_answers(record: dict[str, Any], text: Text, rater: str, is_person: 
             else:
                 spans.setdefault(own, []).extend(_spans([entry], f"{key}[{index}]"))
     for (name, identified), options in classes.items():
-        chosen = tuple(dict.fromkeys(options))
-        if any(len(option) > SHORT for option in chosen):
-            yield Answer(name, "label", "text", "\n".join(chosen), identified=identified, **common)
+        selected = tuple(dict.fromkeys(options))
+        if any(len(option) > SHORT for option in selected):
+            yield Answer(name, "label", "text", "\n".join(selected), identified=identified, **common)
         else:
-            yield Answer(name, "label", "options", options=chosen, identified=identified, **common)
+            yield Answer(name, "label", "options", options=selected, identified=identified, **common)
     for (name, identified), marked in spans.items():
         _check_ends(marked, text, "label")
         yield Answer(name, "spans", "spans", spans=tuple(marked), identified=identified, **common)
@@ -439,8 +439,10 @@ def _argilla_answers(record: dict[str, Any], texts: Texts) -> tuple[dict[str, An
             answers += _suggestion(name, _parts(record, f"{name}-suggestion", "-"))
             used |= {key for key in record if key == name or key.startswith(f"{name}-")}
     rest = {key: value for key, value in record.items() if key not in used}
-    named = {key: value for key, value in rest.items() if key in FIELDS}
-    return named or {key: value for key, value in rest.items() if isinstance(value, str | list)}, answers
+    text_fields = {key: value for key, value in rest.items() if key in FIELDS}
+    return text_fields or {
+        key: value for key, value in rest.items() if isinstance(value, str | list)
+    }, answers
 
 
 def _parts(record: Mapping[str, Any], name: str, mark: str) -> dict[str, Any]:
@@ -557,11 +559,11 @@ def read_potato(source: Source) -> Iterator[SourceRecord]:
     is_table = not source.begins_with(b"{") if not source.path.is_dir() else False
     for folder, line, record in _potato_rows(source) if is_table else _potato_lines(source):
         with source.report_problems(line=line):
-            shown = BREAK.sub("\n", first_text(record, ("displayed_text", "text")))
-            if not shown:
+            text_of_instance = BREAK.sub("\n", first_text(record, ("displayed_text", "text")))
+            if not text_of_instance:
                 texts.left_out["instances without a text"] += 1
                 continue
-            text = texts.add(shown, first_text(record, ("instance_id", "id")), line=line)
+            text = texts.add(text_of_instance, first_text(record, ("instance_id", "id")), line=line)
             user = (first_text(record, ("user_id", "user", "username")) or folder)[:NAME_LIMIT]
             common: dict[str, Any] = {"rater": user or ANYBODY, "identified": bool(user)}
             schemas = require(record.get("label_annotations") or {}, dict, "label_annotations")
@@ -612,7 +614,7 @@ def _potato_spans(spans: Any) -> list[Any]:
 
 def _potato_answers(schema: str, values: dict[str, Any], common: dict[str, Any]) -> Iterator[Answer]:
     """Yield the answers of a schema: chosen options, a number on a scale, or texts."""
-    chosen: list[str] = []
+    selected: list[str] = []
     for option, value in values.items():
         text = str(as_text(value) or "").strip()
         if text.casefold() in FALSE and not NUMBERED.fullmatch(option):
@@ -621,12 +623,12 @@ def _potato_answers(schema: str, values: dict[str, Any], common: dict[str, Any])
             if text.replace(".", "", 1).isdigit():
                 yield Answer(question=schema, type="number", value=float(text), **common)
         elif text.casefold() in TRUE or text == option or text.isdigit():
-            chosen.append(option)
+            selected.append(option)
         else:
             question = schema if len(values) == 1 else f"{schema}:{option}"
             yield Answer(question=question, type="text", value=text, **common)
-    if chosen:
-        yield Answer(question=schema, type="options", options=tuple(chosen), **common)
+    if selected:
+        yield Answer(question=schema, type="options", options=tuple(selected), **common)
 
 
 def _looks_like_potato(head: Head) -> bool:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -129,8 +129,8 @@ def _first(lines: Sequence[str]) -> str:
     return next((line for line in lines if line.strip()), "")
 
 
-def _refuse(what: str, expected: str) -> ImportProblem:
-    return ImportProblem(f"no line says who speaks in this {what}: expected {expected}")
+def _refuse(kind: str, expected: str) -> ImportProblem:
+    return ImportProblem(f"no line says who speaks in this {kind}: expected {expected}")
 
 
 # WhatsApp's exported chats: `12/01/2024, 10:01 - Ana: Hi` (Android) or `[12.01.24, 10:01:23] Ana: Hi` (iOS).
@@ -263,12 +263,13 @@ ROLE = re.compile(
 )
 PARTICLE = re.compile(r"a|al|and|bin|da|de|del|della|der|des|di|dos|du|el|la|le|of|ter|the|van|von|y|zu")
 ABOUT = re.compile(
-    r"attendees|bcc|cc|created|date|duration|file|from|https?|id|language|location|meeting|participants|"
+    r"attendees|bcc|cc|created|critical|date|debug|duration|error|fatal|file|from|https?|id|info|language|"
+    r"location|meeting|participants|"
     r"place|present|recorded|recording|sent|source|speakers|subject|time|title|to|topic|transcript|"
-    r"transcribed|url",
+    r"transcribed|trace|url|warn(?:ing)?",
     re.IGNORECASE,
 )
-"""Words before a colon that tell about a text, as headers of letters do: no speakers."""
+"""Words before a colon that tell about a text, as headers of letters do, or that begin a log's lines."""
 
 
 def _is_plain_name(name: str) -> bool:
@@ -341,25 +342,27 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
     texts: list[str] = []
     time: re.Match[str] | None = None
     place, before = 0, ""
-    named = ""
+    cue_speaker = ""
     for number, line in enumerate([*lines, ""], start=1):
         if match := CUE_TIME.match(line):
             if time is not None:  # no blank line between the cues: the line before is the number of this one
-                yield from _parts(texts[:-1] if texts and texts[-1].isdigit() else texts, time, place, named)
+                yield from _parts(
+                    texts[:-1] if texts and texts[-1].isdigit() else texts, time, place, cue_speaker
+                )
             webex = WEBEX_SPEAKER.match(before)
-            time, texts, place, named = match, [], number, webex["speaker"] if webex else ""
+            time, texts, place, cue_speaker = match, [], number, webex["speaker"] if webex else ""
         elif not line.strip() and time is not None:
-            yield from _parts(texts, time, place, named)
+            yield from _parts(texts, time, place, cue_speaker)
             time = None
         elif time is not None:
             texts.append(line.strip())
         before = line.strip()
 
 
-def _parts(texts: list[str], time: re.Match[str], line: int, named: str) -> Iterator[_Cue]:
+def _parts(texts: list[str], time: re.Match[str], line: int, cue_speaker: str) -> Iterator[_Cue]:
     start, end = time["start"].replace(",", "."), time["end"].replace(",", ".")
     before, *voices = VOICE.split("\n".join(texts))
-    for speaker, text in [(named, before), *zip(voices[::2], voices[1::2], strict=True)]:
+    for speaker, text in [(cue_speaker, before), *zip(voices[::2], voices[1::2], strict=True)]:
         if plain := _plain(text):
             yield _Cue(plain, start, end, line, html.unescape(speaker).strip())
 
@@ -524,6 +527,10 @@ DIVIDER = re.compile(
     r"[#\s]*(?P<numbered>(?:dialog(?:ue)?|conversation|chat|session|scene|example)\s*#?\d+)\s*:?)\s*$",
     re.IGNORECASE,
 )
+CAPTION_LINE = re.compile(rf"\s*\[(?P<speaker>[^\[\]\n]{{1,80}})\]\s+(?P<time>{CLOCK})\s*$")
+"""A line of Zoom's saved captions, above what is said: `[Ana Smith] 13:01:02`."""
+ALONE = re.compile(rf"\s*{CLOCK}\s*")
+"""A line that only says when the next turn is."""
 FOOTER = re.compile(r"\s*transcribed by\b.*otter", re.IGNORECASE)
 LONGEST_BEGINNING = 400
 """Characters of a line in which its speaker and time stand."""
@@ -548,13 +555,15 @@ class _Line:
 
 
 def _line(number: int, line: str) -> _Line:
-    beginning = line[:LONGEST_BEGINNING]
-    if beginning == line and (match := TELEGRAM_LINE.match(line)):
+    start = line[:LONGEST_BEGINNING]
+    if start == line and (match := TELEGRAM_LINE.match(line)):
         return _Line(number, match["text"], match["speaker"].strip(), match["time"], is_certain=True)
-    if beginning == line and (match := NAME_LINE.match(line)):
+    if start == line and (match := CAPTION_LINE.match(line)):
+        return _Line(number, "", match["speaker"].strip(), match["time"], is_certain=True)
+    if start == line and (match := NAME_LINE.match(line)):
         time, end = match["after"] or match["beside"], match["after_end"] or match["beside_end"]
         return _Line(number, "", match["speaker"], time, end or "")
-    match = TRANSCRIPT_LINE.match(beginning)
+    match = TRANSCRIPT_LINE.match(start)
     if match is None or (match["text"] or "").startswith("//"):
         return _Line(number, line)
     text = "" if match["text"] is None else line[match.start("text") :]
@@ -565,10 +574,12 @@ def _line(number: int, line: str) -> _Line:
 def _marked(lines: list[str]) -> list[_Line]:
     """Return the lines, with a speaker where one begins to speak."""
     entries = [_line(number, line) for number, line in enumerate(lines, start=1)]
-    named = [entry for entry in entries if entry.speaker]
-    is_timed = sum(bool(entry.time) for entry in named) * 5 >= len(named) * 4 and bool(named)
-    speakers = speakers_of(entry.speaker for entry in named if entry.time or not is_timed)
-    speakers |= {entry.speaker for entry in named if entry.is_certain}
+    turn_lines = [entry for entry in entries if entry.speaker]
+    from_first_time = list(dropwhile(lambda entry: not entry.time, turn_lines))
+    n_timed = sum(bool(entry.time) for entry in turn_lines)
+    is_timed = n_timed > 0 and n_timed * 5 >= len(from_first_time) * 4
+    speakers = speakers_of(entry.speaker for entry in turn_lines if entry.time or not is_timed)
+    speakers |= {entry.speaker for entry in turn_lines if entry.is_certain}
     return [
         entry if entry.speaker in speakers and (entry.time or not is_timed) else _Line(entry.number, line)
         for entry, line in zip(entries, lines, strict=True)
@@ -580,24 +591,29 @@ def _plain_transcript(lines: list[str], notes: Notes) -> list[Transcript]:
     if not any(line.speaker for line in marked):
         raise _refuse("text", TRANSCRIPT_EXPECTED)
     dialogues = []
+    above: list[str] = []
     for title, block in _divided(marked, notes):
-        transcript, above = Transcript(metadata={"title": title} if title else {}), []
+        transcript, clock = Transcript(metadata={"title": title} if title else {}), ""
         for line in block:
             if line.speaker:
                 more = {"extra": {"end": line.end}} if line.end else {}
-                transcript.add(line.speaker, line.text, line.time, line.number, **more)
+                transcript.add(line.speaker, line.text, line.time or clock, line.number, **more)
+                clock = ""
+            elif len(line.text) < LONGEST_BEGINNING and ALONE.fullmatch(line.text):
+                clock = line.text.strip()
             elif FOOTER.match(line.text):
                 notes.left_out[SYSTEM_LINES] += 1
             elif transcript.turns:
                 transcript.extend(line.text)
             elif line.text.strip():
                 above.append(line.text.strip())
-        if above:
-            transcript.metadata["heading"] = "\n".join(above)
         if transcript.turns:
             dialogues.append(transcript)
-        elif above:
-            notes.left_out["lines where nobody speaks"] += len(above)
+            if above:
+                transcript.metadata["heading"] = "\n".join(above)
+            above = []
+    if above:
+        notes.left_out["lines where nobody speaks"] += len(above)
     notes.speakers.update(turn.speaker for dialogue in dialogues for turn in dialogue.turns)
     return dialogues
 
@@ -645,15 +661,23 @@ def _looks_like_transcript(head: Head) -> bool:
     if any(line.startswith(("# ", "## ", "```", "| ", "- ", "* ")) for line in lines):
         return False
     marked = _marked(lines)
-    named = [line for line in marked if line.speaker]
-    if len(named) < 2 or (not marked[0].speaker and re.search(r"[,;|]", first)):
+    turn_lines = [line for line in marked if line.speaker]
+    if len(turn_lines) < 2 or (not marked[0].speaker and re.search(r"[,;|]", first)):
         return False
-    above_text = sum(not line.text for line in named)
-    counts = Counter(line.speaker for line in named)
+    n_above = marked.index(turn_lines[0])
+    n_lines, n_texts_below = len(lines) - n_above, sum(not line.text for line in turn_lines)
+    counts = Counter(line.speaker for line in turn_lines)
     recurring = sum(count for name, count in counts.items() if count > 1 or ROLE.fullmatch(name))
-    return (len(named) + above_text) * 2 >= len(lines) and recurring * 2 >= len(named) and len(counts) > 1
+    return (
+        n_above <= MOST_ABOVE
+        and (len(turn_lines) + n_texts_below) * 2 >= n_lines
+        and (recurring * 2 >= len(turn_lines) or all(line.time for line in turn_lines))
+        and len(counts) > 1
+    )
 
 
+MOST_ABOVE = 20
+"""Lines of a heading above a transcript."""
 TRANSCRIPT = Format(
     key="transcript",
     title="A transcript as text",
