@@ -38,7 +38,7 @@ from annotation.formats.corpus_format import (
     settings_of,
 )
 from annotation.formats.left_out import MOST_LEFT_OUT, write_left_out
-from annotation.formats.mapping import check_entries
+from annotation.formats.mapping import check_entries, has_dialogues
 from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
@@ -316,9 +316,12 @@ def import_path(
     """
     import_format = _format(format, into, mapping or {})
     checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
+    skips = checked_settings.get(SKIP_BAD_ROWS) == "yes"
+    if skips and left_out is not None and not os.access(left_out.parent, os.W_OK):
+        raise ImportProblem(f"nothing can be written to {left_out.parent}", field=SKIP_BAD_ROWS)
     order = _Order(
         origin=Source(path, name=name, mapping=mapping, settings=checked_settings, faults=Faults()),
-        skips=checked_settings.get(SKIP_BAD_ROWS) == "yes",
+        skips=skips,
         format=import_format,
         corpus=_checked_name(corpus),
         into=into,
@@ -406,6 +409,12 @@ def _format(key: str, into: bool, mapping: Mapping[str, Any]) -> Format:
         if not FORMATS[key].roles:
             raise ImportProblem(f"the format {key} takes no mapping: leave it out, or use table", field="map")
         check_entries(dict(mapping), () if FORMATS[key].roles == ANY_ROLES else FORMATS[key].roles)
+        if FORMATS[key].roles == ANY_ROLES and not into and not has_dialogues(mapping):
+            raise ImportProblem(
+                "the mapping has ratings alone: add them to the corpus of their dialogues (--into), or map "
+                "the columns of the texts, too",
+                field="map",
+            )
     return FORMATS[key]
 
 
@@ -490,6 +499,8 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
             stage(writer.write(batch), faults)
             if progress:
                 progress(min(order.origin.done, order.origin.total), order.origin.total, result)
+    if order.origin.mapping:  # remembered for the next table with the same columns
+        imported.options["columns"] = list(order.origin.columns)
     tidying.check(imported, faults, dialogues=result.dialogues > 0)
     if result.dialogues and imported.corpus.has_training:
         _refuse_divided_clusters(imported, faults)
@@ -535,7 +546,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
         raise _NothingNew
     splits.grow(corpus=imported.corpus)
     imported.counts = result.counts()
-    imported.save(update_fields=["counts"])
+    imported.save(update_fields=["counts", "options"])
     Event.objects.create(
         by=imported.created_by,
         verb="import",

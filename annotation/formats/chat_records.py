@@ -153,6 +153,8 @@ def _object(raw: Any) -> Raw:
 
 def at(raw: Any, path: str) -> Any:
     """Return the value at a path, None where there is none."""
+    if "." not in path:
+        return raw.get(path) if isinstance(raw, dict) else None
     for name in path.split("."):
         if not isinstance(raw, dict):
             return None
@@ -160,9 +162,28 @@ def at(raw: Any, path: str) -> Any:
     return raw
 
 
+def objects_at(raw: Raw, key: str, path: str = "") -> list[Raw]:
+    """Return a field's list of objects, empty where it is absent; `path` is that of the record."""
+    value = raw.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        raise ImportProblem("must be a list of objects", field=f"{path}.{key}" if path else key)
+    return value
+
+
 def first_at(raw: Raw, paths: Paths) -> Any:
     """Return the first value at these paths that is neither missing nor empty, else None."""
-    return next((value for path in paths if (value := at(raw, path)) not in (None, "", [], {})), None)
+    return first_path(raw, paths)[1]
+
+
+def first_path(raw: Raw, paths: Paths) -> tuple[str, Any]:
+    """Return the first of these paths whose value is neither missing nor empty, with it."""
+    for path in paths:
+        value = at(raw, path)
+        if value is not None and value != "" and value != [] and value != {}:
+            return path, value
+    return (paths[0] if paths else ""), None
 
 
 # Values of a record.
@@ -412,22 +433,23 @@ class _Reading:
         raise ImportProblem("is missing", field=self.form.turns[0])
 
     def _id(self, raw: Raw) -> str:
-        value = first_at(raw, self.form.id)
-        return f"chat-{self.number}" if value is None else name_of(value, self.form.id[0], ID_LIMIT)
+        path, value = first_path(raw, self.form.id)
+        return f"chat-{self.number}" if value is None else name_of(value, path, ID_LIMIT)
 
     def _message(self, entry: Any, path: str) -> _Message:
         form = self.form
         if not isinstance(entry, dict):
             raise ImportProblem("must be an object", field=path)
-        if form.is_plain:
+        if form.is_plain and not form.turn_fields.issuperset(entry):
             unread = (name for name in entry if name not in form.turn_fields)
             self.source.pass_over(f"{form.turns[0]}[].{name}" for name in unread)
-        speaker = first_at(entry, form.speaker)
+        speaker_path, speaker = first_path(entry, form.speaker)
         if speaker is None:
             raise ImportProblem("is missing", field=f"{path}.{form.speaker[-1]}")
-        name = name_of(speaker, f"{path}.{form.speaker[0]}")
+        name = name_of(speaker, f"{path}.{speaker_path}")
         role = self._role(first_at(entry, form.role) or name, f"{path}.{(form.role or form.speaker)[0]}")
-        text = text_of(first_at(entry, form.text), f"{path}.{form.text[0]}", form.joint)
+        text_path, value = first_path(entry, form.text)
+        text = text_of(value, f"{path}.{text_path}", form.joint)
         is_call = not text and any(entry.get(call) for call in CALLS[:2])
         turn = Turn(
             name,

@@ -375,6 +375,7 @@ FORMAT = Format(
         head.text.startswith("{")
         and "id" in head.keys
         and bool(head.keys & {"turns", "continuations", "labels"})
+        and ("speaker" in head.inner or "role" not in head.inner)
     ),
 )
 __all__ = ["FORMAT", "ID_LIMIT", "dialogue", "order", "read"]

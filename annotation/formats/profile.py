@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from annotation.formats import crowd_tables
 from annotation.formats.columns import LOOKS, ColumnProfile, describe_columns
 from annotation.formats.dialogue_readings import (
     read_cells,
@@ -20,6 +21,7 @@ from annotation.formats.dialogue_readings import (
 from annotation.formats.header_words import tokens_of
 from annotation.formats.mapping import Column, Mapping, Scale
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
+from annotation.formats.ratings import QUESTION
 from annotation.formats.readings import (
     DIALOGUE_READINGS,
     RATING_READINGS,
@@ -120,11 +122,15 @@ def describe(table: TableFile) -> Profile:
             raters += counts.raters
             reading = _with_scales(reading, counts)
         measured.append(reading)
+    measured = _with_certainty(measured)
+    if platform := _platform_reading(table):
+        others = [replace(other, certain=False) for other in measured if other.key != platform.key]
+        measured = [platform, *others]
     judges = tuple(dict.fromkeys(_judges(raters, measured)))
     speakers = _speakers(rows, measured)
     return Profile(
         columns=tuple(columns.values()),
-        readings=tuple(_with_certainty(measured)),
+        readings=tuple(measured),
         n_rows=n_rows,
         judges=judges,
         speakers=speakers,
@@ -132,6 +138,30 @@ def describe(table: TableFile) -> Profile:
         notes=tuple(table.notes),
         has_more=has_more,
     )
+
+
+def _platform_reading(table: TableFile) -> Reading | None:
+    """Return the reading of a table of a crowd platform or a survey program, whose columns are known."""
+    form = None if table.is_json else crowd_tables.form_of(table.columns)
+    if form is None:
+        return None
+    mapping = crowd_tables.mapping_of(table.columns, list(table.rows()), table.wordings)
+    if mapping is None:
+        return None
+    if mapping.has_dialogues:
+        key = next(key for key, role in SHOWN.items() if mapping.all_of(role))
+        return Reading(key, f"{form.title}: each row is what one worker answered.", mapping, certain=True)
+    key = "wide" if mapping.of("item") else "survey"
+    sentence = (
+        f"{form.title}: each row is {'an item rated by one person' if key == 'wide' else 'one person'}."
+    )
+    is_guess = key == "survey" and any(column.question == QUESTION for column in mapping.answers)
+    doubts = ("columns with the same answers are taken as items of one question",) if is_guess else ()
+    return Reading(key, sentence, mapping, certain=not doubts, doubts=doubts)
+
+
+SHOWN = {"transcript": "transcript", "cells": "utterance", "turns": "text"}
+"""Readings of what workers saw, by the role that shows it."""
 
 
 class Counts:
@@ -318,7 +348,7 @@ def profile_lines(profile: Profile, command: str) -> list[str]:
     rows = f"the first {profile.n_rows:,}" if profile.has_more else f"{profile.n_rows:,}"
     lines = [f"{rows} rows, {len(profile.columns)} columns", *profile.notes, "", *_column_lines(profile), ""]
     for reading in profile.readings:
-        lines += _reading_lines(profile, reading)
+        lines += reading_lines(reading)
     possible = [reading for reading in profile.readings if reading.is_possible]
     if profile.judges:
         lines.append(f"Judges by their names: {', '.join(profile.judges[:20])}")
@@ -362,7 +392,8 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
-def _reading_lines(profile: Profile, reading: Reading) -> list[str]:
+def reading_lines(reading: Reading) -> list[str]:
+    """Return a reading as text: what it is, its scales, and what is unclear or missing."""
     if reading.missing:
         return [f"not: {_printable(reading.sentence)} Missing: {_printable('; '.join(reading.missing))}."]
     state = "certain" if reading.certain else "possible"

@@ -185,9 +185,9 @@ class Source:
     `name` is its owner's name for it, where the path is that of a stored upload; `mapping` are the
     roles of a table's columns, and `settings` its user's declarations. With `faults`, reading goes on after a
     reported problem; without, the first one is raised. `notes` are the reader's remarks on the file;
-    `passed_over` are its columns or fields that are not read; `left_out` are the lines that the import leaves
-    out, with the reasons, by the name of their file in a folder ('' for a single file). A preview reads the
-    `first_rows` alone, and `is_cut` where there are more.
+    `columns` are those of a mapped table, `passed_over` columns or fields that are not read; `left_out` are
+    the lines that the import leaves out, with the reasons, by the name of their file in a folder ('' for a
+    single file). A preview reads the `first_rows` alone, and `is_cut` where there are more.
     """
 
     def __init__(
@@ -215,6 +215,7 @@ class Source:
         self.passed_over: dict[str, None] = {}
         self.left_out: dict[str, dict[int, str]] = {}
         self.is_table = False
+        self.columns: tuple[str, ...] = ()
         self.done = 0
         try:
             self.total = sum(_size(file) for file in self.files())

@@ -181,7 +181,7 @@ def test_a_command_and_a_program_say_the_same(tmp_path: Path) -> None:
 def test_the_page_offers_the_settings_of_the_format(researcher: Client) -> None:
     for format in FORMATS.values():
         fields = ImportForm(format=format.key).fields
-        boxes = {"rated", "judges"}
+        boxes = {"rated", "judges", "sheet"}
         assert {key for key in SETTINGS if key in fields} == {*COMMON, *format.settings} - boxes
     page = researcher.get(reverse("import-corpus")).content.decode()
     assert re.search(r'<input type="file" name="file"[^>]* multiple', page)

@@ -233,6 +233,10 @@ def test_users_can_be_rated_instead() -> None:
             {"conversation": [{"role": "user", "content": "x"}], "model": 4},
             "line 1, field model: must be the name",
         ),
+        (
+            {"conversation": [{"role": "user", "content": {}}, {"role": "user", "content": 4}]},
+            "line 1, field conversation[1].content: must be a text",
+        ),
         ({"id": "0", "data": ["x", 4]}, "line 1, field data: must be a list of texts"),
     ],
 )
@@ -280,3 +284,34 @@ def test_chats_are_read_the_same_from_parquet_and_arrow(tmp_path: Path, name: st
     assert [(one.id, one.system, turns(one)) for one in records] == [
         (one.id, one.system, turns(one)) for one in expected
     ]
+
+
+def test_gemini_has_parts_and_open_webui_the_thumbs_of_its_user() -> None:
+    (fern, moss), _ = dialogues(FORMS / "gemini.jsonl")
+    assert (turns(fern)[1], fern.metadata) == (
+        ("model", "Lady fern.", True),
+        {"system_prompt": "You know plants."},
+    )
+    assert turns(moss)[0] == ("user", "[part]\nAnd this?", False)
+    (soup,), _ = dialogues(FORMS / "open-webui.json")
+    (thumb,) = soup.labels
+    assert (soup.system, soup.metadata["system_prompt"]) == ("model-x", "Be brief.")
+    assert (thumb.rater, thumb.kind, thumb.turn, thumb.question, thumb.value, thumb.explanation) == (
+        "u1", "human", 1, "thumbs", -1.0, "not_accurate: half",
+    )  # fmt: skip
+
+
+def test_instructions_with_responses_are_chats_of_two_turns(tmp_path: Path) -> None:
+    (one, two), _ = dialogues(FORMS / "instructions.json")
+    assert turns(one) == [
+        ("user", "Translate into German.\n\nThe tea is cold.", False),
+        ("assistant", "Der Tee ist kalt.", True),
+    ]
+    assert turns(two)[0] == ("user", "Name a tea.", False)
+    (dolly,), _ = dialogues(FORMS / "instructions--dolly.jsonl")
+    assert turns(dolly)[1] == ("assistant", "In 1475.", True)
+    rated = [
+        {"instruction": "a", "output": "b", "helpful": 4},
+        {"instruction": "c", "output": "d", "helpful": 2},
+    ]
+    assert guess(FORMATS, read_start(written(tmp_path, *rated))) == "table"

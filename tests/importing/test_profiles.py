@@ -227,7 +227,7 @@ SHAPES = (
         "H2,T,Rate,A4,W2,8,Can you help me please?,Yes of course I can.,1,4\n",
         "cells",
         (
-            *("dialogue=HITId", "rater=WorkerId", "utterance:user=Input.prompt"),
+            *("dialogue=item", "rater=WorkerId", "utterance:user=Input.prompt"),
             *("utterance:assistant=Input.response", "label[turn]:helpful=Answer.helpful"),
             "label[turn]:fluent=Answer.fluent",
         ),
@@ -237,8 +237,11 @@ SHAPES = (
         "INPUT:id\tINPUT:text\tOUTPUT:result\tGOLDEN:result\tHINT:text\tASSIGNMENT:worker_id\n"
         "1\tWhat a lovely day it is\tOK\t\t\tw1\n1\tWhat a lovely day it is\tBAD\t\t\tw2\n"
         "2\tThis is not so good\tBAD\t\t\tw1\n2\tThis is not so good\tBAD\t\t\tw2\n",
-        "wide",
-        ("item=INPUT:id", "label:result=OUTPUT:result", "rater=ASSIGNMENT:worker_id"),
+        "turns",
+        (
+            *("dialogue=item", "text=INPUT:text", "label:result=OUTPUT:result"),
+            "rater=ASSIGNMENT:worker_id",
+        ),
         suffix=".tsv",
     ),
     Shape(
