@@ -57,11 +57,17 @@ class Notes:
     left_out: Counter[str] = field(default_factory=Counter)
     cues: Counter[str] = field(default_factory=Counter)
     speakers: Counter[str] = field(default_factory=Counter)
+    others: dict[str, None] = field(default_factory=dict)
     sentences: dict[str, None] = field(default_factory=dict)
 
     def say(self, sentence: str) -> None:
         """Say a sentence once."""
         self.sentences[sentence] = None
+
+    def pass_over(self, names: Iterable[str], speakers: frozenset[str]) -> None:
+        """Record names before a colon that are no speakers."""
+        others = (name for name in names if name not in speakers and not ABOUT.fullmatch(name))
+        self.others.update(dict.fromkeys(others))
 
     def all(self) -> Iterator[str]:
         """Yield all notes as sentences."""
@@ -77,6 +83,9 @@ class Notes:
             listing = ", ".join(f"{name} ({count})" for name, count in self.speakers.most_common(LISTED))
             rest = f" and {len(self.speakers) - LISTED} more" if len(self.speakers) > LISTED else ""
             yield f"Speakers, with their turns: {listing}{rest}."
+        if self.others:
+            rest = f" and {len(self.others) - LISTED} more" if len(self.others) > LISTED else ""
+            yield f"Before a colon, but no speakers: {', '.join(list(self.others)[:LISTED])}{rest}."
 
 
 Parse = Callable[[list[str], Notes], list[Transcript]]
@@ -250,8 +259,8 @@ WHATSAPP = Format(
 
 # Names of speakers, in lines like `Ana: hello`.
 #
-# A name is a few words with capitals, or a word that is a role or stands before several lines. So `Two
-# things: first` in the midst of a text is no speaker.
+# A name stands before several lines, is a role, or is a few words with capitals (where the others are no
+# roles). So `Two things: first` in the midst of a text is no speaker, nor is `Note: x` of an assistant.
 
 WORD = r"[^\W_][\w.'’&/#@+-]*"
 NAME = rf"{WORD}(?:[ \u00a0]{WORD}){{0,5}}(?:\s?\((?!\d+:)[^()\n]{{1,40}}\))?"
@@ -281,10 +290,12 @@ def _is_plain_name(name: str) -> bool:
 def speakers_of(names: Iterable[str]) -> frozenset[str]:
     """Return the names, of all that stand before a colon, that are speakers."""
     counts = Counter(names)
+    roles = {name for name in counts if ROLE.fullmatch(name)}
     return frozenset(
         name
         for name, count in counts.items()
-        if not ABOUT.fullmatch(name) and (count > 1 or _is_plain_name(name) or ROLE.fullmatch(name))
+        if not ABOUT.fullmatch(name)
+        and (count > 1 or name in roles or (len(roles) < 2 and _is_plain_name(name)))
     )
 
 
@@ -319,7 +330,7 @@ class _Cue:
 def _subtitles(lines: list[str], notes: Notes) -> list[Transcript]:
     cues = list(_cues(lines))
     if not any(cue.speaker for cue in cues):
-        cues = _named_in_text(cues)
+        cues = _named_in_text(cues, notes)
     n_named = sum(bool(cue.speaker) for cue in cues)
     if not n_named or n_named * LEAST_NAMED < len(cues):
         number = f"only {n_named} of {len(cues)} cues say" if n_named else "no cue says"
@@ -371,11 +382,12 @@ def _plain(text: str) -> str:
     return html.unescape(TAG.sub("", text)).strip()
 
 
-def _named_in_text(cues: list[_Cue]) -> list[_Cue]:
+def _named_in_text(cues: list[_Cue], notes: Notes) -> list[_Cue]:
     """Return the cues with the speakers that their lines begin with; a cue of two speakers becomes two."""
     matches = [[(line, CUE_SPEAKER.match(line)) for line in cue.text.split("\n")] for cue in cues]
-    names = (_name(match) for lines in matches for _, match in lines if match)
+    names = [_name(match) for lines in matches for _, match in lines if match]
     speakers = speakers_of(names)
+    notes.pass_over(names, speakers)
     parts: list[_Cue] = []
     for cue, lines in zip(cues, matches, strict=True):
         is_first = True
@@ -571,7 +583,7 @@ def _line(number: int, line: str) -> _Line:
     return _Line(number, text, _name(match), time or "", end or "")
 
 
-def _marked(lines: list[str]) -> list[_Line]:
+def _marked(lines: list[str], notes: Notes) -> list[_Line]:
     """Return the lines, with a speaker where one begins to speak."""
     entries = [_line(number, line) for number, line in enumerate(lines, start=1)]
     turn_lines = [entry for entry in entries if entry.speaker]
@@ -580,6 +592,7 @@ def _marked(lines: list[str]) -> list[_Line]:
     is_timed = n_timed > 0 and n_timed * 5 >= len(from_first_time) * 4
     speakers = speakers_of(entry.speaker for entry in turn_lines if entry.time or not is_timed)
     speakers |= {entry.speaker for entry in turn_lines if entry.is_certain}
+    notes.pass_over((entry.speaker for entry in turn_lines), speakers)
     return [
         entry if entry.speaker in speakers and (entry.time or not is_timed) else _Line(entry.number, line)
         for entry, line in zip(entries, lines, strict=True)
@@ -587,7 +600,7 @@ def _marked(lines: list[str]) -> list[_Line]:
 
 
 def _plain_transcript(lines: list[str], notes: Notes) -> list[Transcript]:
-    marked = _marked(lines)
+    marked = _marked(lines, notes)
     if not any(line.speaker for line in marked):
         raise _refuse("text", TRANSCRIPT_EXPECTED)
     dialogues = []
@@ -660,7 +673,7 @@ def _looks_like_transcript(head: Head) -> bool:
         return False
     if any(line.startswith(("# ", "## ", "```", "| ", "- ", "* ")) for line in lines):
         return False
-    marked = _marked(lines)
+    marked = _marked(lines, Notes())
     turn_lines = [line for line in marked if line.speaker]
     if len(turn_lines) < 2 or (not marked[0].speaker and re.search(r"[,;|]", first)):
         return False

@@ -176,6 +176,13 @@ def test_lines_above_a_transcript_are_kept_with_it() -> None:
     assert notes == ["Speakers, with their turns: Ana (2), Ben (1)."]
 
 
+def test_words_before_a_colon_in_the_midst_of_a_message_are_no_speakers_and_named(tmp_path: Path) -> None:
+    text = "user: hi\nassistant: here:\nNote: it is short.\nuser: thanks\nassistant: bye\n"
+    (dialogue,), notes = read(written(tmp_path, text))
+    assert turns(dialogue)[1] == ("assistant", "here:\nNote: it is short.")
+    assert notes[-1] == "Before a colon, but no speakers: Note."
+
+
 def test_otter_writes_names_and_times_above_the_texts() -> None:
     (dialogue,), notes = read(FORMS / "transcript--otter.txt")
     assert turns(dialogue) == [("Ana Smith", "Shall we start?"), ("Ben", "Yes."), ("Ana Smith", "Good.")]
