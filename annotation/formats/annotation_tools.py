@@ -132,8 +132,18 @@ def _prodigy_answers(record: dict[str, Any], text: Text, texts: Texts) -> Iterat
     if relations := record.get("relations"):
         texts.left_out["relations"] += len(relations)
     if options := record.get("options"):
-        accepted = () if missing else _accepted_options(record, require(options, list, "options"))
-        yield Answer(question="choice", type="options", options=tuple(accepted), missing=missing, **common)
+        names = _names_of_options(require(options, list, "options"))
+        config = record.get("config")
+        is_set = isinstance(config, dict) and config.get("choice_style") == "multiple"
+        yield Answer(
+            question="choice",
+            type="options",
+            options=() if missing else tuple(_accepted_options(record, names)),
+            offered=tuple(names.values()),
+            is_set=is_set,
+            missing=missing,
+            **common,
+        )
     spans = _spans(record.get("spans") or [], "spans")
     is_manual = "spans" in record and not isinstance(record.get("label"), str) and not options
     if is_manual:
@@ -149,13 +159,17 @@ def _prodigy_answers(record: dict[str, Any], text: Text, texts: Texts) -> Iterat
         yield Answer(question="user_input", type="text", value=answer, **common)
 
 
-def _accepted_options(record: Mapping[str, Any], options: list[Any]) -> Iterator[str]:
-    """Yield the chosen options: their ids where these are words, else their texts."""
+def _names_of_options(options: list[Any]) -> dict[Any, str]:
+    """Return the names of options by id: the ids where these are words, else the texts."""
     names = {}
     for index, option in enumerate(options):
         entry = require(option, dict, f"options[{index}]")
         key, text = entry.get("id"), first_text(entry, ("text",))
         names[key] = str(text or key) if is_number(key) or str(key).isdigit() else str(key)
+    return names
+
+
+def _accepted_options(record: Mapping[str, Any], names: Mapping[Any, str]) -> Iterator[str]:
     for index, key in enumerate(require(record.get("accept") or [], list, "accept")):
         if key not in names:
             raise ImportProblem(f"{str(key)[:40]!r} is not one of the options", field=f"accept[{index}]")
@@ -500,7 +514,7 @@ def _argilla_value(question: str, value: Any, missing: str, **common: Any) -> It
                 yield Answer(question=name, type="number", value=float(rank), **common)
     else:
         options = tuple(dict.fromkeys(str(part) for part in require(value, list, question)))
-        yield Answer(question=question, type="options", options=options, **common)
+        yield Answer(question=question, type="options", options=options, is_set=True, **common)
 
 
 def _first_argilla(record: Mapping[str, Any]) -> tuple[dict[str, Any], list[Answer]]:
