@@ -456,7 +456,8 @@ class Controls:
         elif not self.single[key]:
             for option in self.options[key]:
                 tag = f"{name}: {option}"
-                yield _label(voice, answer, tag, float(option in value), "binary", (0.0, 1.0), marks=option)
+                label = _label(voice, answer, tag, float(option in value), "binary", (0.0, 1.0), marks=option)
+                yield replace(label, group=name)
         elif numbers := _numbers(self.options[key]):
             scale = (*sorted(numbers.values()),)
             yield _label(voice, answer, name, numbers[value[0]], "ordinal", scale, marks=value[0])
