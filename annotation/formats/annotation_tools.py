@@ -519,7 +519,7 @@ def _argilla_value(question: str, value: Any, missing: str, **common: Any) -> It
     elif isinstance(value, list) and value and isinstance(value[0], dict):
         for entry in _objects(value, question):
             rank, name = entry.get("rank"), f"{question}:{entry.get('value')}"
-            if is_number(rank):
+            if rank is not None and is_number(rank):
                 yield Answer(question=name, type="number", value=float(rank), **common)
     else:
         options = tuple(dict.fromkeys(str(part) for part in require(value, list, question)))
