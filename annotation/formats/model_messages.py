@@ -341,6 +341,11 @@ def first_text(record: Mapping[str, Any], *paths: tuple[str, ...] | str) -> str:
     return ""
 
 
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list, [] for anything else."""
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+
+
 def id_of(text: str, field: str = "id") -> str:
     """Return a text as an id; raises ImportProblem for one that is empty or too long."""
     key = text.strip()
