@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from annotation.formats.source import ImportProblem
 from annotation.formats.table_reader import Cell, Row, TableFile
 
 Rows = list[tuple[int, Row]]
-ITEM, RESPONDENT = "item", "respondent"
-"""Columns that are added: what a row is about, and who answered, where the table only numbers them."""
+ITEM, RESPONDENT, PART = "item", "respondent", "part"
+"""Columns that are added: what a row is about, who answered, the number of an item within a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def plain_html(text: str) -> str:
 def items_of(names: Sequence[str], rows: Rows, fallback: str) -> list[str]:
     """Return the item of each row: an id among the inputs that tells them apart, or the `fallback` column.
 
+    The part of a task is added to the fallback.
+
     The same inputs are one item, even where a batch shows them twice.
     """
     inputs = [tuple(text_of_cell(row.get(name)) for name in names) for _, row in rows]
@@ -86,6 +89,7 @@ def items_of(names: Sequence[str], rows: Rows, fallback: str) -> list[str]:
     items = []
     for (line, row), content in zip(rows, inputs, strict=True):
         own = text_of_cell(row.get(fallback)) or f"row {line}"
+        own += f"-{row[PART]}" if row.get(PART) else ""
         items.append(first.setdefault(content, own) if any(content) else own)
     return items
 
@@ -156,9 +160,18 @@ def names_of(rows: Rows) -> list[str]:
 
 def label_column(name: str, question: str, item: str = "") -> Column:
     """Return a column of answers; signs that part a mapping's keys are replaced."""
-    plain_item = item.replace("[", "(").replace("]", ")").strip()[:200]
+    plain_item = cut(item.replace("[", "(").replace("]", ")").strip(), 200)
     return Column(name, "label", question=question_of(question), item=plain_item)
 
 
 def question_of(text: str) -> str:
-    return " ".join(text.replace("@", "(at)").split())[:120].strip()
+    """Return the question in a column's name or wording, on one line."""
+    return cut(" ".join(text.replace("@", "(at)").split()), 120)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters; two long texts never become the same one."""
+    if len(text) <= limit:
+        return text
+    digest = hashlib.blake2b(text.encode(), digest_size=3).hexdigest()
+    return f"{text[: limit - 9].rstrip()}... {digest}"[:limit]

@@ -34,7 +34,7 @@ from annotation.formats.model_messages import (
     turn_of,
     verdict,
 )
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import BROKEN, ImportProblem, Source
 from annotation.records import Continuation, Dialogue, Participant, RaterKind
 from annotation.text.table_cells import number as finite_number
 
@@ -202,7 +202,10 @@ def _inspect_samples(source: Source, omissions: Omissions) -> Iterator[tuple[Sam
 
 
 def _inspect_archive(source: Source) -> tuple[dict[str, Any], Iterator[Any]]:
-    archive = zipfile.ZipFile(source.path)
+    try:
+        archive = zipfile.ZipFile(source.path)
+    except BROKEN as error:
+        raise ImportProblem(f"is a broken zip archive: {error}") from None
     names = archive.namelist()
     if any(info.compress_type not in (STORED, DEFLATED) for info in archive.infolist()):
         raise ImportProblem(
@@ -219,8 +222,11 @@ def _inspect_archive(source: Source) -> tuple[dict[str, Any], Iterator[Any]]:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
-    with archive.open(name) as file:
-        content = file.read(MAX_MEMBER + 1)
+    try:
+        with archive.open(name) as file:
+            content = file.read(MAX_MEMBER + 1)
+    except BROKEN as error:
+        raise ImportProblem(f"cannot be unpacked: {error}", file=name[:200]) from None
     if len(content) > MAX_MEMBER:
         raise ImportProblem(f"is larger than {MAX_MEMBER >> 20} MiB", file=name[:200])
     try:
