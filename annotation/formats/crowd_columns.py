@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -72,26 +73,36 @@ def plain_html(text: str) -> str:
     return TAG.sub("", BREAK.sub("\n", text)) if BREAK.search(text) else text
 
 
-def items_of(names: Sequence[str], rows: Rows, fallback: str) -> list[str]:
-    """Return the item of each row: an id among the inputs that tells them apart, or the `fallback` column.
+def items_of(names: Sequence[str], rows: Rows, fallback: str, rater: str) -> list[str]:
+    """Return the item of each row: an id among the inputs that tells them apart, or the task of `fallback`.
 
-    The part of a task is added to the fallback.
-
-    The same inputs are one item, even where a batch shows them twice.
+    The same inputs are one item, even where a batch shows them twice, unless a rater answered both.
     """
     inputs = [tuple(text_of_cell(row.get(name)) for name in names) for _, row in rows]
-    different = len(set(inputs))
+    tasks = [
+        (text_of_cell(row.get(fallback)) or f"row {line}") + (f"-{row[PART]}" if row.get(PART) else "")
+        for line, row in rows
+    ]
+    items = _ids(names, rows, len(set(inputs)))
+    if items is None:
+        first: dict[tuple[str, ...], str] = {}
+        items = [
+            first.setdefault(content, task) if any(content) else task
+            for content, task in zip(inputs, tasks, strict=True)
+        ]
+    raters = [text_of_cell(row.get(rater)) for _, row in rows]
+    answered = Counter(zip(items, raters, strict=True))
+    repeated = {item for (item, name), count in answered.items() if count > 1 and name}
+    return [task if item in repeated else item for item, task in zip(items, tasks, strict=True)]
+
+
+def _ids(names: Sequence[str], rows: Rows, different: int) -> list[str] | None:
+    """Return the ids in a column that has as many as there are different inputs, None without one."""
     for name in names:
         values = [text_of_cell(row.get(name)) for _, row in rows]
         if ID_NAME.search(name) and all(values) and len(set(values)) == different:
             return values
-    first: dict[tuple[str, ...], str] = {}
-    items = []
-    for (line, row), content in zip(rows, inputs, strict=True):
-        own = text_of_cell(row.get(fallback)) or f"row {line}"
-        own += f"-{row[PART]}" if row.get(PART) else ""
-        items.append(first.setdefault(content, own) if any(content) else own)
-    return items
+    return None
 
 
 def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Column]:

@@ -118,7 +118,7 @@ def _prepare_mturk(rows: Rows, table: TableFile) -> Rows:
     rows = leave_out(rows, table, "Rejected assignments", _is_rejected)
     rows = _unfolded(_joined_buttons([(line, _with_task_answers(row)) for line, row in rows]))
     names = [name for name in names_of(rows) if name.startswith("Input.")]
-    items = items_of(names, rows, "HITId")
+    items = items_of(names, rows, "HITId", "WorkerId")
     result = []
     for (line, row), item in zip(rows, items, strict=True):
         shown: Row = {name: plain_html(cell) for name in names if isinstance(cell := row.get(name), str)}
@@ -283,7 +283,7 @@ def _prepare_toloka(rows: Rows, table: TableFile) -> Rows:
         ),
     )
     names = [name for name in names_of(rows) if name.startswith("INPUT:")]
-    items = items_of(names, rows, "ASSIGNMENT:task_id")
+    items = items_of(names, rows, "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id")
     rows = [(line, {**row, ITEM: item}) for (line, row), item in zip(rows, items, strict=True)]
     if "ASSIGNMENT:worker_id" not in table.columns:
         rows = [(line, {**row, RESPONDENT: AGGREGATED}) for line, row in rows]

@@ -113,6 +113,18 @@ def test_the_same_inputs_in_two_tasks_are_one_item(tmp_path: Path) -> None:
     assert items == ["H1", "H1", "H3"]
 
 
+def test_inputs_that_a_worker_rated_twice_are_two_items(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "batch.csv",
+        ["HITId", "WorkerId", "Input.prompt", "Input.response", "Answer.label"],
+        ["H1", "W1", "Hi", "Hello", "yes"],
+        ["H2", "W1", "Hi", "Hello", "no"],
+    )
+    table, mapping = read(path)
+    items = [row["item"] for _, row in mapped.rating_rows(Source(path), table, mapping)]
+    assert items == ["H1/self/1", "H2/self/1"]
+
+
 def test_numbers_within_names_tell_the_items_of_a_task_apart(tmp_path: Path) -> None:
     path = written(
         tmp_path / "batch.csv",
