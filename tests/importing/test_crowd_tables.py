@@ -131,7 +131,7 @@ def test_numbers_within_names_tell_the_items_of_a_task_apart(tmp_path: Path) -> 
         ["HITId", "WorkerId", "Input.reply_1", "Input.reply_2", "Answer.r1_polite", "Answer.r2_polite"],
         ["H1", "W1", "Yes.", "No.", "4", "1"],
         ["H1", "W2", "Yes.", "No.", "5", "2"],
-        ["H2", "W2", "Well.", "No.", "3", "1"],
+        ["H2", "W3", "Well.", "No.", "3", "1"],
     )
     table, mapping = read(path)
     cells = [row for _, row in mapped.rating_rows(Source(path), table, mapping)]
@@ -140,8 +140,8 @@ def test_numbers_within_names_tell_the_items_of_a_task_apart(tmp_path: Path) -> 
         ("H1-2", "W1", "r_polite", "1"),
         ("H1-1", "W2", "r_polite", "5"),
         ("H1-2", "W2", "r_polite", "2"),
-        ("H2-1", "W2", "r_polite", "3"),
-        ("H1-2", "W2", "r_polite", "1"),
+        ("H2-1", "W3", "r_polite", "3"),
+        ("H1-2", "W3", "r_polite", "1"),
     ]
 
 
