@@ -121,7 +121,7 @@ SELECT l.n, l.line, l.field, coalesce(min(m.why),
 HAVING min(m.why) IS NOT NULL OR count(*) > count(DISTINCT (m.continuation_id, m.turn_id))
     OR count(m.turn_id) NOT IN (0, count(*)) OR count(DISTINCT coalesce(m.at, -1)) > 1
     OR count(*) NOT BETWEEN 2 AND 10
- ORDER BY l.n LIMIT 20
+ ORDER BY l.n LIMIT 10000
 """
 
 LEAVE_OUT = """
@@ -142,8 +142,8 @@ SELECT m.n, i.id, array_agg(mm.number::int ORDER BY m.place)
    AND mm.turn_id IS NOT DISTINCT FROM m.turn_id
  GROUP BY m.n, i.id
 """
-MOST = 20
-"""Maximum number of labels without a place in one report."""
+MOST = 10_000
+"""Maximum number of labels without a place in one report, as in the statements."""
 STAGED_MEMBERS = "SELECT n, continuation_id, turn_id FROM import_member"
 
 

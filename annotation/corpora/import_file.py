@@ -29,8 +29,16 @@ from annotation.corpora.import_labels import place_labels
 from annotation.corpora.import_names import Tidying, known_scheme
 from annotation.corpora.import_staging import ImportResult, close_staging, open_staging, stage, staged
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import ANY_ROLES, RATED, Format, SourceRecord, settings_of
-from annotation.formats.mapping import check_entries
+from annotation.formats.corpus_format import (
+    ANY_ROLES,
+    RATED,
+    SKIP_BAD_ROWS,
+    Format,
+    SourceRecord,
+    settings_of,
+)
+from annotation.formats.left_out import MOST_LEFT_OUT, write_left_out
+from annotation.formats.mapping import check_entries, has_dialogues
 from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
@@ -117,10 +125,12 @@ def read_apart(
     ended = False
     try:
         with open(receiving, "rb") as pipe:
-            for batch, state, faults in _received(pipe):
+            for batch, state, faults, more in _received(pipe):
                 vars(source).update(state)
                 for fault in faults:
                     source.report(fault)
+                if source.faults:
+                    source.faults.total += more
                 if batch:
                     yield batch
         ended = True
@@ -179,14 +189,15 @@ def _limit(seconds: int) -> None:
 def _send(sending: int, source: Source, produce: Callable[[], Iterator[list[Any]]]) -> None:
     """Send batches, each with the state of the source, and the final error, if any."""
     faults = source.faults.problems if source.faults else []
-    sent = len(faults)
+    sent, total = len(faults), source.faults.total if source.faults else 0
     error: BaseException | None = None
 
     def send(batch: list[Any]) -> None:
-        nonlocal sent
+        nonlocal sent, total
         state = {name: value for name, value in vars(source).items() if name != "faults"}
-        _write(sending, (batch, state, faults[sent:]))
-        sent = len(faults)
+        added = source.faults.total - total if source.faults else 0
+        _write(sending, (batch, state, faults[sent:], added - len(faults[sent:])))
+        sent, total = len(faults), total + added
 
     try:
         for batch in produce():
@@ -290,6 +301,7 @@ def import_path(
     sha256: str = "",
     mapping: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
+    left_out: Path | None = None,
 ) -> ImportResult:
     """Import a file (or a folder, where the format allows it) as a new corpus, or `into` an existing one.
 
@@ -298,13 +310,18 @@ def import_path(
     questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is the
     expected hash of the content, from its manifest; `mapping` are the roles of a table's columns
     (`annotation.formats.mapping`); `settings` are declarations missing in the file itself
-    (`annotation.formats.corpus_format`). Raises `ImportProblem` for any error (with the further problems, up
-    to 20), and then nothing is stored.
+    (`annotation.formats.corpus_format`). With the setting `skip_bad_rows`, rows that do not fit are left out
+    and written to the file `left_out`, with the suffix that its form has. Raises `ImportProblem` for any
+    other error (with the further problems, up to 20), and then nothing is stored.
     """
     import_format = _format(format, into, mapping or {})
     checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
+    skips = checked_settings.get(SKIP_BAD_ROWS) == "yes"
+    if skips and left_out is not None and not os.access(left_out.parent, os.W_OK):
+        raise ImportProblem(f"nothing can be written to {left_out.parent}", field=SKIP_BAD_ROWS)
     order = _Order(
         origin=Source(path, name=name, mapping=mapping, settings=checked_settings, faults=Faults()),
+        skips=skips,
         format=import_format,
         corpus=_checked_name(corpus),
         into=into,
@@ -317,9 +334,12 @@ def import_path(
     if order.origin.path.is_dir() and not order.format.folder:
         raise ImportProblem(f"is a folder; the format {format} is one file", file=name or str(path))
     try:
-        return _perform(order, progress)
+        result = _perform_without_bad_rows(order, progress) if order.skips else _perform(order, progress)
     except ImportProblem as problem:
         raise problem.placed(file=order.origin.name) from None
+    if result.left_out and left_out is not None:
+        result.left_out_file = str(write_left_out(order.origin, left_out))
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +355,31 @@ class _Order:
     source: str
     licence: str
     sha256: str
+    skips: bool = False
+
+
+MOST_ROUNDS = 50
+"""Times that an import is tried again without the rows that did not fit."""
+
+
+def _perform_without_bad_rows(order: _Order, progress: Progress | None) -> ImportResult:
+    """Import without the rows that do not fit: each time that some do not, all is undone and done again."""
+    origin = order.origin
+    for _ in range(MOST_ROUNDS):
+        origin.begin_again(Faults(most=MOST_LEFT_OUT))
+        try:
+            result = _perform(order, progress)
+        except ImportProblem as problem:
+            if origin.leave_out(problem):
+                continue
+            if origin.n_left_out and problem.line is None:
+                problem.reason += f" (rows left out, because they do not fit: {origin.n_left_out:,})"
+            raise
+        result.left_out = origin.n_left_out
+        if result.left_out:
+            result.notes.append(f"Rows left out, because they do not fit: {result.left_out:,}.")
+        return result
+    raise ImportProblem("has too many rows that do not fit: correct them, or leave them out of the file")
 
 
 def _perform(order: _Order, progress: Progress | None) -> ImportResult:
@@ -364,6 +409,12 @@ def _format(key: str, into: bool, mapping: Mapping[str, Any]) -> Format:
         if not FORMATS[key].roles:
             raise ImportProblem(f"the format {key} takes no mapping: leave it out, or use table", field="map")
         check_entries(dict(mapping), () if FORMATS[key].roles == ANY_ROLES else FORMATS[key].roles)
+        if FORMATS[key].roles == ANY_ROLES and not into and not has_dialogues(mapping):
+            raise ImportProblem(
+                "the mapping has ratings alone: add them to the corpus of their dialogues (--into), or map "
+                "the columns of the texts, too",
+                field="map",
+            )
     return FORMATS[key]
 
 
@@ -447,7 +498,9 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         for batch in reading:
             stage(writer.write(batch), faults)
             if progress:
-                progress(order.origin.done, order.origin.total, result)
+                progress(min(order.origin.done, order.origin.total), order.origin.total, result)
+    if order.origin.mapping:  # remembered for the next table with the same columns
+        imported.options["columns"] = list(order.origin.columns)
     tidying.check(imported, faults, dialogues=result.dialogues > 0)
     if result.dialogues and imported.corpus.has_training:
         _refuse_divided_clusters(imported, faults)
@@ -493,7 +546,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
         raise _NothingNew
     splits.grow(corpus=imported.corpus)
     imported.counts = result.counts()
-    imported.save(update_fields=["counts"])
+    imported.save(update_fields=["counts", "options"])
     Event.objects.create(
         by=imported.created_by,
         verb="import",

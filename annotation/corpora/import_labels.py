@@ -254,7 +254,7 @@ def _refuse_uncertain_count(parameters: Mapping[str, Any], faults: Faults) -> No
             "if `turn` counts from 0, some rows name turns that are not there or not rated; if it counts "
             "from 1, all fit: then say --turns-from 1 (the field `turns_from`)"
         )
-    faults.add(ImportProblem(reason, field="turn", line=line))
+    faults.add(ImportProblem(reason, field="turn", line=line, of_file=True))
     faults.refuse()
 
 

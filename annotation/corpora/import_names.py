@@ -497,7 +497,7 @@ class Tidying:
                     faults.add(ImportProblem(f"{describe_clashes(names, category, stored=stored)} {ADVICE}"))
         if any(map(looks_like_a_model, self.unsaid)):
             line = min((line for line in self.unsaid.values() if line), default=None)
-            faults.add(ImportProblem(unsaid_judges(self.unsaid), field="kind", line=line))
+            faults.add(ImportProblem(unsaid_judges(self.unsaid), field="kind", line=line, of_file=True))
         if absent := sorted((self.judges or frozenset()) - self.kinds.keys()):
             faults.add(ImportProblem(f"there is no rater {absent[0]!r} in the file", field=JUDGES))
 

@@ -99,7 +99,7 @@ SELECT l.n, l.line, l.dialogue, l.continuation, l.position, l.turn_number, found
  WHERE l.turn_number IS NOT NULL
    AND NOT coalesce(CASE WHEN l.position IS NULL THEN cardinality(found.positions) = 1
                          ELSE l.position = ANY(found.positions) END, false)
- ORDER BY l.n LIMIT 20
+ ORDER BY l.n LIMIT 10000
 """
 """Labels whose `turn_number` names no turn, several, or a different one from `turn`."""
 
@@ -135,7 +135,7 @@ SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, l.record_ki
   LEFT JOIN annotation_record r ON r.dialogue_id = d.id AND r.kind = l.record_kind AND r.key = l.record_key
  WHERE c.id IS NULL OR (l.record_kind IS NOT NULL AND r.id IS NULL)
     OR (l.position IS NOT NULL AND (t.id IS NULL OR t.given))
- ORDER BY l.n LIMIT 20
+ ORDER BY l.n LIMIT 10000
 """
 
 PLACED_COLUMNS = """(
@@ -184,7 +184,7 @@ SELECT l.line, l.field, e.n - 1, e.passage->>'continuation', (e.passage->>'turn'
   LEFT JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = e.passage->>'continuation'
   LEFT JOIN annotation_turn t ON t.continuation_id = c.id AND t.position = (e.passage->>'turn')::int
  WHERE l.evidence IS NOT NULL AND (t.id IS NULL OR (e.passage->>'end')::int > char_length(t.text))
- ORDER BY l.n, e.n LIMIT 20
+ ORDER BY l.n, e.n LIMIT 10000
 """
 
 OFF_SCALE = """
@@ -198,7 +198,7 @@ SELECT p.line, p.field, l.number, l.text, p.question_id
        OR (jsonb_array_length(p.values) > 0
            AND NOT p.values @> coalesce(to_jsonb(p.number), to_jsonb(p.text)))
        OR p.number < q.minimum OR p.number > q.maximum OR (q.whole AND p.number <> trunc(p.number)))
- ORDER BY p.n LIMIT 20
+ ORDER BY p.n LIMIT 10000
 """
 
 JOIN_SPELLINGS = f"""
@@ -214,7 +214,7 @@ SELECT l.line, l.field, l.text, l.doubt
  WHERE l.doubt <> '' AND coalesce(q.level, '') <> 'text'
    AND NOT coalesce(q.values, '[]') @> to_jsonb(l.text)
    AND NOT (l.doubt = 'number' AND l.level IN ('nominal', 'text'))
- ORDER BY l.n LIMIT 20
+ ORDER BY l.n LIMIT 10000
 """  # noqa: S608  (keys of ours)
 """Texts that are probably no answers: words for no answer, and misspelt numbers."""
 
@@ -227,7 +227,7 @@ SELECT p.line, p.field, p.number, r.n
   JOIN annotation_item i ON i.id = p.item_id
  CROSS JOIN LATERAL (SELECT count(*) AS n FROM annotation_turn t
                       WHERE t.continuation_id = i.continuation_id AND NOT t.given) AS r
- WHERE s.key = %(scheme)s AND p.number > r.n ORDER BY p.n LIMIT 20
+ WHERE s.key = %(scheme)s AND p.number > r.n ORDER BY p.n LIMIT 10000
 """
 
 LIVE = """
@@ -254,14 +254,14 @@ DELETE FROM import_placed p WHERE EXISTS (
 REPEATED = """
 SELECT min(line), max(line), (array_agg(field ORDER BY n DESC))[1] FROM import_placed
  GROUP BY item_id, question_id, rater, CASE occasion WHEN '' THEN 'imported' ELSE occasion END, sample
-HAVING count(*) > 1 ORDER BY max(n) LIMIT 20
+HAVING count(*) > 1 ORDER BY max(n) LIMIT 10000
 """
 
 CONFLICTS = f"""
 SELECT p.line, p.field, r.name, coalesce(b.number::text, b.text), b.missing <> ''
   {LIVE}, import_placed p
  WHERE {SAME_PLACE} AND b.occasion = CASE p.occasion WHEN '' THEN 'imported' ELSE p.occasion END
- ORDER BY p.n LIMIT 20
+ ORDER BY p.n LIMIT 10000
 """
 
 INSERT = """
@@ -286,6 +286,7 @@ class ImportResult:
 
     `turns` and `continuations` include the dialogues' own ones; `labels` includes the `missing` ones.
     `unchanged` counts labels of the file that existed before; `notes` describe decisions made on the way.
+    `left_out` rows of the file did not fit, and are in `left_out_file`.
     """
 
     corpus: str
@@ -298,6 +299,8 @@ class ImportResult:
     created: bool = True
     unchanged: int = 0
     notes: list[str] = field(default_factory=list)
+    left_out: int = 0
+    left_out_file: str = ""
 
     def counts(self) -> dict[str, int]:
         """Return only the counts."""
@@ -309,7 +312,7 @@ class ImportResult:
 
     def as_answer(self) -> dict[str, Any]:
         """Return the API's response, also stored with an upload: with `unchanged` and `notes`."""
-        return {**self.as_dict(), "unchanged": self.unchanged, "notes": self.notes}
+        return {**self.as_dict(), "unchanged": self.unchanged, "left_out": self.left_out, "notes": self.notes}
 
     @classmethod
     def repeated(cls, corpus: str, counts: Mapping[str, int]) -> ImportResult:

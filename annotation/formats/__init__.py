@@ -18,6 +18,7 @@ from annotation.formats import (
     ratings,
     traces,
     transcripts,
+    wide_ratings,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -34,9 +35,9 @@ FORMATS: Table[Format] = Table(
             *preferences.FORMATS,
             comparisons.FORMAT,
             ratings.COCOEVAL_COUNTS,
+            *annotation_tools.FORMATS,
             jsonl.FORMAT,
             label_studio.FORMAT,
-            *annotation_tools.FORMATS,
             rated_responses.FED,
             rated_responses.FED_GPT4,
             json_documents.QMSUM,
@@ -53,6 +54,7 @@ FORMATS: Table[Format] = Table(
             dialogue_corpora.CONVOKIT,
             *transcripts.FORMATS,
             ratings.RATINGS_CSV,
+            wide_ratings.WIDE_RATINGS,
             mapped.TURN_TABLE,
             mapped.TABLE,
         )

@@ -14,6 +14,7 @@ from annotation.formats.header_words import (
     ITEMS,
     PEOPLE,
     QUALITIES,
+    TWO_RESPONSES,
     AnswerName,
     answer_name,
     is_nameless,
@@ -38,6 +39,7 @@ NAMES_OF_PARTS = ITEMS | HEADERS["response"] | HEADERS["text"] | HEADERS["system
 SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b", re.IGNORECASE)
 GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
 """What platforms put before the names of columns that are not answers."""
+NUMBERED_QUESTION = re.compile(r"(?:q|qn|question|frage|pregunta|item_q)[_ .-]?\d{1,3}[a-z]?", re.IGNORECASE)
 OPEN_QUESTION = re.compile(
     r".*[?？]\s*$|^(how|what|which|is|does|do|did|are|was|please|rate)\b.*", re.I | re.S
 )
@@ -92,6 +94,8 @@ def answer_columns(
             name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater
         if name.is_reason and not (column.is_answers and _is_short_range(column)):
             reasons.append(name)
+        elif column.is_answers and column.has_repeats:
+            answers.doubts.append(f"{column.name} has lists of answers, and nothing says who gave each")
         elif column.is_answers and (_may_answer(column, name) or column.name in varying):
             if _is_derived(column):
                 answers.derived.append(column.name)
@@ -127,9 +131,14 @@ def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
         return False
     if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
         return False
+    if column.guess.look in ("category", "set") and TWO_RESPONSES.fullmatch(column.name):
+        return False
     if name.kind in ("human", "judge", "key", "metric") and name.rater:
         return True
     if column.meanings & STRUCTURE and not column.meanings & {"value", "key"}:
+        return False
+    is_said = column.meanings & {"response", "prompt", "text", "context"} and column.n_words >= 2
+    if is_said and column.guess.look in ("category", "text"):
         return False
     if column.looks_like == "category" or column.guess.look == "category":
         return bool(
@@ -245,6 +254,8 @@ def _raters_or_questions(
     unsure: list[str], names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile], answers: Answers
 ) -> None:
     """Take columns with unknown names and the same answers for raters, others for nothing."""
+    if all(NUMBERED_QUESTION.fullmatch(plain_name(name)) for name in unsure):
+        return
     best: list[str] = []
     for name in unsure:
         alike = [other for other in unsure if _shares_values(columns[name], [columns[other]])]

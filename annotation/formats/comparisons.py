@@ -457,8 +457,10 @@ PERSON = re.compile(
 def _lines(source: Source) -> Lines:
     """Yield the numbered lines, each with a parser of its comparison."""
     if source.is_text and source.begins_with(b"{"):
+        left_out = source.left_out.get("", {})
         for line, content in source.lines():
-            yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
+            if line not in left_out:
+                yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
         return
     if not source.is_text or source.begins_with(b"["):
         for number, raw in log_records(source):

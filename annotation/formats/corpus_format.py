@@ -142,8 +142,11 @@ class SourceRecord:
 def entries(
     source: Source, lines: Iterable[tuple[int, Any]], record: Callable[[Any], Dialogue | Rating]
 ) -> Iterator[SourceRecord]:
-    """Yield the record of each line; errors are reported to the source."""
+    """Yield the record of each line that is not left out; errors are reported to the source."""
+    left_out = source.left_out.get("", {})
     for line, content in lines:
+        if line in left_out:
+            continue
         try:
             entry = SourceRecord(record(content), line)
         except ImportProblem as problem:
@@ -335,9 +338,10 @@ class Setting:
 
 
 FOLD_NAMES, MISSING, JUDGES, RATED = "fold_names", "missing", "judges", "rated"
+SKIP_BAD_ROWS = "skip_bad_rows"
 OF_TABLES = (SHEET, ENCODING)
 """Settings of every format that reads tables."""
-COMMON = (FOLD_NAMES, RATED)
+COMMON = (FOLD_NAMES, RATED, SKIP_BAD_ROWS)
 """Settings of every format."""
 SETTINGS: dict[str, Setting] = {
     setting.key: setting
@@ -367,6 +371,14 @@ SETTINGS: dict[str, Setting] = {
             "names",
             "Speakers whose turns are rated",
             "By name or role, comma-separated; the others' turns become context. Empty: all.",
+        ),
+        Setting(
+            SKIP_BAD_ROWS,
+            "choice",
+            "Rows that do not fit",
+            "Imports the rest, and writes the rows that do not fit to a file with the reasons.",
+            ("yes",),
+            ("refuse the file", "leave them out"),
         ),
         Setting(SHEET, "name", "Sheet", "Of an Excel workbook; else the first one with cells."),
         Setting(

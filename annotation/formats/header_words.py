@@ -17,7 +17,8 @@ def word_set(text: str) -> frozenset[str]:
 HEADERS: dict[str, frozenset[str]] = {
     "dialogue": word_set(
         "dialogue dialog dial dlg conversation conv convo chat thread transcriptid callid ticket meeting"
-        " interview episode dialogueno dialognr 对话 会话 对话编号 会话编号 gespräch gesprächsnr conversación"
+        " interview episode messagetree conversationtree dialogueno dialognr 对话 会话 对话编号 会话编号"
+        " gespräch gesprächsnr conversación"
         " conversacion diálogo dialogo conversa диалог беседа 会話 対話 대화"
     ),
     "session": word_set("session sessionid sessionno sitzung sesión 会话阶段"),
@@ -110,7 +111,8 @@ HEADERS: dict[str, frozenset[str]] = {
         " modelresponse"
         " systemresponse assistantresponse modeloutput aioutput generatedtext agentresponse botreply"
         " assistantmessage generatedresponse llmresponse systemoutput gptresponse chatbotresponse airesponse"
-        " hypothesis candidate candidateresponse modelanswer botanswer 回答 回复 答案 antwort respuesta"
+        " actualoutput hypothesis candidate candidateresponse modelanswer botanswer 回答 回复 答案"
+        " antwort respuesta"
         " réponse"
     ),
     "context": word_set(
@@ -242,11 +244,11 @@ INITIALS = re.compile(r"[rawechp]\d{1,3}")
 """Names such as r1 and a2, which are raters where several columns have them."""
 JUDGES = word_set("judge judges llm ai autorater llmjudge machine model 模型")
 KEYS = word_set("gold golden goldstandard groundtruth truth gt adjudicated expected oracle 标准答案 金标准")
-METRICS = word_set(
-    "bleu rouge meteor bertscore perplexity ppl chrf bleurt comet rougel rouge1 rouge2"
-)
+METRICS = word_set("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet rougel rouge1 rouge2")
 REASONS = HEADERS["explanation"]
-GENERIC = HEADERS["value"] | word_set("class final result output overallscore human llm tag tags")
+GENERIC = HEADERS["value"] | word_set(
+    "class final result output overallscore human llm tag tags thumbs liked approved"
+)
 """Words for any answer, which tell no question from another."""
 VERSIONS = re.compile(
     r"\d[\da-z]*|v\d+|o\d*|x?mini|nano|turbo|sonnet|opus|haiku|flash|pro|ultra|instruct|chat|preview|latest|large"
@@ -277,6 +279,15 @@ ITEMS = word_set(
     "item dialogue dialog conv conversation doc document video clip story sample example scenario case"
     " image task chat text summary d it stimulus vignette pair post tweet 对话"
 )
+
+TWO_RESPONSES = re.compile(
+    r"(?:model[_ -]?)?(response|answer|output|completion|reply|text|conversation|summary|generation)s?"
+    r"[_ -]?(a|b|1|2|left|right)(?:_text)?"
+    r"|(a|b|1|2|left|right)[_ -](?:response|answer|output|text|completion)"
+    r"|(chosen|rejected)(?:_response)?",
+    re.IGNORECASE,
+)
+"""Names of the two responses of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)

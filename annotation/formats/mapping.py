@@ -103,6 +103,8 @@ ROLES: Table[Role] = Table(
 )
 RATER_KINDS = {"label": "human", "judge": "judge", "key": "key", "metric": "metric"}
 """Kind of the rater of a column with answers, by its role."""
+TEXT_ROLES = ("text", "transcript", "utterance", "response")
+"""Roles of columns with the texts of turns."""
 TURN_ITEM, DIALOGUE_ITEM = "turn", "dialogue"
 """Items of answer columns in a table with turns: the row's own turn, and its dialogue."""
 SCALE_KEYS = ("scale", "level", "codes", "anchors", "separator", "decimal")
@@ -186,7 +188,7 @@ class Mapping:
     @property
     def has_dialogues(self) -> bool:
         """Whether the rows hold turns, and not answers about turns that a corpus has already."""
-        return bool(self.all_of("text", "transcript", "utterance", "response"))
+        return bool(self.all_of(*TEXT_ROLES))
 
     def scale(self, question: str) -> Scale:
         """Return the scale of a question."""
@@ -207,8 +209,13 @@ class Mapping:
         return entries
 
 
-def read_mapping(entries: Dictionary[str, Any], columns: Sequence[str]) -> Mapping:
-    """Return the mapping of a dictionary for a table with these columns; raises ImportProblem for errors."""
+def read_mapping(
+    entries: Dictionary[str, Any], columns: Sequence[str], *, allow_repeats: bool = False
+) -> Mapping:
+    """Return the mapping of a dictionary for a table with these columns; raises ImportProblem for errors.
+
+    A form in which a role was given to too many columns allows repeats, to show them.
+    """
     check_entries(entries)
     mapped: list[Column] = []
     scales: dict[str, Scale] = {}
@@ -226,7 +233,8 @@ def read_mapping(entries: Dictionary[str, Any], columns: Sequence[str]) -> Mappi
             _column(column, role, item, question, own_rater)
             for column, own_rater in zip(names, raters, strict=True)
         ]
-    _refuse_repeated(mapped)
+    if not allow_repeats:
+        _refuse_repeated(mapped)
     order = {name: number for number, name in enumerate(columns)}
     return Mapping(tuple(sorted(mapped, key=lambda column: order[column.name])), scales)
 
@@ -319,8 +327,8 @@ def check_entries(entries: Any, roles: Iterable[str] = ()) -> Entries:
             raise _problem(f"{role!r} is not a role; use {', '.join(accepted)}")
         if role not in SCALE_KEYS and not roles and (name or item) and not ROLES[role].names:
             raise _problem(f"{key!r}: the role {role} has no name behind it")
-        if role in ("utterance", "response") and not name:
-            raise _problem(f"{key!r} must name the {ROLES[role].names[0]}: {role}:NAME")
+        if role == "utterance" and not name:
+            raise _problem(f"{key!r} must name the speaker: utterance:NAME")
         values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
         is_dictionary = role in ("codes", "anchors")
         if isinstance(value, dict) != is_dictionary or not all(
@@ -330,6 +338,11 @@ def check_entries(entries: Any, roles: Iterable[str] = ()) -> Entries:
         if any(len(str(part)) > LONGEST_NAME or "\0" in str(part) for part in (key, *values)):
             raise _problem(f"{key[:60]!r} is longer than {LONGEST_NAME} characters")
     return dict(entries)
+
+
+def has_dialogues(entries: Iterable[str]) -> bool:
+    """Whether the keys of a mapping's dictionary name a column with the texts of turns."""
+    return any(_parts(key)[0] in TEXT_ROLES for key in entries)
 
 
 def entries_of_options(options: Sequence[str], path: Path | None = None) -> Entries:

@@ -31,7 +31,7 @@ from annotation.formats.readings import (
     cell_text,
     rater_names,
 )
-from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale
+from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
 from annotation.formats.table_reader import Cell, Row, TableFile
 from annotation.text.table_cells import kind_of_rater, looks_like_a_model
 
@@ -40,6 +40,8 @@ __all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "pro
 SAMPLE_ROWS = 2_000
 """Rows that a table is described from; answers are counted in all rows."""
 MOST_RATERS = 10_000
+CODED = frozenset(["code", "class", "category", "act", "cluster", "topic", "intent", "type", "kind"])
+"""Words in the names of questions whose numbers may be codes."""
 PERSONS_TOO = ("claude", "kimi")
 """Names of models that people and things bear, too."""
 
@@ -170,6 +172,7 @@ class Counts:
         self.answers: dict[str, Counter[str]] = {}
         self.of_judges: dict[str, Counter[str]] = {}
         self.too_many: set[str] = set()
+        self.lists: set[str] = set()
         self.raters: dict[str, None] = dict.fromkeys(rater_names((), mapping))
         self._value = mapping.of("value")
         self._rater = mapping.of("rater")
@@ -195,6 +198,8 @@ class Counts:
         if question in self.too_many or len(self.answers) > MOST_VALUES:
             return
         counts = (self.of_judges if is_judge else self.answers).setdefault(question, Counter())
+        if isinstance(cell, list):
+            self.lists.add(question)
         for part in cell if isinstance(cell, list) else (cell,):
             if text := cell_text(part):
                 counts[text] += 1
@@ -208,7 +213,7 @@ class Counts:
             people, judges = (side.get(question, Counter()) for side in (self.answers, self.of_judges))
             if not (every := people + judges):
                 continue
-            guess = guess_scale(every)
+            guess = guess_sets(every) if question in self.lists else guess_scale(every)
             if people and judges and (own := guess_scale(people)).look != guess.look:
                 doubt = f"people answer with {own.sentence}, judges with {guess_scale(judges).sentence}"
                 guess = replace(guess, doubts=(*guess.doubts, doubt))
@@ -256,11 +261,21 @@ def _with_scales(reading: Reading, counts: Counts) -> Reading:
     for question, guess in counts.guesses().items():
         title = question or (counts.mapping.of("value") or "answers")
         doubts += [f"{title}: {doubt}" for doubt in guess.doubts]
+        doubts += [f"{title}: {doubt}" for doubt in _doubts_of_codes(title, guess)]
         if guess.look == "text" and counts.mapping.of("value"):
             doubts.append(f"{title}: the answers look like texts")
     if not counts.mapping.of("kind"):
         doubts += _doubtful_raters(counts)
     return replace(reading, mapping=_complete(reading.mapping, counts), doubts=tuple(dict.fromkeys(doubts)))
+
+
+def _doubts_of_codes(title: str, guess: ScaleGuess) -> list[str]:
+    """Whether whole numbers may be codes of categories, by the question's name."""
+    words = {token.base for token in tokens_of(title)}
+    values = guess.scale.values
+    if guess.look == "scale" and (words & CODED or ("label" in words and values[0] == "0")):
+        return [f"the numbers {values[0]} to {values[-1]} may be codes of categories"]
+    return []
 
 
 def _doubtful_raters(counts: Counts) -> list[str]:
@@ -314,7 +329,7 @@ def _with_certainty(readings: list[Reading]) -> list[Reading]:
     ratings = [r for r in readings if r.is_possible and r.key in RATING_READINGS]
     is_pairs = any(reading.key == "pairs" for reading in readings)
     plausible = dialogues or ratings
-    if len(plausible) != 1 or plausible[0].doubts or (dialogues and is_pairs):
+    if len(plausible) != 1 or plausible[0].doubts or is_pairs:
         return readings
     return [replace(r, certain=True) if r is plausible[0] else r for r in readings]
 
@@ -333,7 +348,7 @@ def profile_lines(profile: Profile, command: str) -> list[str]:
     rows = f"the first {profile.n_rows:,}" if profile.has_more else f"{profile.n_rows:,}"
     lines = [f"{rows} rows, {len(profile.columns)} columns", *profile.notes, "", *_column_lines(profile), ""]
     for reading in profile.readings:
-        lines += _reading_lines(profile, reading)
+        lines += reading_lines(reading)
     possible = [reading for reading in profile.readings if reading.is_possible]
     if profile.judges:
         lines.append(f"Judges by their names: {', '.join(profile.judges[:20])}")
@@ -377,7 +392,8 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
-def _reading_lines(profile: Profile, reading: Reading) -> list[str]:
+def reading_lines(reading: Reading) -> list[str]:
+    """Return a reading as text: what it is, its scales, and what is unclear or missing."""
     if reading.missing:
         return [f"not: {_printable(reading.sentence)} Missing: {_printable('; '.join(reading.missing))}."]
     state = "certain" if reading.certain else "possible"

@@ -19,6 +19,7 @@ BINARY = (
     "|right wrong"
     "|good bad|richtig falsch|gut schlecht|wahr falsch|verdadero falso|vrai faux|correcto incorrecto"
     "|valid invalid|relevant irrelevant|safe unsafe|accept reject|accepted rejected|acceptable unacceptable"
+    "|up down|like dislike|thumbs_up thumbs_down|approved rejected"
     "|on off|success failure|successful unsuccessful|resolved unresolved|helpful unhelpful|satisfied"
     " unsatisfied"
     "|supported unsupported|faithful unfaithful|appropriate inappropriate|consistent inconsistent"
@@ -392,6 +393,8 @@ def _numbered(counts: Counter[str]) -> ScaleGuess | None:
             code, wording = str(int(text)), ""
         else:
             return None
+        if wording.startswith("(") and wording.endswith(")"):
+            wording = wording[1:-1].strip()
         wording = wording.removesuffix(")") if "(" not in wording else wording
         if wording and _plain(anchors.setdefault(code, wording)) != _plain(wording):
             return None
@@ -438,6 +441,13 @@ def _has_language(texts: Iterable[str], places: list[tuple[bool, list[str]]]) ->
     """Whether answers are in English, so that the places in between can be named in it."""
     first = {synonyms[0] for _, synonyms in places}
     return sum(_plain(text) in first for text in texts) >= 2
+
+
+def guess_sets(parts: Counter[str]) -> ScaleGuess:
+    """Return the scale of answers that are lists, from their parts."""
+    missing = tuple(part for part in parts if looks_like_nothing(part))
+    values = tuple(sorted(part for part in parts if part not in missing))
+    return ScaleGuess(Scale("nominal", values, separator=LIST), "set", missing=missing)
 
 
 def _sets(counts: Counter[str]) -> ScaleGuess | None:

@@ -34,18 +34,29 @@ class ImportProblem(AnnotationError):
     """The reason why a file cannot be imported. Nothing of the file is stored.
 
     `line` is 1-based, None where the problem is not on one line; `field` is a path like `turns[3].text`,
-    empty for the line as a whole. `others` are further problems of the same file.
+    empty for the line as a whole. `others` are further problems of the same file, which has `total` in all.
+    A problem `of_file` is a question about all of it, even where it names a line.
     """
 
     code = "import_refused"
 
-    def __init__(self, reason: str, *, field: str = "", line: int | None = None, file: str = "") -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        field: str = "",
+        line: int | None = None,
+        file: str = "",
+        of_file: bool = False,
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.field = field
         self.line = line
         self.file = file
+        self.of_file = of_file
         self.others: list[ImportProblem] = []
+        self.total = 1
 
     def __str__(self) -> str:
         place = [self.file] if self.file else []
@@ -69,14 +80,16 @@ class ImportProblem(AnnotationError):
 
     def details(self) -> dict[str, Any]:
         """Return the first problem for a program to read, and `problems`, all, where there are several."""
-        several = {"problems": [problem.as_dict() for problem in self.all()]} if self.others else {}
-        return {**self.as_dict(), **several}
+        if not self.others:
+            return self.as_dict()
+        problems = [problem.as_dict() for problem in self.all()]
+        return {**self.as_dict(), "problems": problems, "total": self.total}
 
     def lines(self) -> str:
         """Return one line for each problem of the file."""
         messages = [str(problem) for problem in self.all()]
-        if len(messages) >= MOST:
-            messages.append(f"These are the first {MOST} problems; there may be more.")
+        if self.total > len(messages):
+            messages.append(f"These are the first {len(messages)} of {self.total:,} problems.")
         return "\n".join(messages)
 
     def as_dict(self) -> dict[str, str | int | None]:
@@ -85,22 +98,25 @@ class ImportProblem(AnnotationError):
 
 
 class Faults:
-    """Problems of one file, in the order in which they were added. With any problem, nothing is stored."""
+    """Problems of one file: the first ones, up to `most`, of `total`. With any, nothing is stored."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST) -> None:
         self.problems: list[ImportProblem] = []
+        self.most = most
+        self.total = 0
 
     def add(self, problem: ImportProblem) -> None:
-        """Add a problem and go on; raise them all at the maximum number."""
-        self.problems.append(problem)
-        if len(self.problems) >= MOST:
-            self.refuse()
+        """Add a problem, and go on."""
+        self.total += 1
+        if len(self.problems) < self.most:
+            self.problems.append(problem)
 
     def refuse(self) -> None:
         """Raise the first problem in the file, with the others; do nothing where there is none."""
         if self.problems:
             first, *others = sorted(self.problems, key=lambda problem: problem.line or 0)
             first.others = others
+            first.total = self.total
             raise first
 
 
@@ -169,9 +185,9 @@ class Source:
     `name` is its owner's name for it, where the path is that of a stored upload; `mapping` are the
     roles of a table's columns, and `settings` its user's declarations. With `faults`, reading goes on after a
     reported problem; without, the first one is raised. `notes` are the reader's remarks on the file;
-    `passed_over` are its columns or fields that are not read; `left_out` are the lines that the import leaves
-    out, with the reasons, by the name of their file in a folder ('' for a single file). A preview reads the
-    `first_rows` alone, and `is_cut` where there are more.
+    `columns` are those of a mapped table, `passed_over` columns or fields that are not read; `left_out` are
+    the lines that the import leaves out, with the reasons, by the name of their file in a folder ('' for a
+    single file). A preview reads the `first_rows` alone, and `is_cut` where there are more.
     """
 
     def __init__(
@@ -199,11 +215,33 @@ class Source:
         self.passed_over: dict[str, None] = {}
         self.left_out: dict[str, dict[int, str]] = {}
         self.is_table = False
+        self.columns: tuple[str, ...] = ()
         self.done = 0
         try:
             self.total = sum(_size(file) for file in self.files())
         except OSError as error:
             raise ImportProblem(f"cannot be read: {error.strerror}", file=str(path)[:200]) from None
+
+    def begin_again(self, faults: Faults) -> None:
+        """Forget what an earlier reading found, except the lines that are left out."""
+        self.faults = faults
+        self.notes, self.passed_over, self.is_table, self.done = [], {}, False, 0
+
+    def leave_out(self, problem: ImportProblem) -> bool:
+        """Leave out the lines of all problems of a file; False where one has no line, or none is new."""
+        lines = [(part.file, part.line, part) for part in problem.all()]
+        if any(line is None or part.of_file for _, line, part in lines):
+            return False
+        new = [(file, line, part) for file, line, part in lines if line not in self.left_out.get(file, {})]
+        for file, line, part in new:
+            reason = f"{part.field}: {part.reason}" if part.field else part.reason
+            self.left_out.setdefault(file, {}).setdefault(line or 0, f"line {line}, {reason}")
+        return bool(new)
+
+    @property
+    def n_left_out(self) -> int:
+        """How many lines are left out."""
+        return sum(map(len, self.left_out.values()))
 
     def report(self, problem: ImportProblem) -> None:
         """Report a problem after which reading can go on; raise it where only the first one is wanted."""
@@ -292,8 +330,8 @@ class Source:
         if is_blank:
             raise ImportProblem("the file is empty")
 
-    def begins_with(self, mark: bytes) -> bool:
-        """Whether the file begins with a mark, after a byte order mark and space."""
+    def begins_with(self, mark: bytes | tuple[bytes, ...]) -> bool:
+        """Whether the file begins with a mark, or with one of several, after a byte order mark and space."""
         return self.start().lstrip().startswith(mark)
 
     @property

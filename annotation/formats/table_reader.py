@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 from charset_normalizer import from_bytes
@@ -60,6 +61,11 @@ class TableFile:
         if not self.left_out:
             return rows
         return ((line, row) for line, row in rows if line not in self.left_out)
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether texts may have an apostrophe in front, so that no spreadsheet reads them as formulas."""
+        return self.medium in (CSV, EXCEL)
 
     @property
     def is_json(self) -> bool:
@@ -111,7 +117,7 @@ def _open(source: Source) -> TableFile:
     if text.startswith(b"["):
         return _json_list(source)
     if text.startswith(b"{"):
-        return _json_lines(source) if _is_json_lines(source) else _json_document(source)
+        return _json_lines(source) if is_json_lines(source) else _json_document(source)
     return _csv(source)
 
 
@@ -253,8 +259,11 @@ def rows_by_column(source: Source, header: Header, rows: Iterable[Cells]) -> Ite
     places = [(name, place) for place, name in enumerate(header.names) if name is not None]
     columns = header.columns
     is_plain = len(columns) == width
+    left_out = source.left_out.setdefault("", {})
     for line, cells in islice(rows, 2 if header.wordings else 0, None):
-        if len(cells) < width or any(map(_text, cells[width:])):
+        if line in left_out:
+            yield line, {name: cells[place] for name, place in places if place < len(cells)}
+        elif len(cells) < width or any(map(_text, cells[width:])):
             source.report(ImportProblem(f"has {len(cells)} columns, the first line {width}", line=line))
         elif is_plain:
             yield line, dict(zip(columns, cells, strict=False))
@@ -318,6 +327,11 @@ def _csv(source: Source) -> TableFile:
         yield from rows_by_column(source, header, islice(_csv_rows(source, form), 1, None))
 
     return TableFile(CSV, header.columns, read_rows, header.wordings, notes)
+
+
+def raw_rows(source: Source) -> Iterator[Cells]:
+    """Yield the rows of a text as they are, header first, whatever their length."""
+    return _csv_rows(source, _form(source, []))
 
 
 def _first(rows: Iterator[Cells]) -> Cells:
@@ -477,9 +491,9 @@ TURN_LISTS = frozenset(
 """Keys of lists whose objects are usually the turns of one dialogue."""
 
 
-def _is_json_lines(source: Source) -> bool:
+def is_json_lines(source: Source, path: Path | None = None) -> bool:
     """Whether a text that begins with `{` has an object on each of its lines, and more than one line."""
-    with source.open() as content:
+    with source.open(path) as content:
         lines = (line for line in iter(lambda: content.readline(source.max_line), b"") if line.strip())
         first, second = next(lines, b""), next(lines, b"")
     return first.rstrip().endswith(b"}") and second.lstrip().startswith(b"{")
@@ -498,11 +512,15 @@ def _json_lines(source: Source) -> TableFile:
     def read_rows() -> Iterator[tuple[int, Row]]:
         source.done = 0
         later: dict[str, None] = {}
+        left_out = source.left_out.setdefault("", {})
         for line, content in source.lines():
             try:
                 row = flatten(_object(content))
             except ImportProblem as problem:
-                source.report(problem.placed(line=line))
+                if line in left_out:
+                    yield line, {}
+                else:
+                    source.report(problem.placed(line=line))
                 continue
             if not row.keys() <= columns.keys():
                 later |= dict.fromkeys(name for name in row if name not in columns)

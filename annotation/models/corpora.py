@@ -190,7 +190,8 @@ class Import(models.Model):
     """One file imported into a corpus, with its content's hash.
 
     `mapping` are the roles of a table's columns, and `file_settings` its user's declarations: the
-    same file with other ones has other content.
+    same file with other ones has other content. `options` have the schemes that were named, and all columns
+    of a mapped table: the mapping is offered for the next table with the same ones.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="imports")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import access
 from annotation.corpora import previews, uploads
@@ -19,7 +20,16 @@ from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
 from annotation.corpora.previews import FIRST_ROWS, PreparedImport, Preview
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import ANY_ROLES, COMMON, JUDGES, RATED, SETTINGS, Setting, settings_of
+from annotation.formats.corpus_format import (
+    ANY_ROLES,
+    COMMON,
+    JUDGES,
+    RATED,
+    SETTINGS,
+    SHEET,
+    Setting,
+    settings_of,
+)
 from annotation.formats.mapping import Entries, entries_of_yaml, yaml_of_entries
 from annotation.formats.source import MOST, ImportProblem, Source
 from annotation.models.corpora import Corpus, Upload
@@ -181,9 +191,15 @@ class ImportForm(forms.Form):
         assert isinstance(into, forms.ModelChoiceField)
         into.queryset = Corpus.objects.order_by("name")
         accepted = FORMATS[format].settings if format in FORMATS else ()
-        self.settings = [key for key in (*COMMON, *accepted) if key not in (RATED, JUDGES)]
+        self.settings = [key for key in (*COMMON, *accepted) if key not in (RATED, JUDGES, SHEET)]
         for key in self.settings:
             self.fields[key] = _field(SETTINGS[key])
+
+    def offer_sheets(self, sheets: Sequence[str]) -> None:
+        """Add a menu of the sheets of a workbook that has several."""
+        if len(sheets) > 1:
+            choices = [("", "the first with cells"), *((sheet, sheet) for sheet in sheets)]
+            self.fields[SHEET] = forms.ChoiceField(choices=choices, required=False, label="Sheet")
 
     def file_settings(self) -> list[forms.BoundField]:
         """Return the fields of the format's settings."""
@@ -208,6 +224,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
         "upload": upload_row,
         "job": upload_row.job,
         "repeatable": uploads.can_be_repeated(upload_row),
+        "left_out": uploads.left_out_file(upload_row),
     }
     template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
     context |= {"format": FORMATS.get(upload_row.format), "most": MOST}
@@ -285,7 +302,7 @@ def _posted_reading(request: HttpRequest, upload_row: Upload) -> dict[str, Any]:
     format = data.get("format", "")
     if format not in FORMATS:
         raise ImportProblem("is not a format: choose one", field="format")
-    is_changed = format != data.get("format-was") or data.get("sheet") != data.get("sheet-was")
+    is_changed = any(data.get(key, "") != data.get(f"{key}-was", "") for key in ("format", SHEET))
     stored = {key: upload_row.file_settings.get(key, "") for key in (RATED, JUDGES)}
     values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data)
     accepted = FORMATS[format].settings
@@ -416,7 +433,8 @@ def _summary(prepared: PreparedImport) -> str:
     if profile:
         parts = [f"{profile.n_rows:,} rows, {len(profile.columns):,} columns"]
         readings = {reading.key: reading.sentence for reading in profile.readings}
-        parts += [readings[prepared.reading]] if prepared.reading in readings else []
+        sentence = readings.get(prepared.reading, "").rstrip(".")
+        parts += [sentence[:1].lower() + sentence[1:]] if sentence else []
     else:
         parts = [FORMATS[format].title] if format in FORMATS else []
     counts = {
@@ -465,11 +483,13 @@ def _preview(
     number = min(row_id(request.POST.get("show", "")) or 1, max(len(preview.dialogues), 1))
     dialogue = preview.dialogues[number - 1] if preview.dialogues else None
     upload_row.file_settings = prepared.settings
+    form = form or _form(upload_row, None, key)
+    form.offer_sheets(prepared.outline.sheets)
     rows = column_rows(profile, prepared.mapping) if profile else []
     roles = {row.role for row in rows}
     context = {
         "upload": upload_row,
-        "form": form or _form(upload_row, None, key),
+        "form": form,
         "format_key": key,
         "prepared": prepared,
         "profile": profile,
@@ -513,6 +533,13 @@ def load_mapping(request: HttpRequest, pk: int) -> HttpResponse:
         if upload_row.state == "waiting":
             uploads.revise(upload=upload_row, mapping=mapping)
     return redirect("upload", pk)
+
+
+@require_GET
+@researcher_only
+def rows_left_out(request: HttpRequest, pk: int) -> FileResponse:
+    """Researchers: download the rows that an own import left out, with the reasons."""
+    return uploads.left_out_response(access.upload(user_of(request), pk))
 
 
 @require_POST

@@ -113,6 +113,7 @@ def test_a_format_takes_the_settings_that_it_names_and_no_others(format: str) ->
     said = {"system": "x", "given": "speaker", "min_turns": "3", "any_size": "yes"}
     said |= {"main": "Ana", "keep_directions": "yes", "dialogue": "d", "turns_from": "1"}
     said |= {"fold_names": "yes", "missing": "NA, -", "judges": "gpt-4", "rated": "bot"}
+    said |= {"sheet": "Data", "encoding": "cp1252", "skip_bad_rows": "yes"}
     assert settings_of({key: said[key] for key in taken}, format, taken).keys() == set(taken)
     assert settings_of(dict.fromkeys(SETTINGS, ""), format, taken) == {}
     for key in sorted(SETTINGS.keys() - set(taken)):

@@ -1,0 +1,203 @@
+"""Tables of other people on the import page: roles of their columns guessed, corrected, remembered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Import, Label, Turn, Upload
+from tests import factories
+from tests.corpora.import_page import FormFields, import_by_page, post_preview, send_file
+from tests.corpora.test_api import api
+
+pytestmark = pytest.mark.django_db
+
+CHATS = """conv_id,author,utterance,ts,anna_quality,gpt_quality,row
+4711,customer,"Hi, my order has not arrived.",2026-03-02 10:14,,,1
+4711,bot,It left our depot this morning.,2026-03-02 10:15,4,4,2
+4711,customer,Can I cancel?,2026-03-02 10:16,,,3
+4711,bot,Of course.,2026-03-02 10:17,5,4,4
+4712,customer,<b>Hello?</b>,2026-03-02 11:01,,,5
+4712,bot,Good morning.,2026-03-02 11:02,3,2,6
+4712,customer,It is broken.,2026-03-02 11:03,,,7
+4712,bot,Please send it back.,2026-03-02 11:04,-,1,8
+"""
+
+
+def table(content: str = CHATS, name: str = "support.csv") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content.encode())
+
+
+def roles(page: Any) -> dict[str, str]:
+    """Return the roles that the menus show, by column."""
+    fields = FormFields(page.content.decode()).fields
+    return {name: fields[f"role-{index}"][0] for index, name in enumerate(fields["column"])}
+
+
+def labels() -> set[tuple[str, str, str, str]]:
+    rows = Label.objects.select_related("rater", "item__turn", "question")
+    return {
+        (
+            label.rater.name,
+            label.rater.kind,
+            label.question.key,
+            f"{label.item.turn.text[:5]} {label.value:g}",
+        )
+        for label in rows
+    }
+
+
+def test_a_table_that_is_guessed_right_is_imported_without_any_change(
+    researcher: Client, at_once: None
+) -> None:
+    page = send_file(researcher, table())
+    assert roles(page) == {
+        "conv_id": "dialogue",
+        "author": "speaker",
+        "utterance": "text",
+        "ts": "time",
+        "anna_quality": "label",
+        "gpt_quality": "judge",
+        "row": "",
+    }
+    assert page.context["action"] == "Import 2 dialogues"
+    assert "8 rows, 7 columns · each row is one turn" in page.content.decode()
+    assert "&lt;b&gt;Hello?" not in page.content.decode()  # it is in the second dialogue
+    post_preview(researcher, page, "import")
+    assert labels() == {
+        ("anna", "human", "quality", "It le 4"),
+        ("anna", "human", "quality", "Of co 5"),
+        ("anna", "human", "quality", "Good  3"),
+        ("gpt", "judge", "quality", "It le 4"),
+        ("gpt", "judge", "quality", "Of co 4"),
+        ("gpt", "judge", "quality", "Good  2"),
+        ("gpt", "judge", "quality", "Pleas 1"),
+    }
+    assert set(Turn.objects.filter(given=True).values_list("speaker", flat=True)) == {"customer"}
+    assert not Turn.objects.filter(given=False, speaker="customer").exists()
+
+
+def test_a_corrected_menu_changes_the_preview_and_the_import(researcher: Client, at_once: None) -> None:
+    page = send_file(researcher, table())
+    page = post_preview(researcher, page, "preview", **{"role-4": "", "question-5": "tone"})
+    assert roles(page)["anna_quality"] == ""
+    assert page.context["preview"].n_labels == 4
+    assert page.context["prepared"].mapping.entries()["judge:tone@gpt"] == "gpt_quality"
+    post_preview(researcher, page, "import")
+    assert {label[:3] for label in labels()} == {("gpt", "judge", "tone")}
+
+
+def test_codes_anchors_and_separators_are_read_as_they_are_shown(researcher: Client) -> None:
+    page = send_file(researcher, table())
+    changes = {
+        "values-4": "poor; so, so; good",
+        "codes-4": "1 = poor; 2 = so, so; - =",
+        "anchors-4": "1 = poor",
+        "level-4": "nominal",
+        "separator-4": ";",
+    }
+    page = post_preview(researcher, page, "preview", **changes)
+    scale = Upload.objects.get().mapping
+    assert scale["scale:quality"] == ["poor", "so, so", "good"]
+    assert scale["codes:quality"] == {"1": "poor", "2": "so, so", "-": ""}
+    assert scale["level:quality"] == "nominal"
+    fields = FormFields(page.content.decode()).fields
+    assert (fields["values-4"], fields["separator-4"]) == (["poor; so, so; good"], [";"])
+
+
+def test_two_columns_with_one_role_are_one_clear_problem(researcher: Client) -> None:
+    page = post_preview(researcher, send_file(researcher, table()), "preview", **{"role-6": "text"})
+    assert "is mapped to 2 columns: only one can be that" in page.content.decode()
+    assert roles(page)["row"] == "text"
+    assert not page.context["can_import"]
+
+
+def test_the_next_file_with_the_same_columns_gets_the_same_roles(researcher: Client, at_once: None) -> None:
+    changes = {"role-4": "", "question-5": "tone"}
+    page = post_preview(researcher, send_file(researcher, table()), "preview", **changes)
+    post_preview(researcher, page, "import")
+    page = send_file(researcher, table(CHATS.replace("471", "481"), name="june.csv"))
+    assert "These are the roles of <b>support.csv</b>" in page.content.decode()
+    assert (roles(page)["anna_quality"], page.context["action"]) == ("", "Import 2 dialogues")
+    page = post_preview(researcher, page, "guess")
+    assert roles(page)["anna_quality"] == "label"
+    assert "Use its roles" in page.content.decode()
+    page = post_preview(researcher, page, "use-earlier")
+    assert roles(page)["anna_quality"] == ""
+
+
+def test_a_file_with_another_column_is_guessed_anew(researcher: Client, at_once: None) -> None:
+    import_by_page(researcher, table())
+    wider = "\n".join(f"{row},{value}" for row, value in zip(CHATS.splitlines(), "xabcdefgh", strict=True))
+    assert send_file(researcher, table(wider)).context["prepared"].earlier is None
+
+
+def test_roles_are_a_file_to_download_and_to_load(researcher: Client) -> None:
+    page = send_file(researcher, table())
+    yaml = post_preview(researcher, page, "download")
+    assert yaml["Content-Disposition"] == 'attachment; filename="mapping.yaml"'
+    content = yaml.getvalue().decode()
+    assert "dialogue: conv_id" in content
+    address = reverse("load-mapping", args=[Upload.objects.get().pk])
+    changed = content.replace("judge:quality@gpt", "judge:tone@gpt")
+    file = SimpleUploadedFile("mapping.yaml", changed.encode())
+    page = researcher.post(address, {"file": file}, follow=True)
+    assert page.context["prepared"].mapping.entries()["judge:tone@gpt"] == "gpt_quality"
+    page = researcher.post(address, {"text": "talk: conv_id"}, follow=True)
+    assert "is not a role" in page.content.decode()
+    page = researcher.post(address, {"text": "dialogue: nowhere"}, follow=True)
+    assert "there is no column &#x27;nowhere&#x27;" in page.content.decode()
+
+
+def test_names_of_columns_and_cells_are_shown_as_text(researcher: Client) -> None:
+    hostile = CHATS.replace("anna_quality", "<script>x</script>").replace("4711", '"><img src=x>')
+    page = send_file(researcher, table(hostile.replace('"><img', "<img"), name="<i>.csv")).content.decode()
+    for raw in ("<script>x", "<img src=x", "<i>.csv"):
+        assert raw not in page
+
+
+def test_a_ratings_table_needs_the_corpus_it_is_about(researcher: Client, at_once: None) -> None:
+    import_by_page(researcher, table())
+    content = "turn_key,judge_name,mark\n4711/self/1,gpt,4\n4712/self/1,gpt,2\n"
+    page = send_file(researcher, table(content, name="marks.csv"))
+    changes = {"role-0": "item", "role-1": "rater", "role-2": "value"}
+    page = post_preview(researcher, page, "preview", **changes)
+    assert page.context["adds_labels"]
+    assert post_preview(researcher, page, "import").status_code == 422
+    page = post_preview(researcher, page, "preview", into="support", judge=["gpt"])
+    post_preview(researcher, page, "import")
+    assert Import.objects.count() == 2
+    assert Label.objects.filter(rater__name="gpt").count() == 6
+
+
+def test_a_program_previews_a_table_and_sends_its_mapping_corrected() -> None:
+    client = api(researcher=True)
+    told = client.post("/api/v1/imports/preview/", {"file": table()}).json()
+    assert (told["format"], told["readings"][0]["certain"]) == ("table", True)
+    assert [column["name"] for column in told["columns"]][:2] == ["conv_id", "author"]
+    assert told["settings"] == {"rated": "bot"}
+    assert told["counts"] == {"dialogues": 2, "turns": 8, "labels": 7}
+    mapping = told["mapping"]
+    mapping["metadata"] = mapping.pop("time")
+    sent = {"file": table(), "name": "x", "mapping": json.dumps(mapping), "rated": "bot", "format": "table"}
+    answer = client.post("/api/v1/imports/", sent)
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["labels"] == 7
+    again = client.post("/api/v1/imports/preview/", {"file": table()}).json()
+    assert (again["earlier"]["file_name"], again["earlier"]["mapping"]) == ("support.csv", mapping)
+    assert again["mapping"] != mapping
+
+
+def test_nobody_else_loads_a_mapping(client: Client) -> None:
+    owner = factories.user(researcher=True)
+    client.force_login(owner)
+    send_file(client, table())
+    client.force_login(factories.user(researcher=True))
+    address = reverse("load-mapping", args=[Upload.objects.get().pk])
+    assert client.post(address, {"text": "dialogue: row"}).status_code == 404
+    assert Upload.objects.get().mapping == {}
