@@ -411,6 +411,8 @@ def _read(source: Source) -> Iterator[SourceRecord]:
     yield from mapped.read_rows(source, table, entries)
 
 
+SYSTEMS = ("assistant", "bot", "chatbot", "system", "agent", "model")
+"""Speakers of what workers saw that are rated, where there are any of them."""
 FORMATS: tuple[Format, ...] = tuple(
     Format(
         key=form.key,
@@ -421,6 +423,7 @@ FORMATS: tuple[Format, ...] = tuple(
         roles=ANY_ROLES,
         settings=(ratings.TURNS_FROM, MISSING, JUDGES),
         labels_only=form.is_survey,
+        rated=() if form.is_survey else SYSTEMS,
     )
     for form in FORMS
 )
