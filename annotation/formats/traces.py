@@ -23,6 +23,7 @@ from annotation.formats.model_messages import (
     id_of,
     input_messages,
     log_records,
+    names_in,
     nested,
     numbered,
     objects_in,
@@ -659,7 +660,7 @@ def _assessment(raw: Mapping[str, Any], assumptions: _Assumptions) -> Score:
 
 
 def _looks_like_mlflow(head: Head) -> bool:
-    names = head.inner | head.header
+    names = head.inner | names_in(head.header)
     is_json = {"info", "data"} <= names and bool(
         {"trace_metadata", "request_metadata", "trace_location"} & names
     )
