@@ -18,6 +18,7 @@ from annotation.formats import (
     ratings,
     traces,
     transcripts,
+    wide_ratings,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -53,6 +54,7 @@ FORMATS: Table[Format] = Table(
             dialogue_corpora.CONVOKIT,
             *transcripts.FORMATS,
             ratings.RATINGS_CSV,
+            wide_ratings.WIDE_RATINGS,
             mapped.TURN_TABLE,
             mapped.TABLE,
         )

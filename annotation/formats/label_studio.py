@@ -23,6 +23,7 @@ from annotation.formats.corpus_format import MISSING, Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, decode, require
 from annotation.formats.label_studio_results import (
     BESIDE,
+    EVIDENCE,
     Answered,
     Controls,
     Voice,
@@ -170,12 +171,14 @@ class _Reader:
 def _within(answer: Answered, task: _Task) -> Answered:
     """Return an answer whose message is counted within the task's continuation.
 
-    Where Concord's export marks a whole message, the answer is about it, without evidence in it.
+    Where Concord's export marks a whole message, the answer is about it, without evidence in it. Evidence may
+    be in the messages before the continuation.
     """
     message = answer.message
     if message is None:
         return answer
-    if message < task.history:
+    is_before = message < task.history
+    if is_before and answer.control != EVIDENCE:
         raise ImportProblem(
             f"message {message} is not rated: it comes before the continuation", field=answer.path
         )
@@ -185,6 +188,8 @@ def _within(answer: Answered, task: _Task) -> Answered:
         spans = {
             option: tuple(s for s in option_spans if s != all_of_it) for option, option_spans in spans.items()
         }
+    if is_before:
+        return replace(answer, spans=spans)
     return replace(answer, message=message - task.history, continuation=task.continuation, spans=spans)
 
 

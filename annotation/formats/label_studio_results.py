@@ -9,6 +9,7 @@ results of one control about one message are one answer.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,11 +26,14 @@ OPTIONS = ("choices", "taxonomy", "paragraphlabels", "labels")
 TYPES = (*OPTIONS, "rating", "number", "textarea")
 REGION = "turn"
 """Control with which Concord's export marks a turn: it answers nothing."""
+EVIDENCE = "concord_evidence"
+"""Control with which Concord's export marks evidence. The id of a region names the turn of the answer."""
 BESIDE = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
 PATH = " > "
 """Separator of the parts of a taxonomy's path."""
 KINDS = ("human", "judge", "metric", "key")
 GROUND_TRUTH = "ground truth"
+MARK = re.compile(rf"{EVIDENCE}-(\d{{0,9}})-\d+")
 Span = tuple[int, int]
 """The first character of some words and the one after the last, in Unicode code points."""
 
@@ -38,7 +42,8 @@ Span = tuple[int, int]
 class Answered:
     """An answer: chosen options, a number or a text; about a message (from 0) or the whole.
 
-    `spans` are the marked words of the message, by option (of other answers under the empty text).
+    `spans` are the marked words of the message, by option (of other answers under the empty text). `region`
+    is the id of a mark of evidence.
     """
 
     control: str
@@ -49,6 +54,7 @@ class Answered:
     explanation: str = ""
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     continuation: str = SELF
+    region: str = ""
 
 
 @dataclass(slots=True)
@@ -254,6 +260,8 @@ def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Ans
             )
         answer_value = _value(kind, value, where)
         answer = Answered(control.strip(), kind, message, answer_value, where, _explained(result))
+        if answer.control == EVIDENCE:
+            answer = replace(answer, region=str(result.get("id")))
         if message is not None and (span := _span(region | value, messages[message], passed)):
             answer = replace(
                 answer,
@@ -294,9 +302,9 @@ def _joined(answers: Iterable[Answered], passed: Counter[str]) -> list[Answered]
 
     Options are united and texts follow one another. Numbers that differ are no answer, and are counted.
     """
-    groups: dict[tuple[str, str, int | None], list[Answered]] = {}
+    groups: dict[tuple[str, str, int | None, str], list[Answered]] = {}
     for answer in answers:
-        groups.setdefault((answer.control, answer.type, answer.message), []).append(answer)
+        groups.setdefault((answer.control, answer.type, answer.message, answer.region), []).append(answer)
     joined = []
     for first, *others in groups.values():
         same = [first, *others]
@@ -453,11 +461,41 @@ class Controls:
 
 def own_labels(voice: Voice, controls: Mapping[str, Any], continuation: str) -> Iterator[LabelRecord]:
     """Yield the labels of a voice in Concord's own export, whose controls describe their questions."""
-    pointed = {
+    pointed = _marked_evidence(voice, controls) | {
         _place(entry): _passages(voice, entry, continuation) for entry in _export_entries(voice, "evidence")
     }
     for place, label in _own_labels(voice, controls):
-        yield replace(label, evidence=pointed.get(place, label.evidence))
+        group = _group(controls[place[0]], label.question)
+        yield replace(label, evidence=pointed.get(place, label.evidence), group=group)
+
+
+def _group(control: Mapping[str, Any], question: str) -> str:
+    """Return the group of a question that is one of a control's tags."""
+    tags = control.get("tags") or ()
+    groups = (tag.get("group") for tag in tags if _is_tag(tag) and tag["question"] == question)
+    return next((group for group in groups if isinstance(group, str)), "")
+
+
+def _marked_evidence(
+    voice: Voice, controls: Mapping[str, Any]
+) -> dict[tuple[str, str, int | None], tuple[Passage, ...]]:
+    """Return what a voice's marks of evidence point at, by the place of the answer."""
+    described = controls.get(EVIDENCE)
+    entries = described.get("evidence") if isinstance(described, dict) else None
+    labels = {entry.get("label"): entry for entry in entries or () if isinstance(entry, dict)}
+    passages: dict[tuple[str, str, int | None], list[Passage]] = {}
+    for answer in voice.answers:
+        match = MARK.fullmatch(answer.region)
+        if answer.message is None or match is None:
+            continue
+        for label in answer.value if isinstance(answer.value, tuple) else ():
+            entry = labels.get(label, {})
+            place = str(entry.get("control")), str(entry.get("question")), int(match[1]) if match[1] else None
+            for start, end in answer.spans.get(label) or ((None, None),):
+                passages.setdefault(place, []).append(
+                    Passage(answer.continuation, answer.message, start, end)
+                )
+    return {place: in_order(marked) for place, marked in passages.items()}
 
 
 def _own_labels(
@@ -467,7 +505,7 @@ def _own_labels(
     gone = {_place(entry): entry for entry in _export_entries(voice, "missing")}
     notes = {_place(entry): str(entry.get("text", "")) for entry in _export_entries(voice, "explanations")}
     for answer in voice.answers:
-        if answer.control == REGION and answer.type == "paragraphlabels":
+        if answer.control in (REGION, EVIDENCE) and answer.type == "paragraphlabels":
             continue
         control = _exported_control(controls, answer.control, answer.path)
         if "tags" not in control:

@@ -63,6 +63,11 @@ class TableFile:
         return ((line, row) for line, row in rows if line not in self.left_out)
 
     @property
+    def is_guarded(self) -> bool:
+        """Whether texts may have an apostrophe in front, so that no spreadsheet reads them as formulas."""
+        return self.medium in (CSV, EXCEL)
+
+    @property
     def is_json(self) -> bool:
         """Whether the columns are paths of JSON objects."""
         return self.medium in (JSON_LINES, JSON_LIST)

@@ -91,7 +91,6 @@ PASSED_ON = {
     "calibration.reports.kinds.fix_part": "fix",
     "calibration.reports.kinds.log_look": "open_test",
     "calibration.exports.downloads.gold_or_job": "start",
-    "calibration.exports.downloads.labels_or_job": "start",
     "calibration.exports.downloads.order_or_job": "start",
     "calibration.exports.parts.take": "open_test",
     "suites.continuation.tuning.taken_for": "take",
