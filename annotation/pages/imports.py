@@ -508,6 +508,9 @@ def _preview(
         "rows": rows,
         "roles": role_choices() if profile else [],
         "boxes_in_rows": {"speaker": "speaker" in roles, "rater": "rater" in roles},
+        "shows_boxes": bool(
+            (preview.speakers and "speaker" not in roles) or (preview.open_raters and "rater" not in roles)
+        ),
         "is_open": dict.fromkeys(filter(None, request.POST.getlist("open")), True),
         "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
         "levels": LEVELS,

@@ -214,7 +214,7 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     assert not page.context["can_import"]
     assert not Corpus.objects.exists()
     page = post_preview(researcher, page, "preview", skip_bad_rows="yes")
-    assert (page.context["problems"], page.context["preview"].n_left_out) == ([], 1)
-    assert "1 row that does not fit" in page.content.decode()
+    assert (page.context["problems"], page.context["preview"].n_left_out) == ([], 4)
+    assert "4 rows that do not fit" in page.content.decode()
     page = post_preview(researcher, page, "import")
-    assert page.context["upload"].result["left_out"] == 1
+    assert page.context["upload"].result["left_out"] == 4
