@@ -180,6 +180,11 @@ def upload(viewer: User, pk: int) -> Upload:
     return get_object_or_404(uploads if is_administrator(viewer) else uploads.filter(by=viewer), pk=pk)
 
 
+def upload_of_job(viewer: User, job: int) -> Upload:
+    """Return the upload that a job imports: the viewer's own, or anybody's for an administrator."""
+    return upload(viewer, get_object_or_404(Upload, job=job).pk)
+
+
 def account(pk: int) -> User:
     """Return an account. Administrators see every account."""
     return get_object_or_404(User, pk=pk)

@@ -24,6 +24,7 @@ CORPORA = [
     path("corpora/", corpora.corpora, name="corpora"),
     path("corpora/import/new/", imports.import_corpus, name="import-corpus"),
     path("corpora/import/<int:pk>/", imports.upload, name="upload"),
+    path("corpora/import/<int:pk>/left-out/", imports.rows_left_out, name="rows-left-out"),
     path("corpora/import/<int:pk>/mapping/", imports.load_mapping, name="load-mapping"),
     path("corpora/import/<int:pk>/cancel/", imports.cancel_upload, name="cancel-upload"),
     path("corpora/import/<int:pk>/resume/", imports.resume_upload, name="resume-upload"),

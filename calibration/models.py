@@ -205,7 +205,9 @@ class Export(models.Model):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(format__in=["csv", "jsonl", "parquet", "zip", "md", "tex", "html"]),
+                condition=Q(
+                    format__in=["csv", "csv-excel", "xlsx", "jsonl", "parquet", "zip", "md", "tex", "html"]
+                ),
                 name="export_format_known",
             ),
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import Count, Prefetch, QuerySet, prefetch_related_objects
+from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
@@ -21,12 +22,13 @@ from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_witho
 from annotation.corpora.families import LONGEST, set_families
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.splits import EVALUATION, TRAINING
-from annotation.formats.corpus_format import SETTINGS
+from annotation.formats.corpus_format import SETTINGS, SKIP_BAD_ROWS
 from annotation.formats.mapping import check_entries
 from annotation.models import Continuation, Dialogue, Item, Split, System, turn_numbers
 from annotation.models.corpora import Corpus
 from config import api
 from config.lists import DEFAULT, MOST, Filters, Pages, holds, since
+from config.openapi import files as files_of
 from config.parsers import Multipart
 from config.permissions import is_administrator
 from jobs.api import JobAnswer, accepted
@@ -67,8 +69,9 @@ def import_file(request: Request) -> Response:
     """Import a file: 201 where it adds something, 200 where everything exists already.
 
     A worker imports files over 4 MiB and packed ones, such as Excel workbooks: 202 with the id of a job,
-    whose `result` will be the same response. The error for a refused file has `file`, `line`, `field` and
-    `reason`; where the file has several problems, `problems` lists up to 20.
+    whose `result` will be the same response; so for `skip_bad_rows`, which keeps the rows left out for you to
+    download (`/imports/{job}/left-out/`). The error for a refused file has `file`, `line`, `field` and
+    `reason`; where the file has several problems, `problems` lists up to 20 of `total`.
     """
     if uploads.is_too_large(request.META.get("CONTENT_LENGTH") or "0"):
         return Response({"detail": "The file is too large."}, status=413)
@@ -76,7 +79,8 @@ def import_file(request: Request) -> Response:
     files = [data["file"], *data["more"]]
     options = uploads.read_options(files, data)
     format_name = options["format"]
-    if uploads.size(files) > AT_ONCE or uploads.is_packed(files):
+    skips = options["file_settings"].get(SKIP_BAD_ROWS) == "yes"
+    if uploads.size(files) > AT_ONCE or uploads.is_packed(files) or skips:
         return accepted(uploads.receive(by=by, files=files, **options).job_id)
     return _imported(uploads.import_now(by=by, files=files, **options), format_name)
 
@@ -107,6 +111,13 @@ def preview_import(request: Request) -> Any:
             remembers=False,
         )
     return schemas.PreviewSerializer(schemas.preview_payload(prepared)).data
+
+
+@api.get(responses=files_of(["text/csv", "application/x-ndjson"]))
+def rows_left_out(request: Request, job: int) -> FileResponse:
+    """Download the rows that your import left out, with the reasons: CSV, or JSON lines. Kept for 7 days."""
+    upload = access.upload_of_job(api.user(request), job)
+    return uploads.left_out_response(upload)
 
 
 def _imported(result: ImportResult, format_name: str) -> Response:

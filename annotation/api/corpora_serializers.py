@@ -278,6 +278,7 @@ class ImportAnswer(serializers.Serializer[Any]):
     missing = serializers.IntegerField()
     created = serializers.BooleanField()
     unchanged = serializers.IntegerField()
+    left_out = serializers.IntegerField(help_text="rows that did not fit, with `skip_bad_rows`")
     notes = serializers.ListField(child=serializers.CharField())
 
 

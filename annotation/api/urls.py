@@ -17,6 +17,7 @@ CORPORA = [
     path("corpora/<str:name>/systems/", route(corpora.systems, corpora.change_families), name="api-systems"),
     path("corpora/<str:name>/without-turns/", route(corpora.copy_dialogues), name="api-without-turns"),
     path("imports/", route(corpora.import_file), name="api-imports"),
+    path("imports/<int:job>/left-out/", route(corpora.rows_left_out), name="api-rows-left-out"),
     path("imports/preview/", route(corpora.preview_import), name="api-import-preview"),
     path("dialogues/<int:pk>/", route(corpora.dialogue), name="api-dialogue"),
 ]

@@ -38,7 +38,7 @@ from annotation.formats.corpus_format import (
     settings_of,
 )
 from annotation.formats.left_out import MOST_LEFT_OUT, write_left_out
-from annotation.formats.mapping import check_entries
+from annotation.formats.mapping import check_entries, has_dialogues
 from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
@@ -318,6 +318,9 @@ def import_path(
     """
     import_format = _format(format, into, mapping or {})
     checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
+    skips = checked_settings.get(SKIP_BAD_ROWS) == "yes"
+    if skips and left_out is not None and not os.access(left_out.parent, os.W_OK):
+        raise ImportProblem(f"nothing can be written to {left_out.parent}", field=SKIP_BAD_ROWS)
     order = _Order(
         origin=Source(
             path,
@@ -327,7 +330,7 @@ def import_path(
             faults=Faults(),
             first_rows=first_rows,
         ),
-        skips=checked_settings.get(SKIP_BAD_ROWS) == "yes",
+        skips=skips,
         format=import_format,
         corpus=_checked_name(corpus),
         into=into,
@@ -423,6 +426,12 @@ def _format(key: str, into: bool, mapping: Mapping[str, Any]) -> Format:
         if not FORMATS[key].roles:
             raise ImportProblem(f"the format {key} takes no mapping: leave it out, or use table", field="map")
         check_entries(dict(mapping), () if FORMATS[key].roles == ANY_ROLES else FORMATS[key].roles)
+        if FORMATS[key].roles == ANY_ROLES and not into and not has_dialogues(mapping):
+            raise ImportProblem(
+                "the mapping has ratings alone: add them to the corpus of their dialogues (--into), or map "
+                "the columns of the texts, too",
+                field="map",
+            )
     return FORMATS[key]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.corpora.import_file import batches, import_path, read_apart, records_of
+from annotation.corpora.import_file import CPU_PER_MEGABYTE, batches, import_path, read_apart, records_of
 from annotation.corpora.import_names import Tidying
 from annotation.corpora.rows import continuation_json, head_json, turn_json
 from annotation.formats import FORMATS, Rating, SourceRecord
@@ -24,9 +24,9 @@ from annotation.formats.corpus_format import (
     read_start,
     settings_of,
 )
+from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
-from annotation.formats.mapping import read_mapping
-from annotation.formats.profile import Profile, describe
+from annotation.formats.profile import Profile, describe, scan
 from annotation.formats.source import Faults, ImportProblem, Source
 from annotation.formats.table_reader import open_table
 from annotation.models.corpora import Corpus, Import
@@ -252,15 +252,36 @@ def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembe
         prepared.settings = prepared.earlier.file_settings | prepared.settings
     elif guesses:
         prepared.mapping = next(iter(guesses.values())).mapping
-        judges = profile.judges if prepared.mapping.of("rater") else ()  # else the columns say who is one
-        guessed = {RATED: ",".join(profile.rated), JUDGES: ",".join(judges)}
-        prepared.settings = {key: names for key, names in guessed.items() if names} | prepared.settings
+        prepared.settings = guessed_settings(profile, prepared.mapping) | prepared.settings
     entries = prepared.mapping.entries()
     prepared.uses_earlier = bool(prepared.earlier and prepared.earlier.mapping == entries)
     for key, reading in guesses.items():
         if reading.mapping.entries() == entries:
             prepared.reading, prepared.missing = key, reading.missing
             break
+
+
+def guessed_settings(profile: Profile, mapping: ColumnMapping) -> dict[str, str]:
+    """Return the settings that a profile suggests: which speakers are rated, which raters are judges."""
+    judges = profile.judges if mapping.of("rater") else ()  # else the columns say who is one
+    guessed = {RATED: ",".join(profile.rated), JUDGES: ",".join(judges)}
+    return {key: names for key, names in guessed.items() if names}
+
+
+def with_scales(source: Source, entries: Mapping[str, Any]) -> Entries:
+    """Return a mapping with the scales that it does not name, guessed from the answers in all rows."""
+
+    def produce() -> Iterator[list[Entries]]:
+        table = open_table(source)
+        yield [scan(table, read_mapping(entries, table.columns)).entries()]
+
+    seconds = CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20
+    with AT_ONCE, closing(read_apart(produce, source, seconds=seconds)) as reading:
+        for batch in reading:
+            for completed in batch:
+                mapping: Entries = completed
+                return mapping
+    raise ImportProblem("the file is empty")
 
 
 def _preview_of(prepared: PreparedImport, path: Path, name: str) -> Preview:

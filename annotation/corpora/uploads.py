@@ -16,6 +16,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.http import FileResponse, Http404
 from django.utils import timezone
 
 from annotation.corpora.import_file import import_path
@@ -161,7 +162,7 @@ KIND = "import"
 NOT_IMPORTED_FOR = timedelta(days=1)
 """Retention of a file that was sent and not imported."""
 RETENTION = timedelta(days=7)
-"""Retention of the file of a cancelled or failed import, so that the import can be repeated."""
+"""Retention of the rows left out, and of the file of a cancelled or failed import, which can be repeated."""
 UNKNOWN_FOR = 3600.0
 """Seconds after which a file that belongs to no import is deleted: a younger one may be just arriving."""
 
@@ -174,6 +175,21 @@ def folder() -> Path:
 def stored_file(upload: Upload) -> Path:
     """Return the path of an upload's content, until its import has ended: a file, or a folder of several."""
     return folder() / str(upload.pk)
+
+
+def left_out_file(upload: Upload) -> Path | None:
+    """Return the file with the rows that an import left out; None where it left out none, or long ago."""
+    return next(folder().glob(f"{upload.pk}.left-out.*"), None)
+
+
+def left_out_response(upload: Upload) -> FileResponse:
+    """Return the rows that an import left out as a download; raises Http404 where they are not kept."""
+    file = left_out_file(upload)
+    if file is None:
+        raise Http404
+    media_type = "text/csv" if file.suffix == ".csv" else "application/x-ndjson"
+    name = f"{Path(upload.file_name).stem[:100]}.left-out{file.suffix}"
+    return FileResponse(file.open("rb"), content_type=media_type, as_attachment=True, filename=name)
 
 
 def content_hash(upload: Upload) -> str:
@@ -272,6 +288,9 @@ def discard(upload: Upload) -> None:
 def clear() -> int:
     """Remove stored files that are no longer needed; return how many. Workers call it every few seconds."""
     waiting_uploads().filter(created_at__lt=timezone.now() - NOT_IMPORTED_FOR).delete()
+    for file in folder().glob("*.left-out.*"):
+        if _is_old(file, RETENTION.total_seconds()):
+            _remove(file)
     files = [file for file in folder().iterdir() if file.name.isdecimal() and _is_old(file)]
     if not files:
         return 0
@@ -293,9 +312,9 @@ def _remove(file: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def _is_old(file: Path) -> bool:
+def _is_old(file: Path, seconds: float = UNKNOWN_FOR) -> bool:
     try:
-        return time.time() - file.stat().st_mtime > UNKNOWN_FOR
+        return time.time() - file.stat().st_mtime > seconds
     except FileNotFoundError:  # another worker removed it
         return False
 
@@ -337,7 +356,7 @@ def _import(job: Job, progress: Progress) -> dict[str, Any]:
     def note(done: int, total: int, result: ImportResult) -> None:
         progress(done, total, f"{result.dialogues:,} dialogues" if result.dialogues else "")
 
-    result = _import_from(path, upload, progress=note)
+    result = _import_from(path, upload, progress=note, left_out=folder() / f"{upload.pk}.left-out")
     upload.result = {**result.as_answer(), "format": upload.format}
     upload.problems = None
     upload.save(update_fields=["result", "problems"])

@@ -5,6 +5,7 @@ from annotation.formats import (
     chat_forms,
     comparisons,
     convokit,
+    crowd_tables,
     dialogue_corpora,
     eval_logs,
     json_documents,
@@ -12,10 +13,12 @@ from annotation.formats import (
     label_studio,
     mapped,
     mpceval,
+    preferences,
     rated_responses,
     ratings,
     traces,
     transcripts,
+    wide_ratings,
 )
 from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -28,11 +31,13 @@ FORMATS: Table[Format] = Table(
         for format in (
             *eval_logs.FORMATS,
             *traces.FORMATS,
+            *crowd_tables.FORMATS,
+            *preferences.FORMATS,
             comparisons.FORMAT,
             ratings.COCOEVAL_COUNTS,
+            *annotation_tools.FORMATS,
             jsonl.FORMAT,
             label_studio.FORMAT,
-            *annotation_tools.FORMATS,
             rated_responses.FED,
             rated_responses.FED_GPT4,
             json_documents.QMSUM,
@@ -49,6 +54,7 @@ FORMATS: Table[Format] = Table(
             dialogue_corpora.CONVOKIT,
             *transcripts.FORMATS,
             ratings.RATINGS_CSV,
+            wide_ratings.WIDE_RATINGS,
             mapped.TURN_TABLE,
             mapped.TABLE,
         )

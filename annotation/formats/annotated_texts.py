@@ -8,6 +8,8 @@ question of a group. Marked words are such yes/no answers about their turn, with
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -98,7 +100,7 @@ class Texts:
 
         `turns` are a text, or speakers with their texts. Raises ImportProblem where the text differs.
         """
-        text = _text(turns, speaker)
+        text = text_of_turns(turns, speaker)
         own_key = key or repr([(turn.speaker, turn.text) for turn in text.turns])
         place = dialogue or key or self.names.setdefault(own_key, f"text-{len(self.names) + 1}")
         texts = self.dialogues.setdefault(place[:ID_LIMIT], {})
@@ -111,8 +113,10 @@ class Texts:
         return stored
 
     def records(self) -> Iterator[SourceRecord]:
-        """Yield the dialogues with their labels."""
-        questions = _Questions([text for texts in self.dialogues.values() for text in texts.values()])
+        """Yield the dialogues with their labels; a file without any text is refused."""
+        if not self.dialogues and not (self.source.faults and self.source.faults.problems):
+            raise ImportProblem("holds no text that was annotated")
+        questions = Questions([text for texts in self.dialogues.values() for text in texts.values()])
         n_split = 0
         for key, texts in self.dialogues.items():
             turns: list[Turn] = []
@@ -134,7 +138,8 @@ class Texts:
             self.source.notes.append(f"Left out: {listing}.")
 
 
-def _text(turns: Sequence[tuple[str, str]] | str, speaker: str) -> Text:
+def text_of_turns(turns: Sequence[tuple[str, str]] | str, speaker: str = "") -> Text:
+    """Return turns as a text; a text of lines like `Ana: hello` has a turn for each."""
     if isinstance(turns, str):
         return _split(turns) or Text((Turn(speaker or UNNAMED, turns),), (0,), 0)
     starts, position = [], 0
@@ -161,7 +166,7 @@ def _split(text: str) -> Text | None:
     return Text(turns, tuple(match.end() for match in matches), 0)
 
 
-class _Questions:
+class Questions:
     """The questions of a file, with their scales, from all the answers in it."""
 
     def __init__(self, texts: Sequence[Text]) -> None:
@@ -264,17 +269,39 @@ def _with_sample(label: LabelRecord, sample: int) -> LabelRecord:
 
 
 def json_records(source: Source) -> Iterator[tuple[Path, int, dict[str, Any]]]:
-    """Yield (file, line or number, record) of JSON lines and of JSON lists of objects."""
+    """Yield (file, line or number, record) of JSON lines, and of documents of an object or a list of them."""
+    is_empty = True
     for file in source.files():
-        start = source.document(file).lstrip()[:1] if file.stat().st_size <= source.max_document else b"{"
-        if start == b"[":
-            content = require(decode_python(source.document(file)), list)
-            numbered = list(enumerate(content, start=1))
-        else:
-            numbered = [(line, decode_python(text)) for line, text in source.lines(file)]
-        for line, record in numbered:
+        for line, record in _lines_or_document(source, file):
+            is_empty = False
             with source.report_problems(file, line):
                 yield file, line, require(record, dict)
+    if is_empty:
+        raise ImportProblem("holds no record")
+
+
+def _lines_or_document(source: Source, file: Path) -> Iterator[tuple[int, Any]]:
+    with source.open(file) as opened:
+        first = opened.readline(source.max_line).strip()
+    if first.startswith(b"{") and first.endswith(b"}"):
+        for line, text in source.lines(file):
+            with source.report_problems(file, line):
+                yield line, decode_python(text)
+        return
+    content = decode_python(source.document(file))
+    yield from enumerate(content if isinstance(content, list) else [content], start=1)
+
+
+def value_of_cell(cell: Any) -> Any:
+    """Return a cell's value: JSON, or a list as Python writes it, where it is one; else its text."""
+    if not isinstance(cell, str) or not cell.startswith(("[", "{")):
+        return cell
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            return parse(cell)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return cell
 
 
 def turns_of_messages(value: Any) -> list[tuple[str, str]]:

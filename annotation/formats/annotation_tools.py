@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,14 +15,16 @@ from annotation.formats.annotated_texts import (
     ANYBODY,
     SPEAKERS,
     Answer,
+    Questions,
     Span,
     Text,
     Texts,
     first_text,
     json_records,
     turns_of_messages,
+    value_of_cell,
 )
-from annotation.formats.corpus_format import Format, Head, SourceRecord
+from annotation.formats.corpus_format import Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, is_number, require
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_reader import as_text, open_table
@@ -87,6 +90,15 @@ def _check_ends(spans: Sequence[Span], text: Text, path: str) -> None:
             )
 
 
+def _first_record(head: Head) -> Mapping[str, Any]:
+    """Return the first object of a file of JSON lines or of one list; empty where there is none."""
+    try:
+        record = json.loads(head.text.splitlines()[0]) if head.text.startswith("{") else None
+    except (ValueError, RecursionError):
+        record = None
+    return record if isinstance(record, dict) else next(iter(head.objects), {})
+
+
 # Prodigy: a task a line, with spans, a label to accept, or options; a task for each annotator.
 
 STAMP = re.compile(r"\d{4}-\d{2}-\d{2}[_T ]\d{2}[-:]\d{2}")
@@ -98,6 +110,9 @@ def read_prodigy(source: Source) -> Iterator[SourceRecord]:
     texts = Texts(source)
     for file, line, record in json_records(source):
         meta = record.get("meta")
+        if record.keys() & {"image", "audio", "video"}:
+            texts.left_out["tasks of images and sounds"] += 1
+            continue
         text = _add(texts, record, meta if isinstance(meta, dict) else {}, line, source.name_in_folder(file))
         if text is None:
             texts.left_out["tasks without a text"] += 1
@@ -148,10 +163,10 @@ def _chosen(record: Mapping[str, Any], options: list[Any]) -> Iterator[str]:
 
 
 def _looks_like_prodigy(head: Head) -> bool:
-    keys = head.keys
-    return {"_input_hash", "_task_hash"} <= keys or (
-        {"text", "answer"} <= keys and bool(keys & {"spans", "options", "accept"})
-    )
+    if {"_input_hash", "_task_hash"} <= head.keys:
+        return True
+    task = _first_record(head)
+    return "text" in task and task.get("answer") in ("accept", "reject", "ignore")
 
 
 PRODIGY = Format(
@@ -230,7 +245,7 @@ def _doccano_answers(record: dict[str, Any], text: Text, rater: str, is_person: 
 
 
 def _looks_like_doccano(head: Head) -> bool:
-    record = next(iter(head.objects), {})
+    record = _first_record(head)
     if not isinstance(record.get("text", record.get("data")), str):
         return False
     if "messages" in record or "answer" in record or "turns" in record:
@@ -266,24 +281,29 @@ BRAT_LINE = re.compile(r"(?:T\d+\t\S+ \d+ \d+|[REAMN]\d+\t|\*\t|#\d*\t)")
 
 
 def read_brat(source: Source) -> Iterator[SourceRecord]:
-    """Yield a dialogue for each text of a folder, with its marked words."""
+    """Yield a dialogue for each text of a folder, with its marked words.
+
+    Folders in it that have the same texts are of one annotator each, who is called like the folder.
+    """
     texts = Texts(source)
-    files = {source.called(file): file for file in source.files()}
-    marks = [name for name in files if name.endswith(".ann")]
+    files = source.files()
+    marks = [file for file in files if file.suffix == ".ann"]
     if not marks:
-        source.document(next(iter(files.values())))
+        source.document(files[0])
         raise ImportProblem("has no .ann file: choose the .txt and .ann files of brat together")
-    for name in marks:
-        stem = name.removesuffix(".ann")
-        if f"{stem}.txt" not in files:
-            raise ImportProblem(
-                f"has no {stem}.txt beside it: choose the .txt and .ann files together", file=name
-            )
-        with source.report_problems(files[name]):
+    is_repeated = len({file.stem for file in marks}) < len(marks)
+    for file in marks:
+        with source.report_problems(file):
+            plain = file.with_suffix(".txt")
+            if plain not in files:
+                name = f"{Path(source.called(file)).stem}.txt"
+                raise ImportProblem(f"has no {name} beside it: choose the .txt and .ann files together")
             # Offsets of brat count the line ends as they stand in the file.
-            content = source.document(files[f"{stem}.txt"]).decode("utf-8", errors="replace")
-            text = texts.add(content, stem, file=name)
-            answer = _brat_answer(source, files[name], texts)
+            content = source.document(plain).decode("utf-8", errors="replace")
+            text = texts.add(content, file.stem, file=source.called(file))
+            answer = _brat_answer(source, file, texts)
+            if is_repeated:
+                answer.rater, answer.identified = file.parent.name[:NAME_LIMIT], True
             _check_ends(answer.spans, text, "T")
             text.answers.append(answer)
     yield from texts.records()
@@ -535,14 +555,14 @@ def read_potato(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of Potato's instances, with the labels of their users."""
     texts = Texts(source)
     is_table = not source.begins_with(b"{") if not source.path.is_dir() else False
-    for line, record in _potato_rows(source) if is_table else _potato_lines(source):
+    for folder, line, record in _potato_rows(source) if is_table else _potato_lines(source):
         with source.report_problems(line=line):
             shown = BREAK.sub("\n", first_text(record, ("displayed_text", "text")))
             if not shown:
                 texts.left_out["instances without a text"] += 1
                 continue
             text = texts.add(shown, first_text(record, ("instance_id", "id")), line=line)
-            user = first_text(record, ("user_id", "user", "username"))[:NAME_LIMIT]
+            user = (first_text(record, ("user_id", "user", "username")) or folder)[:NAME_LIMIT]
             common: dict[str, Any] = {"rater": user or ANYBODY, "identified": bool(user)}
             schemas = require(record.get("label_annotations") or {}, dict, "label_annotations")
             for schema, values in schemas.items():
@@ -554,20 +574,33 @@ def read_potato(source: Source) -> Iterator[SourceRecord]:
     yield from texts.records()
 
 
-def _potato_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    for _, line, record in json_records(source):
-        yield line, record
+PotatoLine = tuple[str, int, dict[str, Any]]
+"""The folder of a line, which is its user's where the line names none; its number, and the instance."""
 
 
-def _potato_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def _potato_lines(source: Source) -> Iterator[PotatoLine]:
+    for file, line, record in json_records(source):
+        if "label_annotations" in record or "displayed_text" in record:
+            yield (
+                file.parent.name if file.parent not in (source.path, source.path.parent) else "",
+                line,
+                record,
+            )
+
+
+def _potato_rows(source: Source) -> Iterator[PotatoLine]:
     """Yield the rows of Potato's table as its JSON has them: a column is `schema:::option`."""
     for line, row in open_table(source).rows():
         schemas: dict[str, dict[str, Any]] = {}
+        spans: list[Any] | None = None
         for column, cell in row.items():
             schema, mark, option = column.partition(":::")
-            if mark and cell:
+            if mark and schema == "span_annotation":
+                marked = value_of_cell(cell)
+                spans = [*(spans or ()), *(marked if isinstance(marked, list) else ())]
+            elif mark and cell:
                 schemas.setdefault(schema, {})[option] = cell
-        yield line, {**row, "label_annotations": schemas}
+        yield "", line, {**row, "label_annotations": schemas, "span_annotations": spans}
 
 
 def _potato_spans(spans: Any) -> list[Any]:
@@ -612,6 +645,64 @@ POTATO = Format(
 )
 
 
+# Potato's state of a user: answers by instance, without the texts; they are about dialogues of a corpus.
+
+
+def read_potato_state(source: Source) -> Iterator[SourceRecord]:
+    """Yield the ratings of users, each about the dialogue with the id of the instance."""
+    texts: dict[str, Text] = {}
+    places: dict[str, str] = {}
+    n_spans = 0
+    for file, line, state in json_records(source):
+        with source.report_problems(file, line):
+            user = str(state.get("user_id") or file.parent.name)[:NAME_LIMIT]
+            instances = require(state.get(STATE), dict, STATE)
+            for key, values in instances.items():
+                text = texts.setdefault(key, Text((), (), 0))
+                places.setdefault(key, source.name_in_folder(file))
+                for schema, options in _schemas(values, f"{STATE}.{key}").items():
+                    text.answers += _potato_answers(schema, options, {"rater": user})
+            n_spans += sum(map(bool, (state.get("instance_id_to_span_to_value") or {}).values()))
+    if not any(text.answers for text in texts.values()):
+        raise ImportProblem("holds no answers")
+    questions = Questions(list(texts.values()))
+    for key, text in texts.items():
+        for label in questions.labels(text, 0, None):
+            yield SourceRecord(Rating(key, label, label.level, label.values), file=places[key])
+    if n_spans:
+        source.notes.append(f"Left out: instances with marked words, as the file has no texts ({n_spans}).")
+
+
+STATE = "instance_id_to_label_to_value"
+
+
+def _schemas(values: Any, path: str) -> dict[str, dict[str, Any]]:
+    """Return the options and values of each schema, in any form in which Potato has written them."""
+    schemas: dict[str, dict[str, Any]] = {}
+    if isinstance(values, list):
+        for index, entry in enumerate(values):
+            label, value = entry if isinstance(entry, list) and len(entry) == 2 else (None, None)
+            label = require(label, dict, f"{path}[{index}]", "a schema with its answer")
+            schemas.setdefault(str(label.get("schema")), {})[str(label.get("name"))] = value
+        return schemas
+    for schema, options in require(values, dict, path).items():
+        options = require(options, dict, f"{path}.{schema}")
+        labels = options.get("labels")
+        schemas[schema] = labels if isinstance(labels, dict) else options
+    return schemas
+
+
+POTATO_STATE = Format(
+    key="potato-state",
+    title="Potato, answers of users for dialogues of a corpus",
+    hint="user_state.json, or a folder with a folder for each user; instances are dialogues of the corpus.",
+    read=read_potato_state,
+    looks_like=lambda head: STATE in head.keys,
+    labels_only=True,
+    folder=True,
+)
+
+
 # CAS of UIMA, which INCEpTION exports: refused, with what to bring instead.
 
 
@@ -634,4 +725,4 @@ CAS = Format(
         or (head.text.startswith("<") and "<xmi:XMI" in head.text)
     ),
 )
-FORMATS = (PRODIGY, ARGILLA, POTATO, DOCCANO, BRAT, CAS)
+FORMATS = (PRODIGY, ARGILLA, POTATO, POTATO_STATE, DOCCANO, BRAT, CAS)

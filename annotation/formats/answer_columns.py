@@ -12,60 +12,34 @@ from annotation.formats.header_words import (
     GENERIC,
     HEADERS,
     ITEMS,
+    PEOPLE,
     QUALITIES,
+    TWO_RESPONSES,
     AnswerName,
     answer_name,
     is_nameless,
     plain_name,
     tokens_of,
+    word_set,
 )
 from annotation.formats.mapping import Column
 
 KIND_ROLES = {"human": "label", "judge": "judge", "key": "key", "metric": "metric", "": "label"}
-STRUCTURE = frozenset(
-    ["dialogue", "session", "turn", "time", "language", "speaker", "system", "rater", "kind", "context"]
-)
+STRUCTURE = word_set("dialogue session turn time language speaker system rater kind context")
 """Meanings of headers whose columns are no answers."""
-DERIVED = frozenset(
-    [
-        "mean",
-        "avg",
-        "average",
-        "median",
-        "std",
-        "stdev",
-        "sd",
-        "var",
-        "variance",
-        "sum",
-        "total",
-        "min",
-        "max",
-        "count",
-        "length",
-        "len",
-        "num",
-        "n",
-        "majority",
-        "consensus",
-        "agreement",
-        "aggregated",
-        "aggregate",
-        "tokens",
-        "words",
-        "chars",
-        "duration",
-        "seconds",
-        "price",
-        "cost",
-        "age",
-        "year",
-        "kappa",
-        "alpha",
-    ]
+DERIVED = word_set(
+    "mean avg average median std stdev sd var variance sum total min max count length len num n majority"
+    " consensus"
+    " agreement aggregated aggregate tokens words chars duration seconds price cost age year kappa alpha"
+    " gender"
+    " time spent elapsed latency country education native"
 )
 """Words in the headers of figures that follow from others or describe the text."""
 NAMES_OF_PARTS = ITEMS | HEADERS["response"] | HEADERS["text"] | HEADERS["system"] | HEADERS["prompt"]
+SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b", re.IGNORECASE)
+GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
+"""What platforms put before the names of columns that are not answers."""
+NUMBERED_QUESTION = re.compile(r"(?:q|qn|question|frage|pregunta|item_q)[_ .-]?\d{1,3}[a-z]?", re.IGNORECASE)
 OPEN_QUESTION = re.compile(
     r".*[?？]\s*$|^(how|what|which|is|does|do|did|are|was|please|rate)\b.*", re.I | re.S
 )
@@ -101,10 +75,12 @@ def answer_columns(
     *,
     has_rater: bool = False,
     varying: Collection[str] = (),
+    are_sure: bool = False,
 ) -> Answers:
     """Find the columns of answers among those that are not taken; `has_rater`: rows name their rater.
 
     `varying` are the columns that differ between rows about the same item, as answers of several raters do.
+    With `are_sure`, columns whose header does not say that they are answers are left out.
     """
     answers = Answers()
     passed = set(taken)
@@ -114,13 +90,20 @@ def answer_columns(
         if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
             continue
         name = _name_of(column)
+        if has_rater and name.kind == "human" and name.rater.casefold() in PEOPLE:
+            name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater
         if name.is_reason and not (column.is_answers and _is_short_range(column)):
             reasons.append(name)
+        elif column.is_answers and column.has_repeats:
+            answers.doubts.append(f"{column.name} has lists of answers, and nothing says who gave each")
         elif column.is_answers and (_may_answer(column, name) or column.name in varying):
             if _is_derived(column):
                 answers.derived.append(column.name)
-            else:
+            elif not (are_sure and column.name not in varying and not _is_sure(column, name)):
                 names[column.name] = name
+            elif column.looks_like == "scale" and column.n_different > 2:
+                answers.unclear.append(column.name)
+                answers.doubts.append(f"{column.name} may hold answers, too")
     _split_unknown(names, columns, answers, has_rater, varying)
     _number_raters(names)
     _name_questions(names)
@@ -144,9 +127,18 @@ def _name_of(column: ColumnProfile) -> AnswerName:
 
 def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
     """Whether nothing in the header of a column with answers says that it holds something else."""
+    if "[]." in name.name or SYSTEM_OF_PAIR.search(name.name) or name.name.casefold().startswith(GIVEN):
+        return False
+    if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
+        return False
+    if column.guess.look in ("category", "set") and TWO_RESPONSES.fullmatch(column.name):
+        return False
     if name.kind in ("human", "judge", "key", "metric") and name.rater:
         return True
     if column.meanings & STRUCTURE and not column.meanings & {"value", "key"}:
+        return False
+    is_said = column.meanings & {"response", "prompt", "text", "context"} and column.n_words >= 2
+    if is_said and column.guess.look in ("category", "text"):
         return False
     if column.looks_like == "category" or column.guess.look == "category":
         return bool(
@@ -156,9 +148,7 @@ def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
             or _has_answer_word(name)
             or (not column.meanings and column.n_words <= 3)
         )
-    if column.guess.look == "score" and "item" in column.meanings:
-        return False
-    return not (column.name.casefold().startswith(("input.", "input:", "hint:")))
+    return not (column.guess.look == "score" and "item" in column.meanings)
 
 
 def _has_answer_word(name: AnswerName) -> bool:
@@ -264,6 +254,8 @@ def _raters_or_questions(
     unsure: list[str], names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile], answers: Answers
 ) -> None:
     """Take columns with unknown names and the same answers for raters, others for nothing."""
+    if all(NUMBERED_QUESTION.fullmatch(plain_name(name)) for name in unsure):
+        return
     best: list[str] = []
     for name in unsure:
         alike = [other for other in unsure if _shares_values(columns[name], [columns[other]])]

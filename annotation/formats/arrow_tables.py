@@ -11,7 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import FEATHER, INDEX, PARQUET, Row, TableFile, flatten
+from annotation.formats.table_reader import FEATHER, INDEX, PARQUET, Row, TableFile, as_text, flatten
 
 BATCH_ROWS = 1_000
 PARQUET_MARK, OLD_FEATHER_MARK, STREAM_MARK = b"PAR1", b"FEA1", b"\xff\xff\xff\xff"
@@ -50,6 +50,27 @@ def open_arrow_table(source: Source, start: bytes) -> TableFile:
 
     medium = PARQUET if start.startswith(PARQUET_MARK) else FEATHER
     return TableFile(medium, columns, read_rows, notes=notes)
+
+
+def read_objects(source: Source, start: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the numbered rows of a file as JSON objects, nested as they are; times become texts."""
+    number = 0
+    with source.open_binary() as file:
+        for batch in _read(file, start)[1]:
+            cells = {name: _values(batch.column(name), name, {}) for name in batch.schema.names}
+            for place in range(batch.num_rows):
+                number += 1
+                yield number, {name: _plain(values[place]) for name, values in cells.items()}
+            source.done = min(file.tell(), source.total)
+    source.done = source.total
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return value if value is None or isinstance(value, str | bool | int | float) else as_text(value)
 
 
 def _read(file: IO[bytes], start: bytes) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
@@ -126,4 +147,4 @@ def _values(column: pa.Array, name: str, unreadable: dict[str, None]) -> list[An
         return [None] * len(column)
 
 
-__all__ = ["open_arrow_table"]
+__all__ = ["open_arrow_table", "read_objects"]

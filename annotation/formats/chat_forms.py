@@ -19,24 +19,18 @@ from annotation.formats.chat_records import (
     Record,
     at,
     first_at,
+    has_fields,
     has_paths,
+    objects_at,
     paths_of,
     records,
     text_of,
+    time_of,
 )
 from annotation.formats.corpus_format import Head
 from annotation.formats.fields import decode_python
 from annotation.formats.source import ImportProblem, Source
-from annotation.records import HUMAN
-
-
-def _objects(value: Any, path: str) -> list[Raw]:
-    """Return a list of objects, empty where it is absent."""
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
-        raise ImportProblem("must be a list of objects", field=path)
-    return value
+from annotation.records import HUMAN, SELF, LabelRecord
 
 
 def _placeholders(parts: Iterable[Any], name: str, *keys: str) -> list[str]:
@@ -48,6 +42,7 @@ def _placeholders(parts: Iterable[Any], name: str, *keys: str) -> list[str]:
 # Lists of messages with roles: OpenAI's form, ShareGPT and its relatives, LMSYS-Chat-1M, WildChat, UltraChat.
 
 CHAT_NAMES = ("data", "chats", "conversations")
+TIMES = ("timestamp", "created_at", "create_time", "created", "time")
 CHAT_LISTS = ("", "rows[].row.", *(f"{name}[]." for name in CHAT_NAMES))
 """Where chats are in a file: in its lines or its list, in the rows of a hub, or in a list with a name."""
 
@@ -55,11 +50,12 @@ MESSAGES = Form(
     key="messages",
     title="Chats as lists of messages",
     hint='OpenAI\'s form, one chat a line or a list: {"id", "messages": [{"role", "content"}], "metadata"}.',
-    looks_like=lambda head: any(f"{place}messages[].role" in paths_of(head.text) for place in CHAT_LISTS),
+    looks_like=lambda head: any(f"{place}messages[].role" in paths_of(head) for place in CHAT_LISTS),
     turns=("messages",),
     speaker=("name", "role"),
     role=("role",),
     text=("content", "refusal"),
+    time=TIMES,
     id=("id", "prompt_id", "conversation_id"),
     model=("metadata.model", "model"),
     scene=("system",),
@@ -72,6 +68,9 @@ LISTS = ("conversations", "conversation", "items")
 
 
 def _looks_like_sharegpt(head: Head) -> bool:
+    """Whether a file has such chats; pairs of a better and a worse reply are preferences."""
+    if has_fields(head, "chosen", "rejected"):
+        return False
     return any(has_paths(head, f"{name}[].from", f"{name}[].value") for name in LISTS) or any(
         has_paths(head, f"conversations[].{role}", f"conversations[].{text}")
         for role, text in (("role", "content"), ("role", "value"), ("from", "content"))
@@ -86,6 +85,7 @@ SHAREGPT = Form(
     turns=LISTS,
     speaker=("from", "role"),
     text=("value", "content", "text"),
+    time=TIMES,
     id=("id", "conversation_id", "idx"),
     model=("model", "source_model"),
     scene=("system", "system_prompt"),
@@ -135,16 +135,102 @@ ULTRACHAT = Form(
     hint='{"id", "data": [user, assistant, user, ...]}, one chat a line.',
     looks_like=lambda head: (
         re.match(r'\[?\s*\{\s*("id"\s*:[^,{\[]+,\s*)?"data"\s*:\s*\[\s*"', head.text) is not None
+        or {"data[]"} <= paths_of(head) <= {"id", "data[]"}
     ),
     prepare=_prepare_ultrachat,
 )
 
 
+# Instructions with their responses: Alpaca, Dolly, prompts with completions. Files with further columns, such
+# as ratings, are tables.
+
+PAIRS = (
+    ("instruction", "output"),
+    ("instruction", "response"),
+    ("prompt", "completion"),
+    ("prompt", "response"),
+)
+BESIDE = {"input", "context", "system", "category", "id", "source"}
+
+
+def _pair_of(names: Iterable[str]) -> tuple[str, str] | None:
+    return next((pair for pair in PAIRS if set(pair) <= set(names) <= {*pair, *BESIDE}), None)
+
+
+def _prepare_instructions(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
+    pair = _pair_of(raw)
+    if pair is None:
+        raise ImportProblem(
+            f"must have {' or '.join(f'`{prompt}` and `{reply}`' for prompt, reply in PAIRS)}"
+        )
+    before = [text_of(raw.get(name), name) for name in (pair[0], "input", "context")]
+    user = {"speaker": USER, "text": "\n\n".join(filter(None, before))}
+    yield {**raw, "turns": [user, {"speaker": ASSISTANT, "text": raw[pair[1]]}]}
+
+
+INSTRUCTIONS = Form(
+    key="instructions",
+    title="Instructions with responses",
+    hint='{"instruction", "input", "output"} as Alpaca and Dolly have it, or {"prompt", "completion"}.',
+    looks_like=lambda head: bool(paths_of(head)) and _pair_of(paths_of(head)) is not None,
+    scene=("system",),
+    metadata=("category", "source"),
+    prepare=_prepare_instructions,
+)
+
+GEMINI = Form(
+    key="gemini",
+    title="Gemini's requests and tuning examples",
+    hint='{"contents": [{"role", "parts": [{"text"}]}]}, one chat a line or a list.',
+    looks_like=lambda head: has_paths(head, "contents[].role", "contents[].parts"),
+    turns=("contents",),
+    speaker=("role",),
+    text=("parts",),
+    scene=("systemInstruction.parts", "system_instruction.parts"),
+)
+
+
+def _labels_of_open_webui(raw: Raw, turns: list[Raw]) -> Iterator[LabelRecord]:
+    """Yield the thumbs of the user whose chat it is, with their reasons."""
+    for n, turn in enumerate(turns):
+        rating, user = at(turn, "annotation.rating"), raw.get("user_id")
+        if rating in (1, -1) and not isinstance(rating, bool):
+            reason, comment = at(turn, "annotation.reason"), at(turn, "annotation.comment")
+            yield LabelRecord(
+                rater=user if isinstance(user, str) and user else "user",
+                kind="human",
+                continuation=SELF,
+                turn=n,
+                question="thumbs",
+                value=float(rating),
+                level="ordinal",
+                values=(-1.0, 1.0),
+                explanation=": ".join(part for part in (reason, comment) if isinstance(part, str) and part),
+            )
+
+
+OPEN_WEBUI = Form(
+    key="open-webui",
+    title="Open WebUI's export",
+    hint="chat-export.json of one chat, or of all.",
+    looks_like=lambda head: has_paths(head, "chat.messages[].role", "chat.history"),
+    turns=("chat.messages",),
+    speaker=("role",),
+    text=("content",),
+    time=TIMES,
+    model=("model",),
+    scene=("chat.system", "chat.params.system"),
+    metadata=("title", "chat.tags"),
+    extra=("id",),
+    labels=_labels_of_open_webui,
+)
+
+
 # ChatGPT's export: a chat is a tree of messages, and its turns are those from the root to `current_node`.
 
-HIDDEN_CONTENT = {
+HIDDEN_CONTENT = (
     "thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "app_pairing_content",
-}  # fmt: skip
+)  # fmt: skip
 OTHER_BRANCHES = "messages outside the current branch"
 
 
@@ -166,7 +252,7 @@ def _prepare_chatgpt(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
 def _last_leaf(nodes: Raw) -> str:
     """Return the newest node without children."""
     leaves = [key for key, node in nodes.items() if not at(node, "children")]
-    return max(leaves, key=lambda key: at(nodes[key], "message.create_time") or 0, default="")
+    return max(leaves, key=lambda key: time_of(at(nodes[key], "message.create_time")), default="")
 
 
 def _chatgpt_turn(node: Any) -> Raw | None:
@@ -213,17 +299,15 @@ CHATGPT = Form(
 
 def _prepare_claude(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = []
-    for number, message in enumerate(_objects(raw.get("chat_messages"), "chat_messages")):
+    for number, message in enumerate(objects_at(raw, "chat_messages")):
         path = f"chat_messages[{number}]"
         parts = [
-            part
-            for part in _objects(message.get("content"), f"{path}.content")
-            if part.get("type") not in SKIPPED_PARTS
+            part for part in objects_at(message, "content", path) if part.get("type") not in SKIPPED_PARTS
         ]
         is_call = bool(parts) and not any(part.get("type") == "text" for part in parts)
         text = text_of(parts, f"{path}.content") or text_of(message.get("text"), f"{path}.text")
         files = _placeholders(
-            [*_objects(message.get("attachments"), path), *_objects(message.get("files"), path)],
+            [*objects_at(message, "attachments", path), *objects_at(message, "files", path)],
             "file",
             "file_name",
         )
@@ -295,21 +379,24 @@ def _prepare_oasst(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         if others := sum(_size(message) for message in level if message is not best):
             left_out[OTHER_REPLIES] += others
         turns.append(best)
-        level = [
-            reply for reply in _objects(best.get("replies"), "replies") if reply.get("deleted") is not True
-        ]
+        level = [reply for reply in objects_at(best, "replies") if reply.get("deleted") is not True]
     yield {**raw, "turns": turns, "lang": raw["prompt"].get("lang")}
 
 
 def _size(message: Raw) -> int:
-    return 1 + sum(map(_size, _objects(message.get("replies"), "replies")))
+    """Count a message and all replies below it."""
+    waiting, count = [message], 0
+    while waiting:
+        count += 1
+        waiting += objects_at(waiting.pop(), "replies")
+    return count
 
 
 OASST = Form(
     key="oasst",
     title="OpenAssistant",
     hint="Trees or messages of OpenAssistant (oasst1, oasst2), one a line.",
-    looks_like=lambda head: {"message_id", "text", "role"} <= head.inner and "message_tree_id" in head.inner,
+    looks_like=lambda head: has_fields(head, "message_id", "message_tree_id", "text", "role"),
     speaker=("role",),
     time=("created_date",),
     id=("message_tree_id",),
@@ -339,7 +426,7 @@ def _read_slack(source: Source, left_out: Counter[str]) -> Iterator[Record]:
         if source.path.is_dir() and file.stem == "users" and file.parent == source.path:
             names = {
                 str(user.get("id")): name
-                for user in _objects(decode_python(source.document(file)), file.name)
+                for user in objects_at({"users": decode_python(source.document(file))}, "users")
                 if isinstance(name := first_at(user, USER_NAMES), str)
             }
     for file in files:
@@ -347,7 +434,7 @@ def _read_slack(source: Source, left_out: Counter[str]) -> Iterator[Record]:
             continue
         place = source.name_in_folder(file)
         with source.report_problems(file):
-            messages = _objects(decode_python(source.document(file)), "")
+            messages = objects_at({"messages": decode_python(source.document(file))}, "messages")
             channel = file.parent.name if place and file.parent != source.path else ""
             key = f"{channel}/{file.stem}" if channel else Path(source.called(file)).stem
             yield Record({"id": key, "channel": channel, "names": names, "turns": messages}, file=place)
@@ -370,7 +457,7 @@ def _prepare_slack(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         user = first_at(message, ("user", "username", "bot_profile.name", "bot_id"))
         text = text_of(message.get("text"), f"[{number}].text")
         text = html.unescape(SLACK_LINK.sub(lambda link: _slack_link(link, names), text))
-        files = _placeholders(_objects(message.get("files"), "files"), "file", "name", "title")
+        files = _placeholders(objects_at(message, "files", f"[{number}]"), "file", "name", "title")
         turns.append(
             {
                 **message,
@@ -419,17 +506,17 @@ DISCORD_MESSAGES = ("Default", "Reply", "ChatInputCommand", "ContextMenuCommand"
 
 def _prepare_discord(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = []
-    for number, message in enumerate(_objects(raw.get("messages"), "messages")):
+    for number, message in enumerate(objects_at(raw, "messages")):
         if str(message.get("type", "Default")) not in DISCORD_MESSAGES:
             left_out[EVENTS] += 1
             continue
         parts = [
             text_of(message.get("content"), f"messages[{number}].content"),
-            *_placeholders(message.get("attachments") or (), "file", "fileName"),
-            *_placeholders(message.get("stickers") or (), "sticker", "name"),
+            *_placeholders(objects_at(message, "attachments", f"messages[{number}]"), "file", "fileName"),
+            *_placeholders(objects_at(message, "stickers", f"messages[{number}]"), "sticker", "name"),
         ]
         if not any(parts):
-            parts = _placeholders(message.get("embeds") or (), "embed", "title")
+            parts = _placeholders(objects_at(message, "embeds", f"messages[{number}]"), "embed", "title")
         turns.append({**message, "text": "\n".join(filter(None, parts))})
     yield {**raw, "turns": turns}
 
@@ -453,7 +540,7 @@ MEDIA = ("photo", "file", "location_information", "contact_information", "poll")
 
 def _prepare_telegram(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = []
-    for number, message in enumerate(_objects(raw.get("messages"), "messages")):
+    for number, message in enumerate(objects_at(raw, "messages")):
         if message.get("type") != "message":
             left_out[EVENTS] += 1
             continue
@@ -489,7 +576,7 @@ MESSENGER_MEDIA = ("photos", "videos", "audio_files", "gifs", "files", "sticker"
 def _prepare_messenger(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a thread with its oldest message first, and its texts as UTF-8."""
     turns = []
-    for message in reversed(_objects(raw.get("messages"), "messages")):
+    for message in reversed(objects_at(raw, "messages")):
         text = first_at(message, ("content", "text"))
         media = [
             f"[{name.removesuffix('s').removesuffix('_file')}]"
@@ -503,7 +590,7 @@ def _prepare_messenger(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         turns.append(
             {
                 "speaker": _utf8(speaker),
-                "text": "\n".join(filter(None, [_utf8(text) or "", *media])),
+                "text": "\n".join(filter(None, [_utf8(text_of(text, "messages[].content")), *media])),
                 "time": first_at(message, ("timestamp_ms", "timestamp")),
             }
         )
@@ -547,10 +634,8 @@ def _plain_html(text: str) -> str:
 
 def _prepare_teams(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a chat with its oldest message first: of Graph's API, or of Skype's and Teams' own export."""
-    messages = _objects(first_at(raw, ("value", "MessageList")), "value")
-    messages = [
-        part for message in messages for part in (message, *_objects(message.get("replies"), "replies"))
-    ]
+    messages = objects_at(raw, "value") or objects_at(raw, "MessageList")
+    messages = [part for message in messages for part in (message, *objects_at(message, "replies"))]
     turns = []
     for message in messages:
         kind = first_at(message, ("messageType", "messagetype"))
@@ -607,6 +692,9 @@ FORMS = (
     LMSYS_CHAT,
     SHAREGPT,
     ULTRACHAT,
+    INSTRUCTIONS,
+    GEMINI,
+    OPEN_WEBUI,
     CHATGPT,
     CLAUDE,
     OASST,

@@ -16,9 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from annotation.formats.arrow_tables import read_objects
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, plain
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import BINARY_TABLES, ImportProblem, Source
 from annotation.records import HUMAN, Dialogue, LabelRecord, Participant, Turn
 
 Raw = dict[str, Any]
@@ -30,15 +31,26 @@ TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\]:,])|[^\s"{}\[\]:,]+')
 
 
 def has_paths(head: Head, *paths: str) -> bool:
-    """Whether the beginning of a JSON file has all these paths, in the records or anywhere inside them."""
-    if not head.text.startswith(("{", "[")):
-        return False
-    present = paths_of(head.text)
+    """Whether the beginning of a file has all these paths, in its records or anywhere inside them."""
+    present = paths_of(head)
     return all(any(name == path or name.endswith(f".{path}") for name in present) for path in paths)
 
 
+def has_fields(head: Head, *names: str) -> bool:
+    """Whether the beginning of a file has fields of all these names, at any depth."""
+    present = {name.removesuffix("[]") for path in paths_of(head) for name in path.split(".")}
+    return present.issuperset(names)
+
+
+def paths_of(head: Head) -> frozenset[str]:
+    """Return the paths of all fields in the beginning of a JSON, Parquet or Arrow file."""
+    if head.is_json:
+        return paths_of_text(head.text)
+    return head.paths if head.content.startswith(tuple(BINARY_TABLES)) else frozenset()
+
+
 @lru_cache(maxsize=8)
-def paths_of(text: str) -> frozenset[str]:
+def paths_of_text(text: str) -> frozenset[str]:
     """Return the paths of all fields in the beginning of a JSON text, which may end anywhere.
 
     `messages[].role` is a field of the objects in a list; objects in a list of the whole file have no prefix.
@@ -66,20 +78,6 @@ def paths_of(text: str) -> frozenset[str]:
     return frozenset(paths)
 
 
-def nearest_form(text: str, forms: Iterable[tuple[str, frozenset[str]]]) -> str:
-    """Return the key of the form that has most of its paths in a JSON text, empty where none has any."""
-    present = paths_of(text)
-    shares = {
-        key: sum(
-            any(name == path or name.endswith(f".{path}") for name in present) / len(paths) for path in paths
-        )
-        for key, paths in forms
-        if paths
-    }
-    best = max(shares, key=lambda key: shares[key], default="")
-    return best if best and shares[best] else ""
-
-
 # Records of a file.
 
 
@@ -94,11 +92,16 @@ class Record:
 
 
 def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator[Record]:
-    """Yield the records of a file: of its lines, or of one document.
+    """Yield the records of a file: its lines, the rows of Parquet and Arrow, or those of one document.
 
     In a document they are the entries of its list, of the first list at a path of `inside`, or with `by_id`
     the values of its object, each with its key as `id`; else the document is one record.
     """
+    start = source.binary_start()
+    if start.startswith(tuple(BINARY_TABLES)):
+        for number, raw in read_objects(source, start):
+            yield Record(raw, number)
+        return
     if _is_lines(source):
         for number, content in source.lines():
             with source.report_problems(line=number):
@@ -150,6 +153,8 @@ def _object(raw: Any) -> Raw:
 
 def at(raw: Any, path: str) -> Any:
     """Return the value at a path, None where there is none."""
+    if "." not in path:
+        return raw.get(path) if isinstance(raw, dict) else None
     for name in path.split("."):
         if not isinstance(raw, dict):
             return None
@@ -157,9 +162,28 @@ def at(raw: Any, path: str) -> Any:
     return raw
 
 
+def objects_at(raw: Raw, key: str, path: str = "") -> list[Raw]:
+    """Return a field's list of objects, empty where it is absent; `path` is that of the record."""
+    value = raw.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        raise ImportProblem("must be a list of objects", field=f"{path}.{key}" if path else key)
+    return value
+
+
 def first_at(raw: Raw, paths: Paths) -> Any:
     """Return the first value at these paths that is neither missing nor empty, else None."""
-    return next((value for path in paths if (value := at(raw, path)) not in (None, "", [], {})), None)
+    return first_path(raw, paths)[1]
+
+
+def first_path(raw: Raw, paths: Paths) -> tuple[str, Any]:
+    """Return the first of these paths whose value is neither missing nor empty, with it."""
+    for path in paths:
+        value = at(raw, path)
+        if value is not None and value != "" and value != [] and value != {}:
+            return path, value
+    return (paths[0] if paths else ""), None
 
 
 # Values of a record.
@@ -409,22 +433,23 @@ class _Reading:
         raise ImportProblem("is missing", field=self.form.turns[0])
 
     def _id(self, raw: Raw) -> str:
-        value = first_at(raw, self.form.id)
-        return f"chat-{self.number}" if value is None else name_of(value, self.form.id[0], ID_LIMIT)
+        path, value = first_path(raw, self.form.id)
+        return f"chat-{self.number}" if value is None else name_of(value, path, ID_LIMIT)
 
     def _message(self, entry: Any, path: str) -> _Message:
         form = self.form
         if not isinstance(entry, dict):
             raise ImportProblem("must be an object", field=path)
-        if form.is_plain:
+        if form.is_plain and not form.turn_fields.issuperset(entry):
             unread = (name for name in entry if name not in form.turn_fields)
             self.source.pass_over(f"{form.turns[0]}[].{name}" for name in unread)
-        speaker = first_at(entry, form.speaker)
+        speaker_path, speaker = first_path(entry, form.speaker)
         if speaker is None:
             raise ImportProblem("is missing", field=f"{path}.{form.speaker[-1]}")
-        name = name_of(speaker, f"{path}.{form.speaker[0]}")
+        name = name_of(speaker, f"{path}.{speaker_path}")
         role = self._role(first_at(entry, form.role) or name, f"{path}.{(form.role or form.speaker)[0]}")
-        text = text_of(first_at(entry, form.text), f"{path}.{form.text[0]}", form.joint)
+        text_path, value = first_path(entry, form.text)
+        text = text_of(value, f"{path}.{text_path}", form.joint)
         is_call = not text and any(entry.get(call) for call in CALLS[:2])
         turn = Turn(
             name,

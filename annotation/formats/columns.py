@@ -76,6 +76,7 @@ class ColumnProfile:
     guess: ScaleGuess = field(default_factory=ScaleGuess)
     is_list: bool = False
     n_words: float = 0.0
+    has_repeats: bool = False
 
     @property
     def coverage(self) -> float:
@@ -140,6 +141,7 @@ def describe_column(name: str, cells: Sequence[Cell], wording: str = "") -> Colu
         guess=guess,
         is_list=is_list,
         n_words=n_words,
+        has_repeats=any(isinstance(cell, list) and _has_repeats(_texts(cell)) for cell in cells),
     )
 
 
@@ -147,6 +149,10 @@ def _texts(cell: Cell) -> list[str]:
     if isinstance(cell, list):
         return [text for part in cell for text in _texts(part)]
     return [cell.strip()] if cell and cell.strip() else []
+
+
+def _has_repeats(texts: Sequence[str]) -> bool:
+    return len(set(texts)) < len(texts)
 
 
 def _example(text: str) -> str:
@@ -246,7 +252,8 @@ def _named(counts: Counter[str], meanings: frozenset[str], guess: ScaleGuess) ->
         return "judge" if is_model else "rater"
     if "rater" in meanings and guess.look not in ("yes_no", "ordered"):
         return "judge" if _share(list(counts), looks_like_a_model) == 1 else "rater"
-    if "speaker" in meanings and few and guess.look not in ("scale", "score"):
+    is_number = guess.look in ("scale", "score") or (guess.look == "yes_no" and _all_numbers(counts))
+    if "speaker" in meanings and few and (not is_number or "value" not in meanings):
         return "speaker"
     if "system" in meanings and few and guess.look not in ("scale", "yes_no", "score", "ordered"):
         return "system"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +12,7 @@ from typing import Any, cast
 from annotation.formats.corpus_format import JUDGES, OF_TABLES, Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
+from annotation.formats.model_messages import content_text, log_records
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_reader import open_table, own_columns, text_of
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
@@ -54,6 +57,7 @@ class Comparison:
     cluster: str = ""
     language: str = ""
     unsaid: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 def winner(value: Any, systems: Sequence[str], field: str = "winner") -> str:
@@ -87,6 +91,8 @@ def _message(raw: Any, path: str, number: int) -> Turn:
         return Turn((USER, ASSISTANT)[number % 2], Fields({"text": raw}, path, MESSAGE).text("text"))
     fields = Fields(raw, path, MESSAGE)
     speaker = fields.id("speaker", limit=NAME_LIMIT) if fields.has("speaker") else fields.id("role")
+    if isinstance(fields.raw.get("content"), list):
+        return Turn(speaker, content_text(fields.raw["content"]))
     return Turn(speaker, fields.text("text") if fields.has("text") else fields.text("content"))
 
 
@@ -292,6 +298,13 @@ def of_row(row: Mapping[str, str]) -> Comparison:
     return battle_of_object(raw)
 
 
+def text_of_value(value: Any) -> str:
+    """Return a value of JSON as the cell of a table has it."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
     """Split the prompt and both responses into a text per exchange.
 
@@ -387,18 +400,27 @@ SIDES = ({"conversation_a", "conversation_b"}, {"response_a", "response_b"})
 class _Gathered:
     """A dialogue as given by the comparisons so far, with the line of its first one."""
 
-    line: int
+    line: int | None
     comparison: Comparison
     continuations: dict[str, Continuation] = field(default_factory=dict)
 
 
+Lines = Iterator[tuple[int | None, Callable[[], Comparison]]]
+"""Numbered lines, each with a parser of its comparison."""
+
+
 def read(source: Source) -> Iterator[SourceRecord]:
+    """Yield the dialogues of a file of comparisons, then its answers."""
+    yield from read_comparisons(source, _lines(source))
+
+
+def read_comparisons(source: Source, lines: Lines) -> Iterator[SourceRecord]:
     """Yield the dialogues with all their responses, then an answer for each line that has one."""
     dialogues: dict[str, _Gathered] = {}
-    ratings: list[tuple[int, Rating]] = []
+    ratings: list[tuple[int | None, Rating]] = []
     answered: Counter[Any] = Counter()
     unsaid: dict[str, None] = {}
-    for line, content in _lines(source):
+    for line, content in lines:
         with source.report_problems(line=line):
             comparison = content()
             unsaid |= {comparison.unsaid: None} if comparison.unsaid else {}
@@ -414,19 +436,35 @@ def read(source: Source) -> Iterator[SourceRecord]:
 
 def _ask(source: Source, raters: list[str]) -> None:
     """Ask which of a battle's raters are judges; without names, note that they are treated as people."""
-    if raters == [UNNAMED]:
+    others = [name for name in raters if name != UNNAMED and not PERSON.fullmatch(name)]
+    if others:
+        source.report(ImportProblem(unsaid_judges(raters), field="judge"))
+    elif raters == [UNNAMED]:
         source.notes.append("The file names no judge: its answers are taken as one person's, `unnamed`.")
     else:
-        source.report(ImportProblem(unsaid_judges(raters), field="judge"))
+        count = f"{len(raters)} raters, such as {raters[0]}," if len(raters) > 1 else raters[0]
+        source.notes.append(f"By their names, {count} are taken as people.")
 
 
-def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
+PERSON = re.compile(
+    r"(?:arena_?)?(?:user|human|person|people|expert|author|annotator|rater|worker|participant|evaluator)s?"
+    r"(?:[ _#.-]*[\w-]*\d[\w-]*)?",
+    re.IGNORECASE,
+)
+"""Names that arenas and studies give to people, such as `arena_user_12` and `expert_3`."""
+
+
+def _lines(source: Source) -> Lines:
     """Yield the numbered lines, each with a parser of its comparison."""
     if source.is_text and source.begins_with(b"{"):
         left_out = source.left_out.get("", {})
         for line, content in source.lines():
             if line not in left_out:
                 yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
+        return
+    if not source.is_text or source.begins_with(b"["):
+        for number, raw in log_records(source):
+            yield number, lambda raw=raw: _of_object(raw, source)  # type: ignore[misc]
         return
     table = open_table(source)
     columns = own_columns(source, table, COLUMNS, ())
@@ -439,13 +477,17 @@ def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
 
 
 def _of_object(raw: Any, source: Source) -> Comparison:
-    if not SIDES[0] <= require(raw, dict).keys():
-        return comparison_of_object(raw)
-    source.pass_over(name for name in raw if name not in FIELDS)
-    return battle_of_object(raw)
+    raw = require(raw, dict)
+    if SIDES[0] <= raw.keys():
+        source.pass_over(name for name in raw if name not in FIELDS)
+        return battle_of_object(raw)
+    if SIDES[1] <= raw.keys():
+        source.pass_over(name for name in raw if name not in COLUMNS)
+        return of_row({name: text_of_value(raw[name]) for name in raw if name in COLUMNS})
+    return comparison_of_object(raw)
 
 
-def _placed(dialogues: dict[str, _Gathered], line: int, comparison: Comparison) -> Rating | None:
+def _placed(dialogues: dict[str, _Gathered], line: int | None, comparison: Comparison) -> Rating | None:
     """Add a comparison's responses to its dialogue; return its answer, None where it has none."""
     gathered = dialogues.setdefault(comparison.dialogue, _Gathered(line, comparison))
     before = gathered.comparison
@@ -505,6 +547,7 @@ def _dialogue(key: str, gathered: _Gathered) -> Dialogue:
         continuations=parts,
         cluster=comparison.cluster,
         language=comparison.language,
+        metadata=comparison.metadata,
     )
 
 

@@ -384,7 +384,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             ENCODING, "name", "Encoding", "Of a text that is not UTF-8, such as cp1252; guessed if empty."
         ),
-        Setting("system", "name", "System", "Who made the predictions in the file, for MPCEval's files."),
+        Setting("system", "name", "System", "Who answers in the file, where it names no model."),
         Setting(
             "given",
             "choice",

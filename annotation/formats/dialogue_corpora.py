@@ -15,13 +15,17 @@ from annotation.formats.chat_records import (
     Raw,
     Record,
     first_at,
+    has_fields,
     has_paths,
+    objects_at,
+    paths_of,
     records,
     text_of,
     time_of,
 )
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import plain
+from annotation.formats.mapped import turns_of_transcript
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, Dialogue, LabelRecord, Participant, Turn
 
@@ -66,9 +70,10 @@ SYSTEM_SIDE = {
 def _prepare_sgd(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = raw.get("turns")
     if isinstance(turns, dict):
-        names = {0: "USER", 1: "SYSTEM"}
+        names = {"0": "USER", "1": "SYSTEM"}
         turns = [
-            {**turn, "speaker": names.get(turn.get("speaker"), turn.get("speaker"))} for turn in _rows(turns)
+            {**turn, "speaker": names.get(str(turn.get("speaker")), turn.get("speaker"))}
+            for turn in _rows(turns)
         ]
     yield {**raw, "turns": turns}
 
@@ -77,7 +82,7 @@ SGD = Form(
     key="sgd",
     title="Schema-Guided Dialogue and MultiWOZ 2.2",
     hint="dialogues_001.json of either corpus, or dialogues one a line.",
-    looks_like=lambda head: {"dialogue_id", "services", "turns"} <= head.inner,
+    looks_like=lambda head: has_fields(head, "dialogue_id", "services", "turns"),
     text=("utterance",),
     id=("dialogue_id",),
     metadata=("services",),
@@ -95,8 +100,7 @@ def _prepare_multiwoz(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             "speaker": ("USER", "SYSTEM")[n % 2],
             "text": text_of(entry.get("text"), f"log[{n}].text").strip(),
         }
-        for n, entry in enumerate(_list(raw, "log"))
-        if isinstance(entry, dict)
+        for n, entry in enumerate(objects_at(raw, "log"))
     ]
     yield {**raw, "turns": turns}
 
@@ -138,8 +142,7 @@ QUALITY = ("Poor", "Not Good", "Passable", "Good", "Excellent")
 def _prepare_topical_chat(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = [
         {**entry, "text": text_of(entry.get("message"), f"content[{n}].message", " ")}
-        for n, entry in enumerate(_list(raw, "content"))
-        if isinstance(entry, dict)
+        for n, entry in enumerate(objects_at(raw, "content"))
     ]
     yield {**raw, "turns": turns}
 
@@ -210,7 +213,7 @@ def _decoded(content: bytes) -> str:
 
 def _prepare_dailydialog(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a dialogue whose two people take turns, with the act and the emotion of each turn."""
-    entries = _list(raw, "dialogue") or _rows(
+    entries = objects_at(raw, "dialogue") or _rows(
         {"text": _list(raw, "dialog") or _list(raw, "utterances")}
         | {
             name: raw[key]
@@ -231,7 +234,6 @@ def _prepare_dailydialog(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             "emotion": _code(entry.get("emotion"), EMOTIONS, f"emotion[{n}]"),
         }
         for n, entry in enumerate(entries)
-        if isinstance(entry, dict)
     ]
     yield {**raw, "turns": turns}
 
@@ -265,7 +267,8 @@ DAILYDIALOG = Form(
             and not head.text.startswith(("{", "["))
             and "," not in head.text.split(" ", 1)[0]
         )
-        or {"dialog", "act", "emotion"} <= head.inner
+        or has_fields(head, "dialog", "act", "emotion")
+        or has_fields(head, "utterances", "acts", "emotions")
         or (
             head.text.startswith(("{", "["))
             and has_paths(head, "dialogue[].act", "dialogue[].emotion", "dialogue[].text")
@@ -346,7 +349,7 @@ def _read_parlai(source: Source, left_out: Counter[str]) -> Iterator[Record]:
         with source.report_problems(line=line):
             parts = _decoded(content).split("\t")
             match = NUMBERED.match(parts[0])
-            fields = dict(found.groups() for part in parts if (found := FIELD.match(part)))
+            fields = {pair[1]: pair[2] for part in parts if (pair := FIELD.match(part))}
             is_named = "text" in fields and not match
             if not match and not is_named:
                 raise ImportProblem("must begin with a number, or with text:")
@@ -412,14 +415,14 @@ def _exchange(question: Any, answer: Any) -> tuple[Raw, Raw]:
 
 
 def _prepare_quac(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
-    for part in _list(raw, "paragraphs"):
+    for part in objects_at(raw, "paragraphs"):
         turns = [
             turn
-            for entry in _list(part, "qas")
+            for entry in objects_at(part, "qas")
             for turn in _exchange(
                 entry.get("question"),
                 first_at(entry, ("orig_answer.text",))
-                or next((a.get("text") for a in _list(entry, "answers")), ""),
+                or next((a.get("text") for a in objects_at(entry, "answers")), ""),
             )
         ]
         yield {**raw, **part, "turns": turns}
@@ -467,8 +470,7 @@ def _prepare_wizard(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a dialogue whose speakers are called by their roles: `0_Wizard` is Wizard."""
     turns = [
         {**turn, "speaker": re.sub(r"^\d+_", "", str(turn.get("speaker")))}
-        for turn in _list(raw, "dialog")
-        if isinstance(turn, dict)
+        for turn in objects_at(raw, "dialog")
     ]
     yield {**raw, "turns": turns}
 
@@ -477,7 +479,7 @@ WIZARD_OF_WIKIPEDIA = Form(
     key="wizard-of-wikipedia",
     title="Wizard of Wikipedia",
     hint="data.json, train.json or another file of dialogues.",
-    looks_like=lambda head: {"chosen_topic", "persona", "wizard_eval"} <= head.inner,
+    looks_like=lambda head: has_fields(head, "chosen_topic", "persona", "wizard_eval"),
     metadata=("chosen_topic", "persona"),
     roles=None,
     prepare=_prepare_wizard,
@@ -503,13 +505,56 @@ ESCONV = Form(
     key="esconv",
     title="ESConv",
     hint="ESConv.json: emotional support in chats.",
-    looks_like=lambda head: {"emotion_type", "problem_type", "situation", "dialog"} <= head.inner,
+    looks_like=lambda head: has_fields(head, "emotion_type", "problem_type", "situation", "dialog"),
     turns=("dialog",),
     text=("content",),
     metadata=("experience_type", "emotion_type", "problem_type", "situation"),
     extra=("annotation",),
     roles=None,
     labels=_labels_of_esconv,
+)
+
+
+# ConvAI2: volunteers chat with bots, and rate the chat. SAMSum and DialogSum: chats with summaries.
+
+
+def _labels_of_convai2(raw: Raw, turns: list[Raw]) -> Iterator[LabelRecord]:
+    """Yield the volunteer's rating of the chat."""
+    rating = raw.get("eval_score")
+    if isinstance(rating, int | float) and not isinstance(rating, bool):
+        yield _label("volunteer", None, "eval_score", float(rating), level="interval", identified=False)
+
+
+CONVAI2 = Form(
+    key="convai2",
+    title="ConvAI2, chats with bots",
+    hint="JSON of the volunteers' chats, with eval_score.",
+    looks_like=lambda head: has_paths(head, "dialog[].sender", "dialog[].text", "eval_score"),
+    turns=("dialog",),
+    speaker=("sender", "sender_class"),
+    role=("sender_class",),
+    id=("dialog_id",),
+    metadata=("bot_profile", "user_profile", "profile_match"),
+    extra=("evaluation_score",),
+    system="bot",
+    labels=_labels_of_convai2,
+)
+
+
+def _prepare_samsum(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
+    lines = turns_of_transcript(text_of(raw.get("dialogue"), "dialogue"))
+    yield {**raw, "turns": [{"speaker": speaker, "text": text} for speaker, text in lines]}
+
+
+SAMSUM = Form(
+    key="samsum",
+    title="SAMSum and DialogSum",
+    hint='{"id", "dialogue": "Ana: ...\\nBen: ...", "summary"}, one chat a line or a list.',
+    looks_like=lambda head: {"dialogue", "summary"} <= paths_of(head) and "dialogue[]" not in paths_of(head),
+    id=("id", "fname"),
+    metadata=("summary", "topic"),
+    roles=None,
+    prepare=_prepare_samsum,
 )
 
 
@@ -524,12 +569,12 @@ def read_convokit(source: Source) -> Iterator[SourceRecord]:
 
 def _dialogue_of_convokit(chat: convokit.Conversation, corpus: convokit.Convokit) -> Dialogue:
     speakers = dict.fromkeys(utterance.speaker for utterance in chat.utterances)
+    about = {name: corpus.speakers.get(name, {}) for name in speakers}
     return Dialogue(
         id=chat.id,
         turns=tuple(_turn_of_convokit(utterance) for utterance in chat.utterances),
         participants=tuple(
-            Participant(name, extra=convokit.select_meta(about := corpus.speakers.get(name, {}), *about))
-            for name in speakers
+            Participant(name, extra=convokit.select_meta(meta, *meta)) for name, meta in about.items()
         ),
         metadata=convokit.select_meta(chat.meta, *chat.meta),
     )
@@ -547,8 +592,7 @@ def _turn_of_convokit(utterance: convokit.Utterance) -> Turn:
 
 def _looks_like_convokit(head: Head) -> bool:
     line = {"id", "text", "meta"} <= head.keys and bool({"conversation_id", "root"} & head.keys)
-    index = {"utterances-index", "conversations-index", "speakers-index"} <= head.inner
-    return line or index
+    return line or "utterances.jsonl" in head.files
 
 
 CONVOKIT = Format(
@@ -572,4 +616,6 @@ FORMS: Iterable[Form] = (
     QUAC,
     WIZARD_OF_WIKIPEDIA,
     ESCONV,
+    CONVAI2,
+    SAMSUM,
 )

@@ -7,61 +7,32 @@ from collections import Counter, defaultdict
 
 from annotation.formats.answer_columns import Answers, answer_columns
 from annotation.formats.columns import ColumnProfile
-from annotation.formats.header_words import is_nameless, tokens_of
+from annotation.formats.header_words import (
+    ID_WORDS,
+    KEYS,
+    TWO_RESPONSES,
+    answer_name,
+    is_nameless,
+    tokens_of,
+    word_set,
+)
 from annotation.formats.mapping import DIALOGUE_ITEM, TURN_ITEM, Column
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 from annotation.text.table_cells import looks_like_a_model
 
 USER, ASSISTANT = "user", "assistant"
-SPEAKER_WORDS = frozenset(
-    [
-        "user",
-        "assistant",
-        "system",
-        "bot",
-        "human",
-        "ai",
-        "agent",
-        "customer",
-        "client",
-        "therapist",
-        "doctor",
-        "patient",
-        "operator",
-        "speaker1",
-        "speaker2",
-        "a",
-        "b",
-        "seeker",
-        "supporter",
-        "helper",
-        "wizard",
-        "apprentice",
-        "chatbot",
-        "counselor",
-        "caller",
-        "interviewer",
-        "participant",
-        "student",
-        "teacher",
-        "tutor",
-        "usr",
-        "sys",
-        "model",
-        "gpt",
-        "用户",
-        "机器人",
-        "客服",
-    ]
+SPEAKER_WORDS = word_set(
+    "user assistant system bot human ai agent customer client therapist doctor patient operator speaker"
+    " speaker1"
+    " speaker2 a b seeker supporter helper wizard apprentice chatbot counselor caller interviewer participant"
+    " student teacher tutor usr sys model gpt 用户 机器人 客服"
 )
+NO_SYSTEMS = KEYS | word_set("reference references correct ideal target original actual")
+NO_TURNS = NO_SYSTEMS | word_set(
+    "candidates options choices tags sources documents facts context keywords span"
+)
+"""Words in the headers of texts that nobody says in the dialogue."""
 OWN_ROLES = ("continuation", "trial", "at", "given", "addressees", "cluster", "language", "session")
-TWO_RESPONSES = re.compile(
-    r"(?:model[_ -]?)?(response|answer|output|completion|reply|text|conversation|summary|generation)s?"
-    r"[_ -]?(a|b|1|2|left|right)(?:_text)?"
-    r"|(a|b|1|2|left|right)[_ -](?:response|answer|output|text|completion)"
-    r"|(chosen|rejected)(?:_response)?",
-    re.IGNORECASE,
-)
 
 
 def read_turns(sample: Sample) -> Reading | None:
@@ -98,8 +69,10 @@ def read_turns(sample: Sample) -> Reading | None:
             draft.add(own[0], role)
     repeats = _repeats(sample, dialogue, number, text)
     rater = add_rater(draft, sample)
-    varying = sample.varying(dialogue, number or text) if rater and repeats == "turns" else ()
-    answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
+    varying = sample.varying(rater, dialogue, number or text) if rater and repeats == "turns" else ()
+    answers = answer_columns(
+        sample.columns, draft.columns, has_rater=bool(rater), varying=varying, are_sure=True
+    )
     add_answers(draft, answers)
     if repeats == "texts":
         draft.doubts.append(f"rows with the same {number} have different texts: one turn in several rows?")
@@ -128,12 +101,7 @@ def _text_column(draft: Draft, sample: Sample) -> str:
         for column in sample.meaning(
             "text", "text", "category", "id", "constant", "explanation", "ordered", "speaker", "yes_no"
         )
-        if (
-            not column.is_list
-            and ("turn" not in column.meanings or column.looks_like == "text")
-            and column.n_words > 1
-        )
-        or (column.looks_like == "text" and "text" in column.meanings and not column.is_list)
+        if (not column.is_list and ("turn" not in column.meanings or column.looks_like == "text"))
     ]
     if not named:
         plain = [
@@ -159,8 +127,11 @@ def _dialogue_column(draft: Draft, sample: Sample) -> str:
     for meaning in ("dialogue", "session"):
         named = [c for c in usable if meaning in c.meanings and c.name not in draft.columns]
         repeated = [c for c in named if c.n_different < c.n] or named
-        if repeated:
-            return draft.pick("dialogue", repeated)
+        ids = [
+            c for c in repeated if any(t.word in ID_WORDS or t.word.endswith("id") for t in tokens_of(c.name))
+        ]
+        if ids or repeated:
+            return draft.pick("dialogue", ids or repeated)
     ids = [
         c
         for c in usable
@@ -230,6 +201,9 @@ def _check_dialogues(draft: Draft, sample: Sample, dialogue: str, speaker: str) 
     for key, name in sample.keys(dialogue, speaker):
         speakers[key].add(name)
     alone = sum(len(names) == 1 for names in speakers.values())
+    parents = [name for name in sample.columns if "parent" in {token.base for token in tokens_of(name)}]
+    if parents:
+        draft.doubts.append(f"{parents[0]} may make a tree of the turns, with several next ones")
     if alone * 2 > len(speakers):
         draft.doubts.append(f"most dialogues have one {speaker}")
 
@@ -239,10 +213,12 @@ def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str
     for column in answers.columns:
         values: dict[str, set[str]] = defaultdict(set)
         n: Counter[str] = Counter()
+        filled: Counter[str] = Counter()
         rater = next((c.name for c in draft.columns.values() if c.role == "rater"), "")
         for key, who, value in sample.keys(dialogue, rater, column.name):
             group = f"{key}\0{who}"
             n[group] += 1
+            filled[group] += bool(value)
             values[group].add(value)
         several = [key for key in values if n[key] > 1]
         is_constant = several and all(len(values[key]) == 1 for key in several)
@@ -258,7 +234,7 @@ def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str
                     )
             if len(several) < 5:
                 draft.doubts.append(f"{column.name} may be about the dialogue, or about each of its turns")
-        elif several and all(len(values[key] - {""}) <= 1 and "" in values[key] for key in several):
+        elif several and max(filled[key] for key in several) == 1:
             draft.doubts.append(
                 f"{column.name} is in one row of each dialogue: it may be about that turn or the dialogue"
             )
@@ -270,7 +246,7 @@ def read_messages(sample: Sample) -> Reading | None:
     for column in sample.columns.values():
         prefix, mark, last = column.name.rpartition("[].")
         if not mark:
-            if column.name.endswith("[]") and column.n_words >= 3 and "explanation" not in column.meanings:
+            if column.name.endswith("[]") and _may_be_turns(sample, column):
                 groups[column.name]["list"] = column.name
             continue
         part = last.casefold()
@@ -305,6 +281,14 @@ def read_messages(sample: Sample) -> Reading | None:
         draft.add(whole[0]["text"], "text")
         draft.add(whole[0]["speaker"], "speaker")
         draft.add(whole[0].get("time", ""), "time")
+        beside = [
+            column.name
+            for meaning in ("prompt", "response", "context")
+            for column in sample.meaning(meaning, "text", "transcript")
+            if not column.is_list
+        ]
+        if beside:
+            draft.doubts.append(f"{', '.join(beside[:3])} may be turns, too")
         if len(whole) > 1:
             draft.doubts.append(f"{whole[0]['text']} and {whole[1]['text']} are both lists of turns")
     return _with_row_answers(draft, sample, "Each row is one dialogue with a list of its turns")
@@ -337,14 +321,11 @@ def read_cells(sample: Sample) -> Reading | None:
     draft = Draft("cells")
     contexts = [c for c in sample.meaning("context") if c.holds_text and not c.is_list]
     prompts = [c for c in sample.meaning("prompt") if c.holds_text and not c.is_list and c not in contexts]
-    responses = [
-        c
-        for c in sample.meaning("response")
-        if c.holds_text and not c.is_list and not c.is_answers | (c in prompts)
-    ]
+    responses = [c for c in sample.meaning("response") if c.holds_text and not c.is_list and c not in prompts]
     numbered = _numbered_turns(sample)
     if not (prompts or contexts) and not responses and len(numbered) < 2:
         return None
+    sentence = "Each row is one exchange: a prompt and the response"
     if (prompts or contexts) and responses:
         first, *more = prompts or contexts
         draft.add(first.name, "utterance", speaker=USER)
@@ -360,6 +341,7 @@ def read_cells(sample: Sample) -> Reading | None:
         if speakers:
             draft.doubts.append(f"{speakers[0].name} says who speaks")
     elif len(numbered) > 1:
+        sentence = "Each row is one dialogue with its turns in columns"
         for place, name in enumerate(numbered):
             draft.add(name, "utterance", speaker="AB"[place % 2])
         draft.doubts.append(f"{' and '.join(numbered[:2])} may be turns of two speakers in turn")
@@ -368,8 +350,26 @@ def read_cells(sample: Sample) -> Reading | None:
             "a column with the response" if not responses else "a column with what it responds to"
         )
         return draft.reading(sample, "Each row is one exchange: a prompt and the response.")
-    return _with_row_answers(
-        draft, sample, "Each row is one exchange: a prompt and the response", item=TURN_ITEM
+    return _with_row_answers(draft, sample, sentence, item=TURN_ITEM)
+
+
+def _may_be_turns(sample: Sample, column: ColumnProfile) -> bool:
+    """Whether a column of lists may have the texts of a dialogue's turns."""
+    words = {token.base for token in tokens_of(column.name)}
+    lists = [cell for row in sample.rows if isinstance(cell := row.get(column.name), list)]
+    return (
+        column.n_words >= 3
+        and not words & NO_TURNS
+        and "explanation" not in column.meanings
+        and sum(map(len, lists)) >= 2 * len(lists)
+    )
+
+
+def _may_hold_labels(column: ColumnProfile) -> bool:
+    """Whether a column of lists may have the labels of turns, or of several raters."""
+    parts = answer_name(column.name.replace("[].", " ").removesuffix("[]"))
+    return column.is_answers and bool(
+        column.meanings & {"value", "rater", "judge", "key"} or parts.kind or parts.has_quality
     )
 
 
@@ -388,9 +388,12 @@ def _numbered_turns(sample: Sample) -> list[str]:
 
 def read_pairs(sample: Sample) -> Reading | None:
     """Comparisons of two responses."""
-    responses = [
-        c.name for c in sample.columns.values() if TWO_RESPONSES.fullmatch(c.name) and not c.is_answers
-    ]
+    stems = {
+        c.name.partition("[]")[0]: None
+        for c in sample.columns.values()
+        if c.guess.look not in ("yes_no", "scale", "score") or c.is_list
+    }
+    responses = [stem for stem in stems if TWO_RESPONSES.fullmatch(stem)]
     if len(responses) < 2:
         return None
     draft = Draft("pairs")
@@ -419,6 +422,8 @@ def read_responses(sample: Sample) -> Reading | None:
             if t.word not in ("response", "answer", "output", "completion", "reply", "generation")
         ]
         has_word = len(rest) < len(tokens)
+        if any(token.base in NO_SYSTEMS for token in rest):
+            continue
         is_named = looks_like_a_model(column.name) or (has_word and rest and not column.meanings)
         if is_named and rest:
             systems[column.name] = column.name[rest[0].start : rest[-1].end]
@@ -454,7 +459,7 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
     """Add the id of a dialogue that is a row, its system, its rater and its answers."""
     ids = [
         c
-        for meaning in ("dialogue", "item")
+        for meaning in ("dialogue", "session", "item")
         for c in sample.meaning(meaning)
         if not c.is_list and c.looks_like in ("id", "turn", "constant") and c.name not in draft.columns
     ]
@@ -467,7 +472,8 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         for row in sample.rows:
             contents[cell_text(row.get(column.name))].add(repr([row.get(name) for name in texts]))
         is_id = all(len(content) == 1 for content in contents.values())
-        if is_id and (len(contents) == len(sample.rows) or rater):
+        is_shared = draft.key == "cells" and not rater and column.meanings & {"dialogue", "session"}
+        if is_shared or (is_id and (len(contents) == len(sample.rows) or rater)):
             draft.add(column.name, "dialogue")
             break
     if draft.key == "cells" or draft.key == "transcript":
@@ -479,8 +485,13 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         if systems:
             draft.add(systems[0].name, "system")
     lists = [c.name for c in sample.columns.values() if c.is_list] if draft.key == "messages" else []
-    varying = sample.varying(*texts) if rater and draft.key != "messages" else ()
-    answers = answer_columns(sample.columns, {*draft.columns, *lists}, has_rater=bool(rater), varying=varying)
+    varying = sample.varying(rater, *texts) if rater and draft.key != "messages" else ()
+    answers = answer_columns(
+        sample.columns, {*draft.columns, *lists}, has_rater=bool(rater), varying=varying, are_sure=True
+    )
+    unread = [name for name in lists if name not in draft.columns and _may_hold_labels(sample.columns[name])]
+    if unread:
+        draft.doubts.append(f"{', '.join(unread[:3])} may be labels: a mapping reads no lists of them")
     if rater:
         add_rater(draft, sample)
     add_answers(draft, answers, item)

@@ -520,7 +520,8 @@ def read_deepeval(source: Source) -> Iterator[SourceRecord]:
 def _deepeval_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
     number, keys = 0, _Keys()
     for line, raw in log_records(source):
-        run = raw.get("testRunData") if isinstance(raw.get("testRunData"), dict) else raw
+        inner = raw.get("testRunData")
+        run: dict[str, Any] = inner if isinstance(inner, dict) else raw
         model = _system(source, _deepeval_model(run))
         cases = [case for name in DEEPEVAL_LISTS for case in run.get(name) or []]
         for case in cases or [run]:
@@ -614,8 +615,7 @@ def _openai_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
         elif event.get("sample_id") is not None:
             samples.setdefault(str(event["sample_id"]), []).append((line, event))
     completions = spec.get("completion_fns")
-    named = isinstance(completions, list) and bool(completions)
-    system = _system(source, str(completions[0]) if named else "")
+    system = _system(source, str(completions[0]) if isinstance(completions, list) and completions else "")
     grader = str(completions[-1]) if isinstance(completions, list) and len(completions) > 1 else ""
     name = first_text(spec, "base_eval", "eval_name")
     for key, events in samples.items():

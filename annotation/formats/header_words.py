@@ -9,38 +9,40 @@ from itertools import pairwise
 from annotation.text.table_cells import looks_like_a_model
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text, without case."""
     return frozenset(text.casefold().split())
 
 
 HEADERS: dict[str, frozenset[str]] = {
-    "dialogue": _words(
+    "dialogue": word_set(
         "dialogue dialog dial dlg conversation conv convo chat thread transcriptid callid ticket meeting"
-        " interview episode dialogueno dialognr 对话 会话 对话编号 会话编号 gespräch gesprächsnr conversación"
+        " interview episode messagetree conversationtree dialogueno dialognr 对话 会话 对话编号 会话编号"
+        " gespräch gesprächsnr conversación"
         " conversacion diálogo dialogo conversa диалог беседа 会話 対話 대화"
     ),
-    "session": _words("session sessionid sessionno sitzung sesión 会话阶段"),
-    "turn": _words(
+    "session": word_set("session sessionid sessionno sitzung sesión 会话阶段"),
+    "turn": word_set(
         "turn turns turnno turnnr turnnumber turnnum turnindex turnidx utt uttno uttnum uttidx utteranceidx"
         " utteranceindex utterancenumber utteranceno position messageindex messageno msgno msgidx msgnum"
         " messagenumber seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
         " redebeitrag turno tour ход"
     ),
-    "text": _words(
+    "text": word_set(
         "text texts content body utterance utt utterancetext message messagetext msg sentence turntext"
         " speech said transcript transcription fulltext spokentext 内容 文本 话语 发言 发言内容 消息 äußerung"
         " aeusserung nachricht inhalt texto mensaje contenido enunciado mensagem conteúdo texte énoncé"
         " contenu"
         " текст сообщение реплика 発話 本文 テキスト メッセージ 발화 내용 testo messaggio"
     ),
-    "speaker": _words(
+    "speaker": word_set(
         "speaker speakername author authorname role from sender sendername interlocutor participant who"
         " speakerrole talker character actor party user userid username 说话人 说话者 发言人 角色 发送者"
         " sprecher sprecherin absender"
         " verfasser hablante interlocutor remitente autor locuteur interlocuteur auteur expéditeur falante"
         " говорящий автор спикер 話者 発話者 화자 parlante mittente"
     ),
-    "time": _words(
+    "time": word_set(
         "time timestamp ts datetime date createdat created createtime sentat starttime start begin"
         " endtime end"
         " startdate enddate recordeddate submittedat completedat updatedat updated tstart tend zeit"
@@ -48,7 +50,7 @@ HEADERS: dict[str, frozenset[str]] = {
         " 时间 时间戳 时间戳记 日時 タイムスタンプ время дата 타임스탬프 data"
         " submittime submissiontime accepttime assignmentstarted assignmentsubmitted"
     ),
-    "rater": _words(
+    "rater": word_set(
         "rater annotator worker coder evaluator assessor reviewer labeler labeller ratername annotatorname"
         " respondent respondentid responseid prolificid prolificpid email emailaddress user userid"
         " username ratedby"
@@ -59,74 +61,75 @@ HEADERS: dict[str, frozenset[str]] = {
         " anotador evaluador codificador annotateur évaluateur avaliador аннотатор разметчик оценщик 評価者"
         " 평가자 emailadresse correo direccióndecorreoelectrónico adressemail"
     ),
-    "judge": _words(
+    "judge": word_set(
         "judge judgemodel judgename evaluatormodel judgeid llmjudge autorater gradermodel grader"
     ),
-    "kind": _words("kind raterkind ratertype annotatortype"),
-    "question": _words(
+    "kind": word_set("kind raterkind ratertype annotatortype"),
+    "question": word_set(
         "question questionname dimension criterion criteria aspect attribute quality measure metric"
         " metricname"
         " facet rubric dim 维度 指标 评价维度 问题 dimensión dimension kriterium frage criterio critère"
         " критерий 観点 항목"
     ),
-    "value": _words(
+    "value": word_set(
         "value label labels score rating ratings answer annotation vote grade judgment judgement verdict rate"
         " points stars code response decision 评分 得分 分数 标签 打分 bewertung wertung note urteil antwort"
         " puntuación puntuacion calificación etiqueta valoración valor évaluation étiquette score"
         " оценка балл метка 評価 スコア 点数 평점 점수 nota voto punteggio"
     ),
-    "key": _words(
+    "key": word_set(
         "gold goldlabel goldstandard golden goldanswer groundtruth groundtruthlabel truth truelabel gt"
         " referencelabel adjudicated adjudication adjudicatedlabel correctlabel expectedlabel expected"
         " correctanswer key answerkey reference target 标准答案 参考答案 金标准"
     ),
-    "item": _words(
+    "item": word_set(
         "id item itemid itemno itemnr example instance sampleid hitid hit taskid task doc document docid"
         " uid uuid guid key no nr number num row rownumber 编号 题号 项目 id编号 pairid questionid"
         " promptid recordid caseid"
         " rowid exampleid datapoint unit segment nummer element ítem objet"
     ),
-    "explanation": _words(
+    "explanation": word_set(
         "explanation explanations rationale rationales reason reasons reasoning comment comments"
         " justification"
         " note notes remark remarks why feedback thought thoughts critique begründung kommentar anmerkung"
         " bemerkung comentario comentarios explicación razón justificación commentaire explication raison"
         " justificatif 理由 解释 备注 评论 说明 コメント 이유 комментарий пояснение обоснование"
     ),
-    "system": _words(
+    "system": word_set(
         "system model systemid modelid systemname modelname bot agent generator sys mdl 模型 系统 modell"
         " modelo"
         " modèle модель システム モデル candidate"
     ),
-    "language": _words("language lang languagecode locale sprache idioma langue 语言"),
-    "prompt": _words(
+    "language": word_set("language lang languagecode locale sprache idioma langue 语言"),
+    "prompt": word_set(
         "prompt query input instruction instructions usermessage userinput userquery userprompt userutterance"
         " userturn userquestion customermessage question human user request premise source 用户 提问 问题 问"
         " frage pregunta anfrage"
     ),
-    "response": _words(
+    "response": word_set(
         "response answer output reply completion generation prediction assistant bot botresponse"
         " modelresponse"
         " systemresponse assistantresponse modeloutput aioutput generatedtext agentresponse botreply"
         " assistantmessage generatedresponse llmresponse systemoutput gptresponse chatbotresponse airesponse"
-        " hypothesis candidate candidateresponse modelanswer botanswer 回答 回复 答案 antwort respuesta"
+        " actualoutput hypothesis candidate candidateresponse modelanswer botanswer 回答 回复 答案"
+        " antwort respuesta"
         " réponse"
     ),
-    "context": _words(
+    "context": word_set(
         "context dialoguehistory dialoghistory history conversationhistory chathistory dialoguecontext"
         " dialogcontext conversationcontext priorturns previousturns fullcontext 上下文 历史"
     ),
-    "transcript": _words(
+    "transcript": word_set(
         "dialogue dialog conversation transcript chat chatlog log dialoguetext conversationtext chattext"
         " turns"
         " messages fulldialogue fullconversation conversations chathistory 对话内容 对话"
     ),
-    "winner": _words(
+    "winner": word_set(
         "winner preference preferred choice chosenresponse better betterresponse best whichisbetter"
         " overallpreference"
         " pick preferredresponse vote humanpreference 偏好 胜者"
     ),
-    "derived": _words(
+    "derived": word_set(
         "mean avg average median std stdev sd var variance sum total min max majority majorityvote mv mode"
         " agreement consensus aggregated aggregate count length len numwords nwords wordcount tokens ntokens"
         " duration seconds durationinseconds worktimeinseconds age gender sex temperature year split fold"
@@ -138,7 +141,7 @@ HEADERS: dict[str, frozenset[str]] = {
 }
 """Words that a header of each meaning has, without case, space and signs."""
 
-ID_WORDS = _words("id ids key no nr number num idx index uuid 编号")
+ID_WORDS = word_set("id ids key no nr number num idx index uuid 编号")
 PREFIXES = re.compile(
     r"(?P<prefix>inputs?\.|answers?\.|input:|output:|golden:|gold:|hint:|assignment:|data\.|fields\.|result\."
     r"|annotations?\.|labels?\.|ratings?\.|scores?\.|meta\.|metadata\.|info\.|responses?\.)",
@@ -231,7 +234,7 @@ def meanings_of(name: str) -> frozenset[str]:
 
 # Columns of answers: `ann1_helpful`, `helpful (Rater 2)`, `gpt4_helpful_reason`, `D3 fluent`.
 
-PEOPLE = _words(
+PEOPLE = word_set(
     "human humans annotator annotators annot ann anno an rater raters coder worker expert crowd evaluator"
     " assessor"
     " reviewer labeler labeller person student volunteer turker user participant bewerter annotateur anotador"
@@ -239,17 +242,19 @@ PEOPLE = _words(
 )
 INITIALS = re.compile(r"[rawechp]\d{1,3}")
 """Names such as r1 and a2, which are raters where several columns have them."""
-JUDGES = _words("judge judges llm ai autorater llmjudge machine model 模型")
-KEYS = _words("gold golden goldstandard groundtruth truth gt adjudicated expected oracle 标准答案 金标准")
-METRICS = _words("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet rougel rouge1 rouge2 fed usr")
+JUDGES = word_set("judge judges llm ai autorater llmjudge machine model 模型")
+KEYS = word_set("gold golden goldstandard groundtruth truth gt adjudicated expected oracle 标准答案 金标准")
+METRICS = word_set("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet rougel rouge1 rouge2")
 REASONS = HEADERS["explanation"]
-GENERIC = HEADERS["value"] | _words("class final result output overallscore human llm")
+GENERIC = HEADERS["value"] | word_set(
+    "class final result output overallscore human llm tag tags thumbs liked approved"
+)
 """Words for any answer, which tell no question from another."""
 VERSIONS = re.compile(
     r"\d[\da-z]*|v\d+|o\d*|x?mini|nano|turbo|sonnet|opus|haiku|flash|pro|ultra|instruct|chat|preview|latest|large"
     r"|medium|small|it|hf|coder|reasoner|r\d|b"
 )
-QUALITIES = _words(
+QUALITIES = word_set(
     "helpful helpfulness fluent fluency coherent coherence coherency relevant relevance relevancy consistent"
     " consistency engaging engagingness engagement interesting interestingness specific specificity correct"
     " correctness accurate accuracy factual factuality faithful faithfulness grounded groundedness"
@@ -270,10 +275,19 @@ QUALITIES = _words(
     " 流畅度 流畅性 相关性 连贯性 有用性 准确性 一致性 质量 总体 满意度 qualität verständlichkeit flüssigkeit"
     " kohärenz relevanz gesamt hilfreich calidad fluidez coherencia utilidad qualité fluidité cohérence"
 )
-ITEMS = _words(
+ITEMS = word_set(
     "item dialogue dialog conv conversation doc document video clip story sample example scenario case"
     " image task chat text summary d it stimulus vignette pair post tweet 对话"
 )
+
+TWO_RESPONSES = re.compile(
+    r"(?:model[_ -]?)?(response|answer|output|completion|reply|text|conversation|summary|generation)s?"
+    r"[_ -]?(a|b|1|2|left|right)(?:_text)?"
+    r"|(a|b|1|2|left|right)[_ -](?:response|answer|output|text|completion)"
+    r"|(chosen|rejected)(?:_response)?",
+    re.IGNORECASE,
+)
+"""Names of the two responses of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +374,7 @@ def _rater_of(tokens: list[Token]) -> tuple[str, list[Token]]:
     for place, token in enumerate(tokens):
         if token.base in METRICS or token.word in METRICS:
             return "metric", tokens[place : place + 1]
-        if looks_like_a_model(token.word) and token.base != "llm":
+        if looks_like_a_model(token.word) and token.base not in ("llm", "ai"):
             end = place + 1
             while end < len(tokens) and VERSIONS.fullmatch(tokens[end].word):
                 end += 1

@@ -371,6 +371,11 @@ FORMAT = Format(
     hint="One dialogue a line, with its participants, turns, continuations and labels.",
     read=read,
     settings=(ANY_SIZE, MISSING_WORDS, JUDGES),
-    looks_like=lambda head: "id" in head.keys and bool(head.keys & {"turns", "continuations", "labels"}),
+    looks_like=lambda head: (
+        head.text.startswith("{")
+        and "id" in head.keys
+        and bool(head.keys & {"turns", "continuations", "labels"})
+        and ("speaker" in head.inner or "role" not in head.inner)
+    ),
 )
 __all__ = ["FORMAT", "ID_LIMIT", "dialogue", "order", "read"]

@@ -2,23 +2,28 @@
 
 A task is a dialogue, whose messages are one list in its data, with authors and texts. Both of Label Studio's
 exports are read: the full one (`annotations`, or `completions`, and `predictions` with their results) and
-the short one (JSON-MIN, an annotation an entry). Choices, ratings, taxonomies, numbers, text areas and
-paragraph labels are read, each about the whole or about one message; marked words are the answer's
-evidence. Concord's own exports name their dialogues, continuations and questions in `data.concord`, and
-are restored unchanged.
+the short one (JSON-MIN, an annotation an entry), also as CSV and TSV. A task without messages is a dialogue
+of its texts: of one text a turn, or the turns of its lines like `Ana: hello`. Choices, ratings, taxonomies,
+numbers, text areas, preferences and labels of words are read, each about the whole or about one message;
+marked words are the answer's evidence. Concord's own exports name their dialogues, continuations and
+questions in `data.concord`, and are restored unchanged.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats import jsonl
+from annotation.formats.annotated_texts import text_of_turns, value_of_cell
 from annotation.formats.corpus_format import MISSING, Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, decode, require
 from annotation.formats.label_studio_results import (
+    BESIDE,
+    EVIDENCE,
     Answered,
     Controls,
     Voice,
@@ -28,11 +33,19 @@ from annotation.formats.label_studio_results import (
     short_form,
 )
 from annotation.formats.source import ImportProblem, Source
+from annotation.formats.table_reader import open_table
 from annotation.records import SELF, Dialogue, LabelRecord
 
 ROLES = ("messages", "author", "text", "dialogue")
 AUTHORS = ("author", "speaker", "role", "name", "user", "from")
 TEXTS = ("text", "content", "utterance", "message", "body", "value")
+FIELD = re.compile(
+    r"(?:my_?|full_?)?(?:text|prompt|question|instruction|input|context|query|passage|sentence|utterance|"
+    r"dialogue|dialog|conversation|transcript|chat|message|comment|post|review|tweet|response|answer|reply|"
+    r"output|completion|generation)[_ -]?(?:text|\d|[a-d]|left|right)?",
+    re.IGNORECASE,
+)
+"""Fields of a task's data that are shown as text."""
 NAMES = ("dialogue", "dialogue_id", "conversation_id", "id")
 VOICES = {"annotations": of_annotation, "completions": of_annotation, "predictions": of_prediction}
 """Fields of a task's answers; before Label Studio 1.0 annotations were `completions`."""
@@ -42,26 +55,49 @@ OWN = "concord"
 
 @dataclass(slots=True)
 class _Task:
-    """A task: its place in the file, its dialogue as far as known, and the answers about it."""
+    """A task: its place in the file, its dialogue as far as known, and the answers about it.
+
+    `starts` are where the turns of a task without messages begin in its text.
+    """
 
     path: str
     dialogue: dict[str, Any]
     continuation: str
     controls: Mapping[str, Any] | None
     history: int = 0
+    starts: tuple[int, ...] = ()
     voices: list[Voice] = field(default_factory=list)
 
 
 def read(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of the tasks, in the file's order."""
-    content = decode(source.document(source.path))
-    entries = content if isinstance(content, list) else [content]
+    if source.begins_with(b"[") or source.begins_with(b"{"):
+        content = decode(source.document(source.path))
+        entries = content if isinstance(content, list) else [content]
+    else:
+        entries = list(_table_entries(source))
     if not entries:
         raise ImportProblem("holds no task")
     reader = _Reader(source)
     for number, entry in enumerate(entries, start=1):
         reader.add(entry, f"task {number}")
     yield from reader.records()
+
+
+def _table_entries(source: Source) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table as entries of JSON-MIN: its data, `id`, answers, and who annotated."""
+    table = open_table(source)
+    if not {"id", "annotator"} <= set(table.columns):
+        raise ImportProblem("has no columns id and annotator, as CSV of Label Studio has", line=1)
+    place = table.columns.index("id")
+    names = [*table.columns[: place + 1]]
+    names += [name for name in table.columns[place + 1 :] if name not in BESIDE]
+    for _, row in table.rows():
+        entry = {name: value_of_cell(row[name]) for name in names if row.get(name)}
+        number = entry.get("id")
+        if isinstance(number, str) and number.isdecimal():
+            entry["id"] = int(number)
+        yield {**entry, "annotator": row.get("annotator") or ""}
 
 
 class _Reader:
@@ -81,7 +117,8 @@ class _Reader:
         task = self._task(require(data, dict, f"{path}.data"), entry, path)
         texts = [str(turn.get("text", "")) for turn in _turns_of(task)]
         if controls:
-            task.voices.append(of_annotation(entry, path, texts, len(task.voices), short=controls))
+            number = len(task.voices)
+            task.voices.append(of_annotation(entry, path, texts, number, short=controls, starts=task.starts))
             return
         drafts = entry.get("drafts")
         self.passed["drafts"] += len(drafts) if isinstance(drafts, list) else 0
@@ -89,7 +126,8 @@ class _Reader:
             raw_voices = entry.get(kind)
             voices = [] if raw_voices is None else require(raw_voices, list, f"{path}.{kind}")
             for index, voice in enumerate(voices):
-                task.voices.append(read_voice(voice, f"{path}.{kind}[{index}]", texts, index))
+                place = f"{path}.{kind}[{index}]"
+                task.voices.append(read_voice(voice, place, texts, index, starts=task.starts))
 
     def _task(self, data: dict[str, Any], entry: dict[str, Any], path: str) -> _Task:
         own = data.get(OWN)
@@ -133,12 +171,14 @@ class _Reader:
 def _within(answer: Answered, task: _Task) -> Answered:
     """Return an answer whose message is counted within the task's continuation.
 
-    Where Concord's export marks a whole message, the answer is about it, without evidence in it.
+    Where Concord's export marks a whole message, the answer is about it, without evidence in it. Evidence may
+    be in the messages before the continuation.
     """
     message = answer.message
     if message is None:
         return answer
-    if message < task.history:
+    is_before = message < task.history
+    if is_before and answer.control != EVIDENCE:
         raise ImportProblem(
             f"message {message} is not rated: it comes before the continuation", field=answer.path
         )
@@ -148,6 +188,8 @@ def _within(answer: Answered, task: _Task) -> Answered:
         spans = {
             option: tuple(s for s in option_spans if s != all_of_it) for option, option_spans in spans.items()
         }
+    if is_before:
+        return replace(answer, spans=spans)
     return replace(answer, message=message - task.history, continuation=task.continuation, spans=spans)
 
 
@@ -214,6 +256,8 @@ def _foreign(data: dict[str, Any], entry: dict[str, Any], path: str, source: Sou
     """Parse a task of another project: a dialogue whose messages can all be rated."""
     where = f"{path}.data"
     key = source.mapping.get("messages") or _messages_key(data, where)
+    if not key:
+        return _of_texts(data, entry, path, source)
     messages = data.get(key)
     if not isinstance(messages, list) or not messages:
         raise ImportProblem("must be a list of messages", field=f"{where}.{key}")
@@ -223,13 +267,36 @@ def _foreign(data: dict[str, Any], entry: dict[str, Any], path: str, source: Sou
     return _Task(path, raw, SELF, None)
 
 
+def _of_texts(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> _Task:
+    """Parse a task without messages: its texts are the turns."""
+    named = source.mapping.get("text")
+    texts = {key: data[key] for key in data if key == named or (not named and _is_text(key, data[key]))}
+    text = text_of_turns(next(iter(texts.values())) if len(texts) == 1 else list(texts.items()))
+    turns = [{"speaker": turn.speaker, "text": turn.text} for turn in text.turns]
+    rest = {name: value for name, value in data.items() if name not in texts}
+    return _Task(
+        path,
+        {"id": _name(data, entry, path, source), "turns": turns, "metadata": rest},
+        SELF,
+        None,
+        starts=text.starts if len(texts) == 1 else (0,) * len(turns),
+    )
+
+
+def _is_text(key: str, value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and FIELD.fullmatch(key) is not None
+
+
 def _messages_key(data: dict[str, Any], where: str) -> str:
+    """Return the field with the messages, empty where the task has texts alone."""
     lists = [key for key, value in data.items() if isinstance(value, list) and value]
     candidates = [
         key
         for key in lists
         if all(isinstance(element, dict) and _first(element, TEXTS) for element in data[key])
     ]
+    if not candidates and any(_is_text(key, value) for key, value in data.items()):
+        return ""
     if len(candidates) != 1:
         hint = (
             f"there are {', '.join(candidates)}"
@@ -275,17 +342,17 @@ def _name(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source
 
 
 def _looks_like(head: Head) -> bool:
+    if not head.is_json:
+        return {"id", "annotator", "annotation_id"} <= head.header
     answers, about = set(VOICES), {"data", "result", "completed_by"}
     is_full_export = bool(answers & head.keys) and bool(about & head.keys)
-    return head.text.startswith(("[", "{")) and (
-        is_full_export or {"annotator", "annotation_id"} <= head.keys
-    )
+    return is_full_export or {"annotator", "annotation_id"} <= head.keys
 
 
 FORMAT = Format(
     key="label-studio",
     title="Label Studio, chats with annotations",
-    hint="Label Studio's JSON or JSON-MIN: tasks with messages, annotations and predictions.",
+    hint="Label Studio's JSON, JSON-MIN, CSV or TSV: tasks with messages or texts, annotations, predictions.",
     read=read,
     looks_like=_looks_like,
     roles=ROLES,

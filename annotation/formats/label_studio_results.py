@@ -9,6 +9,7 @@ results of one control about one message are one answer.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,11 +26,14 @@ OPTIONS = ("choices", "taxonomy", "paragraphlabels", "labels")
 TYPES = (*OPTIONS, "rating", "number", "textarea")
 REGION = "turn"
 """Control with which Concord's export marks a turn: it answers nothing."""
+EVIDENCE = "concord_evidence"
+"""Control with which Concord's export marks evidence. The id of a region names the turn of the answer."""
 BESIDE = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
 PATH = " > "
 """Separator of the parts of a taxonomy's path."""
 KINDS = ("human", "judge", "metric", "key")
 GROUND_TRUTH = "ground truth"
+MARK = re.compile(rf"{EVIDENCE}-(\d{{0,9}})-\d+")
 Span = tuple[int, int]
 """The first character of some words and the one after the last, in Unicode code points."""
 
@@ -38,7 +42,8 @@ Span = tuple[int, int]
 class Answered:
     """An answer: chosen options, a number or a text; about a message (from 0) or the whole.
 
-    `spans` are the marked words of the message, by option (of other answers under the empty text).
+    `spans` are the marked words of the message, by option (of other answers under the empty text). `region`
+    is the id of a mark of evidence.
     """
 
     control: str
@@ -49,6 +54,7 @@ class Answered:
     explanation: str = ""
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     continuation: str = SELF
+    region: str = ""
 
 
 @dataclass(slots=True)
@@ -67,16 +73,22 @@ class Voice:
 
 
 def of_annotation(
-    raw: Any, path: str, messages: Sequence[str], index: int, *, short: Sequence[str] = ()
+    raw: Any,
+    path: str,
+    messages: Sequence[str],
+    index: int,
+    *,
+    short: Sequence[str] = (),
+    starts: Sequence[int] = (),
 ) -> Voice:
     """Parse a person's annotation, or an answer key where it is marked as ground truth.
 
     Without an author, the rater is an unidentified slot. With `short` it is an entry of JSON-MIN, with these
-    controls.
+    controls. With `starts` the messages are the turns of a text, in which they begin there.
     """
     raw = require(raw, dict, path)
     results = _long_form(raw, short, path) if short else raw.get("result")
-    answers, passed = _answers(results, path, messages)
+    answers, passed = _answers(_of_text(results, messages, starts), path, messages)
     own = _own(raw)
     name = _person(raw.get("annotator") if short else raw.get("completed_by"), path)
     voice = Voice(name or f"slot {index + 1}", "human", bool(name), path, answers, passed, own)
@@ -86,10 +98,12 @@ def of_annotation(
     return _with_exported_name(voice, own)
 
 
-def of_prediction(raw: Any, path: str, messages: Sequence[str], index: int) -> Voice:
+def of_prediction(
+    raw: Any, path: str, messages: Sequence[str], index: int, *, starts: Sequence[int] = ()
+) -> Voice:
     """Parse a model's prediction; the model's version is the judge."""
     raw = require(raw, dict, path)
-    answers, passed = _answers(raw.get("result"), path, messages)
+    answers, passed = _answers(_of_text(raw.get("result"), messages, starts), path, messages)
     own = _own(raw)
     version = raw.get("model_version")
     name = version if isinstance(version, str) and version.strip() else "prediction"
@@ -132,6 +146,47 @@ def _long_form(entry: Mapping[str, Any], controls: Sequence[str], path: str) -> 
             else:
                 raise ImportProblem(f"{str(value)[:40]!r} is not an answer", field=f"{path}.{name}")
     return results
+
+
+def _of_text(results: Any, messages: Sequence[str], starts: Sequence[int]) -> Any:
+    """Return results about a text as results about its turns: their words are marked by message and offset.
+
+    Label Studio counts UTF-16 units in a text, older releases Unicode code points: the marked text tells.
+    """
+    if not starts or not isinstance(results, list):
+        return results
+    placed: list[Any] = []
+    for result in results:
+        value = result.get("value") if isinstance(result, dict) else None
+        if not isinstance(value, dict):
+            placed.append(result)
+            continue
+        if type(value.get("start")) is int and type(value.get("end")) is int:
+            placed += [{**result, "value": place} for place in _places(value, messages, starts)]
+        elif len(messages) == 1 and "start" not in value:
+            placed.append({**result, "value": {**value, "start": "0", "end": "0"}})
+        else:
+            placed.append(result)
+    return placed
+
+
+def _places(
+    value: Mapping[str, Any], messages: Sequence[str], starts: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """Yield a value for each turn in which words of a text are marked; one across all where none is known."""
+    is_one_text = len(messages) == 1 or len(set(starts)) > 1
+    first, last = value["start"], value["end"]
+    turns = []
+    for number, (message, begin) in enumerate(zip(messages, starts, strict=True)):
+        marked = message[max(first - begin, 0) : max(last - begin, 0)]
+        units = message.encode("utf-16-le", "surrogatepass")
+        start, end = max(first - begin, 0), min(last - begin, len(units) // 2)
+        if marked == value.get("text") and begin <= first:
+            start, end = (len(message[: n - begin].encode("utf-16-le")) // 2 for n in (first, last))
+        if is_one_text and start < end:
+            place = {"start": str(number), "end": str(number), "startOffset": start, "endOffset": end}
+            turns.append({**value, **place})
+    yield from turns or [{**value, "start": "0", "end": "-1"}]
 
 
 def _own(raw: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -179,7 +234,7 @@ def _with_exported_name(voice: Voice, own: Mapping[str, Any]) -> Voice:
 def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Answered], Counter[str]]:
     """Parse results into answers, and count skipped ones by reason. `messages` are their texts."""
     places = [
-        (f"{path}.result[{index}]", require(entry, dict, f"{path}.result[{index}]"))
+        (f"{path}.result[{index}]", _with_preference(require(entry, dict, f"{path}.result[{index}]")))
         for index, entry in enumerate(require(results, list, f"{path}.result"))
     ]
     regions = _regions(places)
@@ -205,6 +260,8 @@ def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Ans
             )
         answer_value = _value(kind, value, where)
         answer = Answered(control.strip(), kind, message, answer_value, where, _explained(result))
+        if answer.control == EVIDENCE:
+            answer = replace(answer, region=str(result.get("id")))
         if message is not None and (span := _span(region | value, messages[message], passed)):
             answer = replace(
                 answer,
@@ -212,6 +269,14 @@ def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Ans
             )
         answers.append(answer)
     return _joined(answers, passed), passed
+
+
+def _with_preference(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a preference between two texts as the choice of a side; any other result as it is."""
+    value = result.get("value")
+    if result.get("type") != "pairwise" or not isinstance(value, dict) or "selected" not in value:
+        return result
+    return {**result, "type": "choices", "value": {**value, "choices": [value["selected"]]}}
 
 
 def _span(value: Mapping[str, Any], text: str, passed: Counter[str]) -> Span | None:
@@ -237,9 +302,9 @@ def _joined(answers: Iterable[Answered], passed: Counter[str]) -> list[Answered]
 
     Options are united and texts follow one another. Numbers that differ are no answer, and are counted.
     """
-    groups: dict[tuple[str, str, int | None], list[Answered]] = {}
+    groups: dict[tuple[str, str, int | None, str], list[Answered]] = {}
     for answer in answers:
-        groups.setdefault((answer.control, answer.type, answer.message), []).append(answer)
+        groups.setdefault((answer.control, answer.type, answer.message, answer.region), []).append(answer)
     joined = []
     for first, *others in groups.values():
         same = [first, *others]
@@ -396,11 +461,41 @@ class Controls:
 
 def own_labels(voice: Voice, controls: Mapping[str, Any], continuation: str) -> Iterator[LabelRecord]:
     """Yield the labels of a voice in Concord's own export, whose controls describe their questions."""
-    pointed = {
+    pointed = _marked_evidence(voice, controls) | {
         _place(entry): _passages(voice, entry, continuation) for entry in _export_entries(voice, "evidence")
     }
     for place, label in _own_labels(voice, controls):
-        yield replace(label, evidence=pointed.get(place, label.evidence))
+        group = _group(controls[place[0]], label.question)
+        yield replace(label, evidence=pointed.get(place, label.evidence), group=group)
+
+
+def _group(control: Mapping[str, Any], question: str) -> str:
+    """Return the group of a question that is one of a control's tags."""
+    tags = control.get("tags") or ()
+    groups = (tag.get("group") for tag in tags if _is_tag(tag) and tag["question"] == question)
+    return next((group for group in groups if isinstance(group, str)), "")
+
+
+def _marked_evidence(
+    voice: Voice, controls: Mapping[str, Any]
+) -> dict[tuple[str, str, int | None], tuple[Passage, ...]]:
+    """Return what a voice's marks of evidence point at, by the place of the answer."""
+    described = controls.get(EVIDENCE)
+    entries = described.get("evidence") if isinstance(described, dict) else None
+    labels = {entry.get("label"): entry for entry in entries or () if isinstance(entry, dict)}
+    passages: dict[tuple[str, str, int | None], list[Passage]] = {}
+    for answer in voice.answers:
+        match = MARK.fullmatch(answer.region)
+        if answer.message is None or match is None:
+            continue
+        for label in answer.value if isinstance(answer.value, tuple) else ():
+            entry = labels.get(label, {})
+            place = str(entry.get("control")), str(entry.get("question")), int(match[1]) if match[1] else None
+            for start, end in answer.spans.get(label) or ((None, None),):
+                passages.setdefault(place, []).append(
+                    Passage(answer.continuation, answer.message, start, end)
+                )
+    return {place: in_order(marked) for place, marked in passages.items()}
 
 
 def _own_labels(
@@ -410,7 +505,7 @@ def _own_labels(
     gone = {_place(entry): entry for entry in _export_entries(voice, "missing")}
     notes = {_place(entry): str(entry.get("text", "")) for entry in _export_entries(voice, "explanations")}
     for answer in voice.answers:
-        if answer.control == REGION and answer.type == "paragraphlabels":
+        if answer.control in (REGION, EVIDENCE) and answer.type == "paragraphlabels":
             continue
         control = _exported_control(controls, answer.control, answer.path)
         if "tags" not in control:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -42,6 +41,7 @@ NO_QUESTION = ratings.QUESTION
 SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?([^:\n]{1,60}):[ \t]*(.*)$")
 """A line of a transcript: `Ana: Shall we start?`."""
 END_OF_TURN = re.compile(r"\s*__eou__\s*")
+OF_CONTINUATIONS = ("continuation", "system", "trial")
 MOST_GROUPED = 256 * 2**20
 """Maximum number of characters of a table whose dialogues are not in one piece."""
 
@@ -74,6 +74,8 @@ def read_rows(
     else:
         turns_from = str(source.settings.get(ratings.TURNS_FROM, ""))
         for line, row in rating_rows(source, table, column_mapping):
+            if not row.get("dialogue") and "/" not in row["item"]:
+                row |= {"dialogue": row["item"], "item": ""}  # what is rated is a dialogue
             with source.report_problems(line=line):
                 rating = ratings.rating(row, turns_from)
                 anchors = _anchors(column_mapping.scale(rating.label.question))
@@ -479,7 +481,7 @@ class _TurnRows:
         """Whether the rows of each dialogue follow one another; also where each row is a dialogue."""
         column = self.mapping.of("dialogue") or self.mapping.of("item")
         if not column:
-            return not self.mapping.of("rater")
+            return not (self.mapping.of("rater") or self.mapping.of("response"))
         seen: set[int] = set()
         last = ""
         for _, row in table.rows():
@@ -502,20 +504,26 @@ class _TurnRows:
         text = self.mapping.of("text")
         if text and not isinstance(row.get(text), list):
             return Path(self.source.name).stem or "dialogue"
-        if not self.mapping.of("rater"):
+        if not self.mapping.of("rater") and not self.mapping.of("response"):
             return f"dialogue-{self.numbers.setdefault(line.to_bytes(8, 'big'), len(self.numbers) + 1)}"
         digest = hashlib.blake2b(repr(self._content(row)).encode(), digest_size=12).digest()
         return f"dialogue-{self.numbers.setdefault(digest, len(self.numbers) + 1)}"
 
     def _content(self, row: Row) -> list[Cell]:
-        columns = self.mapping.all_of("text", "transcript", "utterance", "response", "speaker")
+        """Return what tells a row's dialogue from others: its turns, and not the responses to them."""
+        columns = self.mapping.all_of("text", "transcript", "utterance", "speaker", "system")
+        if self.mapping.all_of("response"):
+            columns = self.mapping.all_of("text", "transcript", "utterance", "speaker")
         return [row.get(column.name) for column in columns]
 
     def of(self, line: int, row: Row) -> Iterator[TurnRow]:
         """Yield the turns of a row, the answers with the turn or continuation that they are about."""
         mapping = self.mapping
         shared = {role: _text(row, column) for role, column in self.shared}
-        turns = list(self._turns(row, shared))
+        of_history = shared
+        if mapping.of("response"):  # the system is that of the response, not of the turns before it
+            of_history = {role: text for role, text in shared.items() if role not in OF_CONTINUATIONS}
+        turns = list(self._turns(row, of_history))
         turns += self._responses(row, shared, len(turns))
         if not turns:
             raise ImportProblem("is empty", field=self._text_columns())
@@ -603,21 +611,36 @@ class _TurnRows:
         return about
 
     def repeated(self, rows: list[TurnRow]) -> list[TurnRow]:
-        """Number the turns of rows with several, so that rows for further annotators repeat them."""
-        by_line = Counter(row.line for row in rows)
-        if not self.mapping.of("rater") or max(by_line.values()) < 2:
+        """Number the turns of rows with several, so that rows for further annotators or systems repeat them.
+
+        Another response of a system to the same turns is a continuation of its own.
+        """
+        is_of_responses = bool(self.mapping.all_of("response"))
+        by_line: dict[int, list[TurnRow]] = {}
+        for row in rows:
+            by_line.setdefault(row.line, []).append(row)
+        if not is_of_responses and (not self.mapping.of("rater") or max(map(len, by_line.values())) < 2):
             return rows
-        texts: dict[int, list[str]] = {}
-        for row in rows:
-            texts.setdefault(row.line, []).append(row.cells["text"])
-        numbers = {content: n for n, content in enumerate(dict.fromkeys(map(tuple, texts.values())))}
-        places: Counter[int] = Counter()
+        units: dict[tuple[str, ...], int] = {}
+        responses: dict[str, list[str]] = {}
         numbered = []
-        for row in rows:
-            places[row.line] += 1
-            unit = numbers[tuple(texts[row.line])]
-            numbered.append(replace(row, number=f"{unit}.{places[row.line]}"))
+        for group in by_line.values():
+            history = [row for row in group if not row.cells.get("at")]
+            unit = units.setdefault(tuple(row.cells["text"] for row in history), len(units))
+            numbered += [replace(row, number=f"{unit}.{place}") for place, row in enumerate(history)]
+            numbered += [_response_row(row, responses) for row in group if row.cells.get("at")]
         return numbered
+
+
+def _response_row(row: TurnRow, responses: dict[str, list[str]]) -> TurnRow:
+    """Return the row of a response in a continuation of its own: one for each text of its continuation."""
+    name = row.cells["continuation"]
+    texts = responses.setdefault(name, [])
+    if row.cells["text"] not in texts:
+        texts.append(row.cells["text"])
+    place = texts.index(row.cells["text"])
+    cells = {**row.cells, "continuation": f"{name}-{place + 1}", "trial": str(place)} if place else row.cells
+    return replace(row, cells=cells, number=f"response {place}")
 
 
 def _texts(cell: Cell) -> list[str]:

@@ -103,6 +103,8 @@ ROLES: Table[Role] = Table(
 )
 RATER_KINDS = {"label": "human", "judge": "judge", "key": "key", "metric": "metric"}
 """Kind of the rater of a column with answers, by its role."""
+TEXT_ROLES = ("text", "transcript", "utterance", "response")
+"""Roles of columns with the texts of turns."""
 TURN_ITEM, DIALOGUE_ITEM = "turn", "dialogue"
 """Items of answer columns in a table with turns: the row's own turn, and its dialogue."""
 SCALE_KEYS = ("scale", "level", "codes", "anchors", "separator", "decimal")
@@ -186,7 +188,7 @@ class Mapping:
     @property
     def has_dialogues(self) -> bool:
         """Whether the rows hold turns, and not answers about turns that a corpus has already."""
-        return bool(self.all_of("text", "transcript", "utterance", "response"))
+        return bool(self.all_of(*TEXT_ROLES))
 
     def scale(self, question: str) -> Scale:
         """Return the scale of a question."""
@@ -325,8 +327,8 @@ def check_entries(entries: Any, roles: Iterable[str] = ()) -> Entries:
             raise _problem(f"{role!r} is not a role; use {', '.join(accepted)}")
         if role not in SCALE_KEYS and not roles and (name or item) and not ROLES[role].names:
             raise _problem(f"{key!r}: the role {role} has no name behind it")
-        if role in ("utterance", "response") and not name:
-            raise _problem(f"{key!r} must name the {ROLES[role].names[0]}: {role}:NAME")
+        if role == "utterance" and not name:
+            raise _problem(f"{key!r} must name the speaker: utterance:NAME")
         values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
         is_dictionary = role in ("codes", "anchors")
         if isinstance(value, dict) != is_dictionary or not all(
@@ -336,6 +338,11 @@ def check_entries(entries: Any, roles: Iterable[str] = ()) -> Entries:
         if any(len(str(part)) > LONGEST_NAME or "\0" in str(part) for part in (key, *values)):
             raise _problem(f"{key[:60]!r} is longer than {LONGEST_NAME} characters")
     return dict(entries)
+
+
+def has_dialogues(entries: Iterable[str]) -> bool:
+    """Whether the keys of a mapping's dictionary name a column with the texts of turns."""
+    return any(_parts(key)[0] in TEXT_ROLES for key in entries)
 
 
 def entries_of_options(options: Sequence[str], path: Path | None = None) -> Entries:

@@ -267,7 +267,26 @@ def log_records(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[
             yield line, value
     else:
         for line, row in open_table(source).rows():
-            yield line, {name: _cell(cell) for name, cell in row.items()}
+            yield line, _unflattened({name: _cell(cell) for name, cell in row.items()})
+
+
+def _unflattened(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with the objects of its lists: `messages[].role` and `messages[].content` are messages."""
+    record: dict[str, Any] = {}
+    lists: dict[str, dict[str, list[Any]]] = {}
+    for name, cell in row.items():
+        stem, mark, key = name.partition("[].")
+        if mark and isinstance(cell, list):
+            lists.setdefault(stem, {})[key] = cell
+        elif not mark or cell is not None:
+            record[name.removesuffix("[]")] = cell
+    for stem, columns in lists.items():
+        length = max(map(len, columns.values()))
+        record[stem] = [
+            {key: cells[n] for key, cells in columns.items() if n < len(cells) and cells[n] is not None}
+            for n in range(length)
+        ]
+    return record
 
 
 def _is_document(source: Source) -> bool:

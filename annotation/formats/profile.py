@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from annotation.formats import crowd_tables
 from annotation.formats.columns import LOOKS, ColumnProfile, describe_columns
 from annotation.formats.dialogue_readings import (
     read_cells,
@@ -20,6 +21,7 @@ from annotation.formats.dialogue_readings import (
 from annotation.formats.header_words import tokens_of
 from annotation.formats.mapping import Column, Mapping, Scale
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
+from annotation.formats.ratings import QUESTION
 from annotation.formats.readings import (
     DIALOGUE_READINGS,
     RATING_READINGS,
@@ -29,15 +31,18 @@ from annotation.formats.readings import (
     cell_text,
     rater_names,
 )
-from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale
+from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
 from annotation.formats.table_reader import Cell, Row, TableFile
-from annotation.text.table_cells import looks_like_a_model
+from annotation.text.table_cells import kind_of_rater, looks_like_a_model
 
 __all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "profile_lines", "scan"]
 
 SAMPLE_ROWS = 2_000
 """Rows that a table is described from; answers are counted in all rows."""
-PERSONS_TOO = frozenset(["claude", "bard", "kimi", "gemini", "falcon", "palm"])
+MOST_RATERS = 10_000
+CODED = frozenset(["code", "class", "category", "act", "cluster", "topic", "intent", "type", "kind"])
+"""Words in the names of questions whose numbers may be codes."""
+PERSONS_TOO = ("claude", "kimi")
 """Names of models that people and things bear, too."""
 
 
@@ -117,11 +122,15 @@ def describe(table: TableFile) -> Profile:
             raters += counts.raters
             reading = _with_scales(reading, counts)
         measured.append(reading)
+    measured = _with_certainty(measured)
+    if platform := _platform_reading(table):
+        others = [replace(other, certain=False) for other in measured if other.key != platform.key]
+        measured = [platform, *others]
     judges = tuple(dict.fromkeys(_judges(raters, measured)))
     speakers = _speakers(rows, measured)
     return Profile(
         columns=tuple(columns.values()),
-        readings=tuple(_with_certainty(measured)),
+        readings=tuple(measured),
         n_rows=n_rows,
         judges=judges,
         speakers=speakers,
@@ -131,33 +140,66 @@ def describe(table: TableFile) -> Profile:
     )
 
 
+def _platform_reading(table: TableFile) -> Reading | None:
+    """Return the reading of a table of a crowd platform or a survey program, whose columns are known."""
+    form = None if table.is_json else crowd_tables.form_of(table.columns)
+    if form is None:
+        return None
+    mapping = crowd_tables.mapping_of(table.columns, list(table.rows()), table.wordings)
+    if mapping is None:
+        return None
+    if mapping.has_dialogues:
+        key = next(key for key, role in SHOWN.items() if mapping.all_of(role))
+        return Reading(key, f"{form.title}: each row is what one worker answered.", mapping, certain=True)
+    key = "wide" if mapping.of("item") else "survey"
+    sentence = (
+        f"{form.title}: each row is {'an item rated by one person' if key == 'wide' else 'one person'}."
+    )
+    is_guess = key == "survey" and any(column.question == QUESTION for column in mapping.answers)
+    doubts = ("columns with the same answers are taken as items of one question",) if is_guess else ()
+    return Reading(key, sentence, mapping, certain=not doubts, doubts=doubts)
+
+
+SHOWN = {"transcript": "transcript", "cells": "utterance", "turns": "text"}
+"""Readings of what workers saw, by the role that shows it."""
+
+
 class Counts:
     """Answers to each question of a mapping, counted, and the names of raters in rows and columns."""
 
     def __init__(self, mapping: Mapping, rows: Iterable[Row] = ()) -> None:
         self.mapping = mapping
         self.answers: dict[str, Counter[str]] = {}
+        self.of_judges: dict[str, Counter[str]] = {}
         self.too_many: set[str] = set()
+        self.lists: set[str] = set()
         self.raters: dict[str, None] = dict.fromkeys(rater_names((), mapping))
         self._value = mapping.of("value")
         self._rater = mapping.of("rater")
         self._question = mapping.of("question")
+        self._kind = mapping.of("kind")
         for row in rows:
             self.add(row)
 
     def add(self, row: Row) -> None:
         """Count the answers of a row."""
+        question, rater = cell_text(row.get(self._question)), cell_text(row.get(self._rater))
+        kind = _kind_of(cell_text(row.get(self._kind))) if self._kind else ""
         for column in self.mapping.answers:
-            self._count(column.question or cell_text(row.get(self._question)), row.get(column.name))
-        if self._value:
-            self._count(cell_text(row.get(self._question)), row.get(self._value))
-        if self._rater and (name := cell_text(row.get(self._rater))) and len(self.raters) < 10_000:
-            self.raters[name] = None
+            if column.role != "metric":
+                self._count(column.question or question, row.get(column.name), column.role == "judge")
+        if self._value and kind != "metric":
+            is_judge = kind == "judge" if kind else _is_judge(rater)
+            self._count(question, row.get(self._value), is_judge)
+        if rater and len(self.raters) < MOST_RATERS:
+            self.raters[rater] = None
 
-    def _count(self, question: str, cell: Cell) -> None:
-        if question in self.too_many:
+    def _count(self, question: str, cell: Cell, is_judge: bool) -> None:
+        if question in self.too_many or len(self.answers) > MOST_VALUES:
             return
-        counts = self.answers.setdefault(question, Counter())
+        counts = (self.of_judges if is_judge else self.answers).setdefault(question, Counter())
+        if isinstance(cell, list):
+            self.lists.add(question)
         for part in cell if isinstance(cell, list) else (cell,):
             if text := cell_text(part):
                 counts[text] += 1
@@ -165,8 +207,25 @@ class Counts:
             self.too_many.add(question)
 
     def guesses(self) -> dict[str, ScaleGuess]:
-        """Return the scale of each question with answers."""
-        return {question: guess_scale(counts) for question, counts in self.answers.items() if counts}
+        """Return the scale of each question with answers, over those of people, judges and keys."""
+        guesses = {}
+        for question in dict.fromkeys((*self.answers, *self.of_judges)):
+            people, judges = (side.get(question, Counter()) for side in (self.answers, self.of_judges))
+            if not (every := people + judges):
+                continue
+            guess = guess_sets(every) if question in self.lists else guess_scale(every)
+            if people and judges and (own := guess_scale(people)).look != guess.look:
+                doubt = f"people answer with {own.sentence}, judges with {guess_scale(judges).sentence}"
+                guess = replace(guess, doubts=(*guess.doubts, doubt))
+            guesses[question] = guess
+        return guesses
+
+
+def _kind_of(text: str) -> str:
+    try:
+        return kind_of_rater(text) if text else ""
+    except ValueError:
+        return ""
 
 
 def scan(table: TableFile, mapping: Mapping) -> Mapping:
@@ -202,11 +261,21 @@ def _with_scales(reading: Reading, counts: Counts) -> Reading:
     for question, guess in counts.guesses().items():
         title = question or (counts.mapping.of("value") or "answers")
         doubts += [f"{title}: {doubt}" for doubt in guess.doubts]
+        doubts += [f"{title}: {doubt}" for doubt in _doubts_of_codes(title, guess)]
         if guess.look == "text" and counts.mapping.of("value"):
             doubts.append(f"{title}: the answers look like texts")
     if not counts.mapping.of("kind"):
         doubts += _doubtful_raters(counts)
     return replace(reading, mapping=_complete(reading.mapping, counts), doubts=tuple(dict.fromkeys(doubts)))
+
+
+def _doubts_of_codes(title: str, guess: ScaleGuess) -> list[str]:
+    """Whether whole numbers may be codes of categories, by the question's name."""
+    words = {token.base for token in tokens_of(title)}
+    values = guess.scale.values
+    if guess.look == "scale" and (words & CODED or ("label" in words and values[0] == "0")):
+        return [f"the numbers {values[0]} to {values[-1]} may be codes of categories"]
+    return []
 
 
 def _doubtful_raters(counts: Counts) -> list[str]:
@@ -260,7 +329,7 @@ def _with_certainty(readings: list[Reading]) -> list[Reading]:
     ratings = [r for r in readings if r.is_possible and r.key in RATING_READINGS]
     is_pairs = any(reading.key == "pairs" for reading in readings)
     plausible = dialogues or ratings
-    if len(plausible) != 1 or plausible[0].doubts or (dialogues and is_pairs):
+    if len(plausible) != 1 or plausible[0].doubts or is_pairs:
         return readings
     return [replace(r, certain=True) if r is plausible[0] else r for r in readings]
 
@@ -279,7 +348,7 @@ def profile_lines(profile: Profile, command: str) -> list[str]:
     rows = f"the first {profile.n_rows:,}" if profile.has_more else f"{profile.n_rows:,}"
     lines = [f"{rows} rows, {len(profile.columns)} columns", *profile.notes, "", *_column_lines(profile), ""]
     for reading in profile.readings:
-        lines += _reading_lines(profile, reading)
+        lines += reading_lines(reading)
     possible = [reading for reading in profile.readings if reading.is_possible]
     if profile.judges:
         lines.append(f"Judges by their names: {', '.join(profile.judges[:20])}")
@@ -323,7 +392,8 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
-def _reading_lines(profile: Profile, reading: Reading) -> list[str]:
+def reading_lines(reading: Reading) -> list[str]:
+    """Return a reading as text: what it is, its scales, and what is unclear or missing."""
     if reading.missing:
         return [f"not: {_printable(reading.sentence)} Missing: {_printable('; '.join(reading.missing))}."]
     state = "certain" if reading.certain else "possible"

@@ -47,14 +47,15 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     elif dialogues and turns and is_key(dialogues[0].name, turns[0].name):
         draft.add(dialogues[0].name, "dialogue")
         draft.add(turns[0].name, "turn")
-        draft.doubts.append(f"{turns[0].name} may count from 0 or from 1")
+        if "0" not in {number for (number,) in sample.keys(turns[0].name)}:
+            draft.doubts.append(f"{turns[0].name} may count from 0 or from 1")
     elif dialogues and is_key(dialogues[0].name):
-        draft.add(dialogues[0].name, "item")
+        draft.add(dialogues[0].name, "dialogue")
     elif candidates:
         draft.add(candidates[0].name, "item")
         draft.doubts.append(f"rows repeat an answer to the same {candidates[0].name}")
     elif dialogues:
-        draft.add(dialogues[0].name, "item")
+        draft.add(dialogues[0].name, "dialogue")
         draft.doubts.append(f"rows repeat an answer to the same {dialogues[0].name}")
     else:
         _texts_as_items(draft, sample, free, by_row)
@@ -156,7 +157,7 @@ def read_wide(sample: Sample) -> Reading | None:
     rater = raters[0].name if raters else ""
     _item_columns(draft, sample, [rater] if rater else [], rater)
     item = item_of(draft)
-    varying = sample.varying(item) if rater and item else ()
+    varying = sample.varying(rater, item) if rater and item else ()
     answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
     draft = Draft("wide")
     if not answers.columns:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from annotation.formats.corpus_format import JUDGES, MISSING, OF_TABLES, Format, Rating, SourceRecord, entries
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, decode_python, evidence, require
 from annotation.formats.jsonl import order
 from annotation.formats.source import ImportProblem, Source
+from annotation.formats.table_reader import JSON_LINES, as_text, open_table, own_columns, text_of
 from annotation.formats.table_reader import Row as TableRow
-from annotation.formats.table_reader import open_table, own_columns, text_of
 from annotation.formats.turn_rows import truth, whole_number
 from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind
@@ -74,13 +75,33 @@ def read_ratings_csv(source: Source) -> Iterator[SourceRecord]:
         raise ImportProblem("has no column 'item', and none named 'dialogue'", line=1, field="item")
     turns_from = source.settings.get(TURNS_FROM, "")
 
+    def read_object(content: bytes) -> Rating:
+        return rating(_row_of_object(content), str(turns_from))
+
     def read_row(cells: TableRow) -> Rating:
-        row = {name: unguarded(text_of(cells.get(column))) for name, column in columns.items()}
+        row = {name: text_of(cells.get(column)) for name, column in columns.items()}
+        if table.is_guarded:
+            row = {name: unguarded(text) for name, text in row.items()}
         row |= {name: row[name].strip() for name in NAMES if name in row}
         return rating(row, str(turns_from))
 
-    yield from entries(source, table.rows(), read_row)
+    if table.medium == JSON_LINES:
+        for column in [name for name in source.passed_over if name.startswith("evidence[].")]:
+            source.passed_over.pop(column)
+        lines = ((line, content) for line, content in source.lines() if line not in table.left_out)
+        yield from entries(source, lines, read_object)
+    else:
+        yield from entries(source, table.rows(), read_row)
     source.notes += table.notes
+
+
+def _row_of_object(content: bytes) -> Row:
+    """Return an object of a JSON lines file as texts by column: lists as JSON, as they are in the CSV."""
+    row = {}
+    for key, value in require(decode_python(content), dict).items():
+        text = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else as_text(value)
+        row[key.strip().lower()] = text or ""
+    return row | {name: row[name].strip() for name in NAMES if name in row}
 
 
 def rating(row: Row, turns_from: str = "") -> Rating:

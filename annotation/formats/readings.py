@@ -87,8 +87,11 @@ class Sample:
     def text(self, row: Row, name: str) -> str:
         return cell_text(row.get(name)) if name else ""
 
-    def varying(self, *names: str) -> set[str]:
-        """Return the columns that differ between rows with the same cells in some columns."""
+    def varying(self, rater: str, *names: str) -> set[str]:
+        """Return the columns that differ between rows about the same thing, as answers do.
+
+        Columns that tell something of the rater, the same in all of the rater's rows, are no answers.
+        """
         first: dict[tuple[str, ...], Row] = {}
         varying: set[str] = set()
         for key, row in zip(self.keys(*names), self.rows, strict=True):
@@ -98,7 +101,15 @@ class Sample:
                 for name in self.columns
                 if name not in varying and cell_text(row.get(name)) != cell_text(before.get(name))
             )
-        return varying
+        if len(self.rows) < 3 * self.columns[rater].n_different:
+            return varying
+        return {name for name in varying if not self._is_constant_within(rater, name)}
+
+    def _is_constant_within(self, group: str, name: str) -> bool:
+        values: dict[str, set[str]] = {}
+        for key, value in self.keys(group, name):
+            values.setdefault(key, set()).add(value)
+        return all(len(others) == 1 for others in values.values())
 
     def keys(self, *names: str) -> list[tuple[str, ...]]:
         """Return the cells of some columns, row by row."""

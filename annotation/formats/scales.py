@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 from annotation.formats.mapping import Scale
-from annotation.text.table_cells import folded, looks_like_nothing, number
+from annotation.text.table_cells import folded, looks_like_a_number, looks_like_nothing, number
 
 BINARY = (
     "yes no|y n|true false|t f|ja nein|ja nej|ja nee|j n|si no|sí no|sì no|s n|oui non|o n|sim não|tak"
@@ -19,6 +19,7 @@ BINARY = (
     "|right wrong"
     "|good bad|richtig falsch|gut schlecht|wahr falsch|verdadero falso|vrai faux|correcto incorrecto"
     "|valid invalid|relevant irrelevant|safe unsafe|accept reject|accepted rejected|acceptable unacceptable"
+    "|up down|like dislike|thumbs_up thumbs_down|approved rejected"
     "|on off|success failure|successful unsuccessful|resolved unresolved|helpful unhelpful|satisfied"
     " unsatisfied"
     "|supported unsupported|faithful unfaithful|appropriate inappropriate|consistent inconsistent"
@@ -251,7 +252,8 @@ class ScaleGuess:
             return f"whole numbers from {scale.values[0]} to {scale.values[-1]}, ordered"
         if self.look == "yes_no":
             words = {code: word for word, code in reversed(tuple(scale.codes.items())) if code}
-            return f"{words.get('1', '1')} or {words.get('0', '0')}"
+            shown = (words.get("1"), words.get("0")) if words else ("1", "0")
+            return " or ".join(word for word in shown if word)
         if self.look == "ordered":
             return f"in the order {values}"
         if self.look == "category":
@@ -391,6 +393,8 @@ def _numbered(counts: Counter[str]) -> ScaleGuess | None:
             code, wording = str(int(text)), ""
         else:
             return None
+        if wording.startswith("(") and wording.endswith(")"):
+            wording = wording[1:-1].strip()
         wording = wording.removesuffix(")") if "(" not in wording else wording
         if wording and _plain(anchors.setdefault(code, wording)) != _plain(wording):
             return None
@@ -437,6 +441,13 @@ def _has_language(texts: Iterable[str], places: list[tuple[bool, list[str]]]) ->
     """Whether answers are in English, so that the places in between can be named in it."""
     first = {synonyms[0] for _, synonyms in places}
     return sum(_plain(text) in first for text in texts) >= 2
+
+
+def guess_sets(parts: Counter[str]) -> ScaleGuess:
+    """Return the scale of answers that are lists, from their parts."""
+    missing = tuple(part for part in parts if looks_like_nothing(part))
+    values = tuple(sorted(part for part in parts if part not in missing))
+    return ScaleGuess(Scale("nominal", values, separator=LIST), "set", missing=missing)
 
 
 def _sets(counts: Counter[str]) -> ScaleGuess | None:
@@ -514,6 +525,9 @@ def _categories(counts: Counter[str]) -> ScaleGuess:
     if numbers:
         others = [text for text in counts if text not in numbers]
         doubts += (f"{others[0]!r} is among numbers",)
+    odd = [text for text in counts if text not in numbers and looks_like_a_number(text)]
+    if odd:
+        doubts += (f"{odd[0]!r} looks like a number, and is none",)
     alike = Counter(folded(text) for text in spellings.values())
     if max(alike.values()) > 1:
         doubts += ("some answers differ in space alone",)

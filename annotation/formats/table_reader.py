@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -62,6 +63,11 @@ class TableFile:
         return ((line, row) for line, row in rows if line not in self.left_out)
 
     @property
+    def is_guarded(self) -> bool:
+        """Whether texts may have an apostrophe in front, so that no spreadsheet reads them as formulas."""
+        return self.medium in (CSV, EXCEL)
+
+    @property
     def is_json(self) -> bool:
         """Whether the columns are paths of JSON objects."""
         return self.medium in (JSON_LINES, JSON_LIST)
@@ -73,6 +79,8 @@ CSV, JSON_LINES, JSON_LIST, EXCEL, PARQUET, FEATHER = "csv", "jsonl", "json", "x
 
 def open_table(source: Source) -> TableFile:
     """Open the table in a file; raises ImportProblem where it is none, or cannot be read."""
+    from annotation.formats import crowd_tables  # which reads tables itself
+
     table = _open(source)
     if not table.columns:
         raise ImportProblem("names no columns")
@@ -81,7 +89,7 @@ def open_table(source: Source) -> TableFile:
     table.left_out = source.left_out.setdefault("", {})
     if source.first_rows is not None:
         table.read_rows = partial(_first_rows, source, table.read_rows, source.first_rows)
-    return table
+    return crowd_tables.prepared(table)
 
 
 def _first_rows(
@@ -190,6 +198,7 @@ def read_header(names: Line, rows: Sequence[Line], line: int, notes: list[str]) 
         else:
             nameless.append(shown)
         header.names.append(shown if texts and not all(map(WHOLE.fullmatch, texts)) else None)
+    _number_repeated(header, rows)
     for name in dict.fromkeys(header.columns):
         if header.names.count(name) > 1:
             _leave_out_empty(name, header, rows, line)
@@ -208,6 +217,20 @@ def _text(cell: str | None) -> str:
 
 def _text_at(row: Line, place: int) -> str:
     return _text(row[place]) if place < len(row) else ""
+
+
+def _number_repeated(header: Header, rows: Sequence[Line]) -> None:
+    """Number the questions that a survey asks again, as pandas does: `Polite?`, `Polite?.1`, `Polite?.2`."""
+    from annotation.formats import crowd_tables  # which reads tables itself
+
+    form = crowd_tables.form_of(header.columns)
+    if form is None or not form.is_survey:
+        return
+    counts: Counter[str] = Counter()
+    for place, name in enumerate(header.names):
+        if name is not None:
+            header.names[place] = f"{name}.{counts[name]}" if counts[name] else name
+            counts[name] += 1
 
 
 def _leave_out_empty(name: str, header: Header, rows: Sequence[Line], line: int) -> None:

@@ -144,9 +144,9 @@ HALVES = "上午|下午|午前|午後|오전|오후|[AaPp]\\.?\\s?[Mm]\\b\\.?|ص
 WHATSAPP_LINE = re.compile(
     rf"{M}(?P<open>\[)?{M}"
     rf"(?P<date>\d{{1,4}}{M}[./-]\s?\d{{1,2}}{M}[./-]\s?\d{{1,4}}\.?|\d{{4}}年\d{{1,2}}月\d{{1,2}}日)"
-    rf"(?:\s?г\.)?[,،]?\s*(?:à|um|klo|kl\.|at|в)?\s*(?P<before>{HALVES})?\s*"
+    rf"(?:\s?г\.)?[,،]?\s{{0,2}}(?:à|um|klo|kl\.|at|в)?\s{{0,2}}(?P<before>{HALVES})?\s{{0,2}}"
     rf"(?P<hour>\d{{1,2}})[:.h](?P<minute>\d{{2}})(?:[:.](?P<second>\d{{2}}))?(?:\s?ч\.)?"
-    rf"\s*(?P<after>{HALVES})?{M}(?(open)\]\s?|(?:\s[-–—]\s|:\s|,\s))(?P<rest>.*)",
+    rf"\s?(?P<after>{HALVES})?{M}(?(open)\]\s?|(?:\s[-–—]\s|:\s|,\s))(?P<rest>.*)",
     re.DOTALL,
 )
 WHATSAPP_SPEAKER = re.compile(
@@ -263,19 +263,18 @@ ROLE = re.compile(
 )
 PARTICLE = re.compile(r"a|al|and|bin|da|de|del|della|der|des|di|dos|du|el|la|le|of|ter|the|van|von|y|zu")
 ABOUT = re.compile(
-    r"attendees|created|date|duration|file|host|https?|id|language|location|meeting|participants|place|"
-    r"present|recorded|recording|source|speakers|subject|time|title|topic|transcript|transcribed|url",
+    r"attendees|bcc|cc|created|date|duration|file|from|https?|id|language|location|meeting|participants|"
+    r"place|present|recorded|recording|sent|source|speakers|subject|time|title|to|topic|transcript|"
+    r"transcribed|url",
     re.IGNORECASE,
 )
-"""Words before a colon that tell about a transcript, in its first lines."""
+"""Words before a colon that tell about a text, as headers of letters do: no speakers."""
 
 
 def _is_plain_name(name: str) -> bool:
     """Whether a name is written with capitals, as names are, or in a script without them."""
     words = re.sub(r"\(.*", "", name).split()
-    return name.lower() not in ("http", "https") and all(
-        word[0] == word[0].upper() or PARTICLE.fullmatch(word) for word in words
-    )
+    return all(word[0] == word[0].upper() or PARTICLE.fullmatch(word) for word in words)
 
 
 def speakers_of(names: Iterable[str]) -> frozenset[str]:
@@ -284,7 +283,7 @@ def speakers_of(names: Iterable[str]) -> frozenset[str]:
     return frozenset(
         name
         for name, count in counts.items()
-        if _is_plain_name(name) or ROLE.fullmatch(name) or (count > 1 and not ABOUT.fullmatch(name))
+        if not ABOUT.fullmatch(name) and (count > 1 or _is_plain_name(name) or ROLE.fullmatch(name))
     )
 
 
@@ -414,7 +413,7 @@ SUBTITLES = Format(
 
 ZOOM_LINE = re.compile(
     r"(?P<time>(?:\d{4}-\d{2}-\d{2}\s+)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?)\s+From\s+"
-    r"(?P<speaker>[^:\n]+?)(?:\s+[tT]o\s+(?P<to>[^:\n]+?))?\s*:(?:\s+(?P<text>.*)|$)"
+    r"(?P<speaker>[^:\n]{1,150}?)(?:\s+[tT]o\s+(?P<to>[^:\n]{1,150}?))?\s*:(?:\s+(?P<text>.*)|$)"
 )
 PRIVATE = re.compile(r"\s*\((?:direct message|privately)\)\s*$", re.IGNORECASE)
 EVERYBODY = re.compile(r"(?:everyone|everybody|all .*|hosts? and panelists)\s*$", re.IGNORECASE)
@@ -515,12 +514,19 @@ TRANSCRIPT_LINE = re.compile(
 )
 NAME_LINE = re.compile(rf"\s*(?P<speaker>{NAME})(?:\s*[\[(]{AFTER}[\])]|\s+{BESIDE})\s*:?\s*$")
 """A line with a name and a time, above what is said."""
+TELEGRAM_LINE = re.compile(
+    r"(?P<speaker>[^\[\]\n]{1,80}), \[(?P<time>\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?"
+    r"(?:\s?[AaPp][Mm])?)\]:?\s*(?P<text>.*)$"
+)
+"""Messages copied from Telegram: `Ana, [12.01.2024 10:01]`, what is said below."""
 DIVIDER = re.compile(
     r"\s*(?:[-=*_—]{3,}|#{3,}\s*(?P<title>.*?)\s*#*|"
     r"[#\s]*(?P<numbered>(?:dialog(?:ue)?|conversation|chat|session|scene|example)\s*#?\d+)\s*:?)\s*$",
     re.IGNORECASE,
 )
 FOOTER = re.compile(r"\s*transcribed by\b.*otter", re.IGNORECASE)
+LONGEST_BEGINNING = 400
+"""Characters of a line in which its speaker and time stand."""
 TRANSCRIPT_EXPECTED = "lines like `Ana: Hello` or `[00:01:02] Ana: Hello`"
 
 
@@ -533,25 +539,27 @@ class _Line:
     speaker: str = ""
     time: str = ""
     end: str = ""
+    is_certain: bool = False
 
     @property
     def is_divider(self) -> bool:
-        return not self.speaker and DIVIDER.match(self.text) is not None
+        is_short = not self.speaker and len(self.text) <= LONGEST_BEGINNING
+        return is_short and DIVIDER.match(self.text) is not None
 
 
 def _line(number: int, line: str) -> _Line:
-    if match := NAME_LINE.match(line):
-        return _Line(
-            number,
-            "",
-            match["speaker"],
-            match["after"] or match["beside"],
-            match["after_end"] or match["beside_end"] or "",
-        )
-    if (match := TRANSCRIPT_LINE.match(line)) and not (match["text"] or "").startswith("//"):
-        time, end = match["before"] or match["after"], match["before_end"] or match["after_end"]
-        return _Line(number, match["text"] or "", _name(match), time or "", end or "")
-    return _Line(number, line)
+    beginning = line[:LONGEST_BEGINNING]
+    if beginning == line and (match := TELEGRAM_LINE.match(line)):
+        return _Line(number, match["text"], match["speaker"].strip(), match["time"], is_certain=True)
+    if beginning == line and (match := NAME_LINE.match(line)):
+        time, end = match["after"] or match["beside"], match["after_end"] or match["beside_end"]
+        return _Line(number, "", match["speaker"], time, end or "")
+    match = TRANSCRIPT_LINE.match(beginning)
+    if match is None or (match["text"] or "").startswith("//"):
+        return _Line(number, line)
+    text = "" if match["text"] is None else line[match.start("text") :]
+    time, end = match["before"] or match["after"], match["before_end"] or match["after_end"]
+    return _Line(number, text, _name(match), time or "", end or "")
 
 
 def _marked(lines: list[str]) -> list[_Line]:
@@ -560,16 +568,11 @@ def _marked(lines: list[str]) -> list[_Line]:
     named = [entry for entry in entries if entry.speaker]
     is_timed = sum(bool(entry.time) for entry in named) * 5 >= len(named) * 4 and bool(named)
     speakers = speakers_of(entry.speaker for entry in named if entry.time or not is_timed)
-    counts = Counter(entry.speaker for entry in named)
-    marked, has_begun = [], False
-    for entry, line in zip(entries, lines, strict=True):
-        is_about = not has_begun and counts[entry.speaker] == 1 and ABOUT.fullmatch(entry.speaker)
-        if entry.speaker in speakers and not is_about and (entry.time or not is_timed):
-            has_begun = True
-            marked.append(entry)
-        else:
-            marked.append(_Line(entry.number, line))
-    return marked
+    speakers |= {entry.speaker for entry in named if entry.is_certain}
+    return [
+        entry if entry.speaker in speakers and (entry.time or not is_timed) else _Line(entry.number, line)
+        for entry, line in zip(entries, lines, strict=True)
+    ]
 
 
 def _plain_transcript(lines: list[str], notes: Notes) -> list[Transcript]:

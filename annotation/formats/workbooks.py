@@ -50,6 +50,7 @@ SHARED_STRINGS = "application/vnd.openxmlformats-officedocument.spreadsheetml.sh
 COMPRESSED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compression methods of a workbook's parts."""
 RECORD = re.compile(rb"<(?:[\w.-]+:)?(?:row|si)[\s/>]")
+CODE = re.compile("_x([0-9A-Fa-f]{4})_")
 LONGEST_START = 64
 BLOCK = 2**18
 BROKEN = (
@@ -274,6 +275,8 @@ def _column(letters: bytes) -> int:
 
 def _placed(cells: list[dict[str, Any]]) -> list[Any]:
     """Return the values of a row's cells by column."""
+    if any(cell["column"] > MAX_COLUMNS and cell["value"] is not None for cell in cells):
+        raise _too_large(f"more than {MAX_COLUMNS:,} columns")
     cells = [cell for cell in cells if 1 <= cell["column"] <= MAX_COLUMNS]
     row = [None] * max((cell["column"] for cell in cells), default=0)
     for cell in cells:
@@ -290,4 +293,9 @@ def _text(value: Any) -> str | None:
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date().isoformat()
     text = as_text(value)
-    return text and text.replace("\0", "")
+    return text and CODE.sub(_character, text).replace("\0", "")
+
+
+def _character(match: re.Match[str]) -> str:
+    """Return the character of a code such as `_x000D_`, which Excel writes where XML lacks it."""
+    return chr(int(match[1], 16))

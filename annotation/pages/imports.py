@@ -9,10 +9,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import access
 from annotation.corpora import previews, uploads
@@ -229,6 +229,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
         "upload": upload_row,
         "job": upload_row.job,
         "repeatable": uploads.can_be_repeated(upload_row),
+        "left_out": uploads.left_out_file(upload_row),
     }
     template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
     context |= {"format": FORMATS.get(upload_row.format), "most": MOST}
@@ -546,6 +547,13 @@ def load_mapping(request: HttpRequest, pk: int) -> HttpResponse:
         if upload_row.state == "waiting":
             uploads.revise(upload=upload_row, mapping=mapping)
     return redirect("upload", pk)
+
+
+@require_GET
+@researcher_only
+def rows_left_out(request: HttpRequest, pk: int) -> FileResponse:
+    """Researchers: download the rows that an own import left out, with the reasons."""
+    return uploads.left_out_response(access.upload(user_of(request), pk))
 
 
 @require_POST

@@ -59,6 +59,29 @@ def looks_like_a_number(text: str) -> bool:
     return True
 
 
+DECIMAL_COMMA = re.compile(r"[+\-−]?(?:\d+|\d{1,3}(?:[. \u00a0\u202f'’]\d{3})+),\d+")
+"""A number with a decimal comma, with or without groups of digits before it."""
+WHOLE = re.compile(r"[+\-−]?\d+")
+GROUPED = re.compile(r"[+\-−]?[1-9]\d{0,2},\d{3}")
+"""A number whose comma may just as well separate thousands."""
+
+
+def decimal_commas(values: Iterable[str]) -> bool:
+    """Whether the numbers of a column are certainly written with decimal commas: `3,5`, not `1,234` alone.
+
+    Empty cells and words for no answer are passed over; any other text, or a decimal point, is a no.
+    """
+    is_certain = False
+    for value in values:
+        text = value.strip()
+        if not text or looks_like_nothing(text) or WHOLE.fullmatch(text):
+            continue
+        if not DECIMAL_COMMA.fullmatch(text):
+            return False
+        is_certain = is_certain or GROUPED.fullmatch(text) is None
+    return is_certain
+
+
 KINDS: tuple[RaterKind, ...] = ("human", "judge", "metric", "key")
 CALLED: dict[RaterKind, tuple[str, ...]] = {
     "human": ("humans", "person", "people", "annotator", "crowd", "crowdworker", "worker", "expert"),

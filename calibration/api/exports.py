@@ -32,7 +32,7 @@ from calibration.api.serializers import (
 )
 from calibration.errors import CalibrationError
 from calibration.exports import downloads
-from calibration.exports.downloads import TRANSCRIPTS, ZIP, Order
+from calibration.exports.downloads import LABELS, LONG, NOTES, SHAPES, TRANSCRIPTS, ZIP, Order
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import PARTS, ExportPart, take
@@ -48,9 +48,10 @@ from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["", *PARTS])
 PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
-NOTES = OpenApiParameter("notes", bool, description="notes instead of labels; false by default")
+WITH_NOTES = OpenApiParameter("notes", bool, description="notes instead of labels; false by default")
+SHAPE = OpenApiParameter("shape", str, enum=list(SHAPES), description="long by default")
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))
-FILE = files(media_type for _, media_type in FORMATS.values())
+FILE = files(form.media for form in FORMATS.values())
 ZIPPED_FILE = files(["application/zip"])
 TRANSCRIPT_FILE = files(media for *_, media in FORMS.values())
 
@@ -127,11 +128,12 @@ def names(request: Request) -> list[dict[str, str]]:
     return pseudonyms.reveal(by=api.user(request), corpus=corpus)
 
 
-@download(LabelOrNoteExportSerializer, query=[*PLACE, NOTES], path=FORM)
+@download(LabelOrNoteExportSerializer, query=[*PLACE, WITH_NOTES, SHAPE], path=FORM)
 def labels(request: Request, form: str) -> HttpResponseBase:
-    """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
+    """Stream the labels of a corpus or campaign as csv, csv-excel, xlsx, jsonl or parquet.
 
-    With `notes`, stream the annotators' notes instead: comments and flags on turns and on whole tasks.
+    `shape` is `long` (a row for each label) or `wide` (a row for each item and question, a column for each
+    rater). With `notes`, stream the annotators' notes instead: comments and flags on turns and on tasks.
     For a split corpus GET returns dev. POST takes a part and, for test or all, a purpose, and logs a look at
     test. Many labels are written by a job: 202 with the job's id; once it is done, the file is at
     `exports/files/<id>/` for a week.
@@ -139,18 +141,10 @@ def labels(request: Request, form: str) -> HttpResponseBase:
     if form not in FORMATS:
         raise Http404
     data = api.data(request)
-    corpus, campaign = data["corpus"], data.get("campaign")
-    must_manage(request.user, campaign)
-    return response_of(
-        downloads.labels_or_job(
-            corpus=corpus,
-            campaign=campaign,
-            export_part=taken_by(request, corpus, campaign, data),
-            form=form,
-            notes=data["notes"],
-            by=api.user(request),
-        )
-    )
+    must_manage(request.user, data.get("campaign"))
+    if data["notes"]:
+        return _ordered(request, data, NOTES, form, {})
+    return _ordered(request, data, LABELS, form, {} if data["shape"] == LONG else {"shape": data["shape"]})
 
 
 def response_of(download: Download | Job, name: str = "") -> Response | StreamingHttpResponse:

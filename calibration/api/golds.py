@@ -81,7 +81,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 @download(ExportPartSerializer, query=[PART], path=FORM, permission=IsGoldResearcher)
 def difference_file(request: Request, pk: int, other: int, form: str) -> HttpResponseBase:
-    """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with a purpose."""
+    """Stream two golds side by side as a file; test or all by POST with a purpose."""
     first, second = access.gold(pk), access.gold(other)
     if form not in FORMATS:
         raise Http404
@@ -89,11 +89,12 @@ def difference_file(request: Request, pk: int, other: int, form: str) -> HttpRes
     with refused_as("other"):
         shared_questions(first, second)
     part = taken_by(request, first.corpus, first, data)
-    return response_of(
-        downloads.difference_or_job(
-            first=first, second=second, export_part=part, form=form, by=api.user(request)
+    with refused_as("detail"):
+        return response_of(
+            downloads.difference_or_job(
+                first=first, second=second, export_part=part, form=form, by=api.user(request)
+            )
         )
-    )
 
 
 GOLDS = Filters(
@@ -163,11 +164,12 @@ def gold(request: Request, pk: int) -> dict[str, Any]:
 
 @download(ExportPartSerializer, query=[PART], path=FORM, permission=IsGoldResearcher)
 def labels(request: Request, pk: int, form: str) -> HttpResponseBase:
-    """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with a purpose."""
+    """Stream a derivation's labels as a file; test or all by POST with a purpose."""
     derivation = access.gold(pk)
     if form not in FORMATS:
         raise Http404
     part = taken_by(request, derivation.corpus, derivation, api.data(request))
-    return response_of(
-        downloads.gold_or_job(gold=derivation, export_part=part, form=form, by=api.user(request))
-    )
+    with refused_as("detail"):
+        return response_of(
+            downloads.gold_or_job(gold=derivation, export_part=part, form=form, by=api.user(request))
+        )

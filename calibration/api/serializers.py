@@ -17,6 +17,7 @@ from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
 from annotation.scheme_store import find
+from calibration.exports.downloads import LONG, SHAPES
 from calibration.exports.parts import PARTS
 from calibration.exports.transcripts import MOST_CHOSEN
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
@@ -223,9 +224,10 @@ class LabelExportSerializer(PlaceSerializer, ExportPartSerializer):
 
 
 class LabelOrNoteExportSerializer(LabelExportSerializer):
-    """A corpus or campaign, the part of it that is taken out, and whether notes are, instead of labels."""
+    """A corpus or campaign, the part of it that is taken out, whether notes are, and the shape of labels."""
 
     notes = serializers.BooleanField(default=False)
+    shape = serializers.ChoiceField(choices=list(SHAPES), default=LONG)
 
 
 class PackageExportSerializer(LabelExportSerializer):

@@ -26,11 +26,21 @@ from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES, Contents
 from calibration.exports.parts import ExportPart
 from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
-from calibration.exports.writing import Blocks, Bundle, ExportQuery, FileSummary, Hashed, write, write_blocks
+from calibration.exports.wide import wide_labels
+from calibration.exports.writing import (
+    Blocks,
+    Bundle,
+    ExportQuery,
+    FileSummary,
+    Hashed,
+    RowTable,
+    write,
+    write_blocks,
+)
 from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
 from calibration.models import Gold
-from calibration.ratings.scope import scope_of
+from calibration.ratings.scope import Scope, scope_of
 from jobs import job_actions
 from jobs.errors import JobRefused
 from jobs.job_actions import private_folder
@@ -52,6 +62,14 @@ TITLES = {
     TRANSCRIPTS: "transcripts",
 } | {key: package.title for key, package in PACKAGES.items()}
 """Kinds of files that can be ordered, with their names on pages."""
+LONG, WIDE = "long", "wide"
+SHAPES: dict[str, Callable[[Scope, ExportPart], ExportQuery | RowTable]] = {
+    LONG: label_export.labels,
+    WIDE: wide_labels,
+}
+"""Shapes of a file of labels: a row for each label, or a column for each rater."""
+SLOWER = 4
+"""How many times longer a row takes that PostgreSQL does not write itself."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +148,13 @@ class Order:
 
     def weight(self) -> int:
         """Return an upper estimate of its size in labels."""
-        return self.most() * (CONTENTS[self.what].labels_a_row if self.what in CONTENTS else 1)
+        slower = SLOWER if self.shape == WIDE or self.form == "xlsx" else 1
+        return self.most() * (CONTENTS[self.what].labels_a_row if self.what in CONTENTS else slower)
+
+    @property
+    def shape(self) -> str:
+        """Shape of a file of labels."""
+        return str(self.choice.get("shape", LONG))
 
     @property
     def title(self) -> str:
@@ -152,16 +176,16 @@ class Order:
             return write_blocks(CONTENTS[self.what].blocks(self), file)
         if self.what in PACKAGES:
             return self._package(file)
-        return write(self.query(), self.form, file)
+        return write(self.rows(), self.form, file)
 
-    def query(self) -> ExportQuery:
-        """Return the query of an order of labels, notes or gold."""
+    def rows(self) -> ExportQuery | RowTable:
+        """Return the rows of an order of labels, notes or gold."""
         if self.gold is not None and self.other is not None:
             return gold_difference.query(self.gold, self.other, self.export_part)
         if self.gold is not None:
             return gold_export.query(self.gold, self.export_part)
         scope = scope_of(self.corpus, self.campaign, self.export_part.part)
-        read = note_export.notes if self.what == NOTES else label_export.labels
+        read = note_export.notes if self.what == NOTES else SHAPES[self.shape]
         return read(scope, self.export_part)
 
     def _package(self, file: IO[bytes]) -> FileSummary:
@@ -198,7 +222,7 @@ class Order:
         if self.gold is not None:
             return f"gold-{self.gold.pk}" + (f"-and-{self.other.pk}" if self.other else "")
         place = f"campaign-{self.campaign.pk}" if self.campaign else f"corpus-{self.corpus.pk}"
-        return f"{self.what}-{place}"
+        return f"{self.what}-{place}" + (f"-{WIDE}" if self.shape == WIDE else "")
 
 
 def from_params(params: Mapping[str, Any]) -> Order:
@@ -290,23 +314,6 @@ AT_ONCE = 30_000
 """Files of at most this many labels are written during the request, in a second or two."""
 
 
-def labels_or_job(
-    *,
-    corpus: Corpus,
-    campaign: Campaign | None,
-    export_part: ExportPart,
-    form: str,
-    notes: bool = False,
-    by: User,
-) -> Download | Job:
-    """Write few labels, or the notes on them, at once; start a job for many.
-
-    The export was permitted and logged before.
-    """
-    kind = NOTES if notes else LABELS
-    return order_or_job(order=Order(kind, corpus, campaign, export_part, form), by=by)
-
-
 def gold_or_job(*, gold: Gold, export_part: ExportPart, form: str, by: User) -> Download | Job:
     """Write the labels of a small gold at once; start a job for a large one."""
     order = Order(GOLD, gold.corpus, gold.campaign, export_part, form, gold)
@@ -328,6 +335,7 @@ def order_or_job(*, order: Order, by: User) -> Download | Job:
         return send(order=order, by=by)
     title = f"gold {order.gold.pk}" if order.gold else order.title
     title += f" beside gold {order.other.pk}" if order.other else ""
+    title += ", a column for each rater," if order.shape == WIDE else ""
     about = f"{title} of {order.campaign.name if order.campaign else order.corpus.name} as {order.form}"
     part = {"": "", "all": ", dev and test"}.get(order.export_part.part, f", {order.export_part.part}")
     number = f"{order.corpus.pk}/{order.campaign.pk if order.campaign else '-'}"
@@ -407,9 +415,8 @@ def name_of(job: Job) -> str:
     if params["gold"]:
         return f"gold-{params['gold']}"
     kind = params.get("what") or LABELS
-    return (
-        f"{kind}-campaign-{params['campaign']}" if params["campaign"] else f"{kind}-corpus-{params['corpus']}"
-    )
+    place = f"campaign-{params['campaign']}" if params["campaign"] else f"corpus-{params['corpus']}"
+    return f"{kind}-{place}" + (f"-{WIDE}" if (params.get("choice") or {}).get("shape") == WIDE else "")
 
 
 JOB = JobKind(KIND, "Download", run)

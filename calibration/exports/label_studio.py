@@ -13,7 +13,7 @@ import orjson
 
 from annotation.corpora.rows import agenda_json, participants_json
 from annotation.formats import corpus_format
-from annotation.formats.label_studio_results import REGION
+from annotation.formats.label_studio_results import EVIDENCE, REGION
 from annotation.formats.source import MAX_DOCUMENT
 from annotation.records import SELF, Dialogue, Turn
 from annotation.scenario_records import native_scenario
@@ -69,7 +69,10 @@ class Control:
     def describe(self) -> dict[str, Any]:
         """Return the control's description for an import."""
         if self.is_tags:
-            tags = [{"question": key, "path": path} for key, path in self.path_of.items()]
+            groups = {question.key: question.group for question in self.questions}
+            tags = [
+                {"question": key, "path": path, "group": groups[key]} for key, path in self.path_of.items()
+            ]
             return {"scheme": self.scheme, "tags": tags}
         (question,) = self.questions
         return {
@@ -107,7 +110,7 @@ def controls_of(questions: Iterable[QuestionInfo]) -> list[Control]:
     schemes: dict[str, list[QuestionInfo]] = {}
     for question in questions:
         schemes.setdefault(question.scheme, []).append(question)
-    used_names = {REGION, DIALOGUE, ""}
+    used_names = {REGION, EVIDENCE, DIALOGUE, ""}
     controls = []
     for scheme, scheme_questions in schemes.items():
         tags = _tags(scheme_questions)
@@ -152,14 +155,18 @@ def _name(wanted_name: str, scheme: str, used_names: set[str]) -> str:
     return name
 
 
-def configuration(controls: Sequence[Control]) -> bytes:
-    """Return the labelling configuration: the dialogue, a mark for turns, and the controls."""
+def configuration(controls: Sequence[Control], evidence: Iterable[str] = ()) -> bytes:
+    """Return the labelling configuration: the dialogue, a mark for turns, marks of evidence, the controls."""
     view = xml.Element("View")
     settings = {"layout": "dialogue", "nameKey": "author", "textKey": "text", "granularity": "paragraph"}
     xml.SubElement(view, "Paragraphs", {"name": DIALOGUE, "value": "$messages", **settings})
     if any(_is_of_turns(control) for control in controls):
         marks = xml.SubElement(view, "ParagraphLabels", {"name": REGION, "toName": DIALOGUE})
         xml.SubElement(marks, "Label", {"value": REGION.capitalize()})
+    if labels := list(evidence):
+        spans = xml.SubElement(view, "ParagraphLabels", {"name": EVIDENCE, "toName": DIALOGUE})
+        for label in labels:
+            xml.SubElement(spans, "Label", {"value": label})
     for control in controls:
         single = control.questions[0]
         heading = "Which of these apply?" if control.is_tags else single.wording
@@ -223,8 +230,8 @@ README = """Label Studio project: {name}
 Annotations are people (and answer keys, as ground truth), predictions are judges and metrics.
 Concord reads the files of tasks back: import_corpus tasks.json --format label-studio
 
-What answers point at (evidence) and missing answers with their reasons stand in fields called `concord`.
-Label Studio does not show them and drops them when it imports.
+What answers point at (evidence) are spans of the control concord_evidence. Missing answers with their reasons
+stand in fields called `concord`: Label Studio does not show them and drops them when it imports.
 """
 
 
@@ -232,8 +239,8 @@ def write(contents: Contents, bundle: Bundle) -> int:
     """Add the files of tasks, the labelling configuration and a note; return the number of labels."""
     controls = controls_of(census(contents.scope).questions.values())
     total, number = 0, 0
-    tasks = _Tasks(controls).of(by_continuation(contents))
-    for number, group in enumerate(_files(tasks), start=1):
+    tasks = _Tasks(controls)
+    for number, group in enumerate(_files(tasks.of(by_continuation(contents))), start=1):
         name = "tasks.json" if number == 1 else f"tasks-{number}.json"
         part = bundle.add(name, _as_json_list(text for text, _ in group), rows=sum(rows for _, rows in group))
         total += part.rows
@@ -241,7 +248,7 @@ def write(contents: Contents, bundle: Bundle) -> int:
         bundle.add_json(corpus_format.manifest_path(name).name, promise)
     if not number:
         raise contents.refused("there are no labels to export")
-    bundle.add("config.xml", [configuration(controls)])
+    bundle.add("config.xml", [configuration(controls, tasks.evidence.values())])
     bundle.add("README.txt", [README.format(name=contents.scope.name).encode()])
     return total
 
@@ -278,6 +285,7 @@ class _Tasks:
     def __init__(self, controls: list[Control]) -> None:
         self.controls = {(c.scheme, question.key): c for c in controls for question in c.questions}
         self.raters: dict[str, int] = {}
+        self.evidence: dict[tuple[str, str], str] = {}
 
     def of(self, continuations: Iterator[tuple[Material, list[Row]]]) -> Iterator[TaskOutput]:
         for number, (material, rows) in enumerate(continuations, start=1):
@@ -286,11 +294,15 @@ class _Tasks:
     def _task(self, number: int, material: Material, rows: list[Row]) -> dict[str, Any]:
         messages = _messages(material)
         history = len(messages) - len(material.continuation.turns)
+        pointing = [row for row in rows if row["evidence"]]
+        for row in pointing:
+            self._name_evidence(row["scheme"], row["question"])
         voices = sorted(rows, key=_voice)  # stable: answers keep their order
         annotations: list[dict[str, Any]] = []
         predictions: list[dict[str, Any]] = []
         for key, group in groupby(voices, key=_voice):
-            voice = _Voice(self.controls, messages, history, list(group))
+            place = _Messages(messages, history, material.continuation.id)
+            voice = _Voice(self.controls, place, self.evidence, list(group))
             if key[1] in PEOPLE:
                 annotations.append(self._annotation(len(annotations) + 1, key[0], voice))
             else:
@@ -306,7 +318,7 @@ class _Tasks:
                     "dialogue": _dialogue(material.dialogue),
                     "continuation": _continuation(material),
                     "history": history,
-                    "controls": self._used_controls(rows),
+                    "controls": self._used_controls(rows) | self._used_evidence(pointing),
                 },
             },
         }
@@ -314,6 +326,23 @@ class _Tasks:
     def _used_controls(self, rows: list[Row]) -> dict[str, Any]:
         used = {self.controls[row["scheme"], row["question"]].name for row in rows}
         return {c.name: c.describe() for c in self.controls.values() if c.name in used}
+
+    def _name_evidence(self, scheme: str, question: str) -> None:
+        """Give the evidence of a question its label: its title, or its reference where that is taken."""
+        if (scheme, question) not in self.evidence:
+            info = next(q for q in self.controls[scheme, question].questions if q.key == question)
+            title, others = _printable(info.title), set(self.evidence.values())
+            label = _printable(info.ref) if title in others or not title.strip() else title
+            self.evidence[scheme, question] = label
+
+    def _used_evidence(self, rows: Iterable[Row]) -> dict[str, Any]:
+        """Return the description of the evidence's labels: the control and the question of each."""
+        keys = dict.fromkeys((row["scheme"], row["question"]) for row in rows)
+        described = [
+            {"label": self.evidence[key], "control": self.controls[key].name, "question": key[1]}
+            for key in keys
+        ]
+        return {EVIDENCE: {"evidence": described}} if described else {}
 
     def _annotation(self, number: int, rater: str, voice: _Voice) -> dict[str, Any]:
         mail = self.raters.setdefault(rater, len(self.raters) + 1)
@@ -342,18 +371,43 @@ def _prediction(rater: str, voice: _Voice) -> dict[str, Any]:
     return prediction | {"result": voice.result, "concord": voice.details}
 
 
+@dataclass(frozen=True)
+class _Messages:
+    """The messages of a task: the history, then the turns of its continuation."""
+
+    messages: list[dict[str, Any]]
+    history: int
+    continuation: str
+
+    def region(self, index: int, start: int | None = None, end: int | None = None) -> dict[str, Any]:
+        """Return words of a message, or all of it; JavaScript counts UTF-16 units."""
+        text = self.messages[index]["text"]
+        first, last = _units(text[: start or 0]), _units(text if end is None else text[:end])
+        return {"start": str(index), "end": str(index), "startOffset": first, "endOffset": last}
+
+    def index(self, continuation: str, turn: int) -> int | None:
+        """Return the message of a turn, None for one of another continuation."""
+        if continuation == self.continuation:
+            return self.history + turn
+        return turn if continuation == SELF and turn < self.history else None
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 class _Voice:
     """One rater's answers about a continuation, as results, and data that results cannot hold."""
 
     def __init__(
         self,
         controls: Mapping[tuple[str, str], Control],
-        messages: list[dict[str, Any]],
-        history: int,
+        messages: _Messages,
+        evidence: Mapping[tuple[str, str], str],
         rows: list[Row],
     ) -> None:
         self.rows, self.first = rows, rows[0]
-        self.messages, self.history = messages, history
+        self.messages, self.evidence_labels = messages, evidence
         self.result: list[dict[str, Any]] = []
         self.missing: list[dict[str, Any]] = []
         self.explanations: list[dict[str, Any]] = []
@@ -379,6 +433,7 @@ class _Voice:
             if row["evidence"]:
                 evidence = {"control": control.name, "question": row["question"], "turn": turn}
                 self.evidence.append(evidence | {"passages": row["evidence"]})
+                self._mark(row, turn)
         for control, rows in by_control.values():
             if control.is_tags:
                 self._tags(control, rows, place, turn)
@@ -414,13 +469,22 @@ class _Voice:
         missing = {"control": control.name, "question": row["question"], "turn": row["turn"]}
         self.missing.append(missing | {"reason": row["missing"], "text": row["explanation"]})
 
+    def _mark(self, row: Row, turn: int | None) -> None:
+        """Mark what an answer points at; its turn is named in the id of the region."""
+        label = self.evidence_labels[row["scheme"], row["question"]]
+        for passage in row["evidence"]:
+            index = self.messages.index(passage["continuation"], passage["turn"])
+            if index is None:
+                continue
+            region = f"{EVIDENCE}-{'' if turn is None else turn}-{len(self.result)}"
+            place = self.messages.region(index, passage["start"], passage["end"])
+            value = place | {"paragraphlabels": [label]}
+            kind = {"from_name": EVIDENCE, "to_name": DIALOGUE, "type": "paragraphlabels"}
+            self.result.append({"id": region, **kind, "value": value})
+
     def _place(self, turn: int | None) -> dict[str, Any]:
-        """Return the region of a turn: all of its message; JavaScript counts UTF-16 units."""
-        if turn is None:
-            return {}
-        index = self.history + turn
-        end = len(self.messages[index]["text"].encode("utf-16-le", "surrogatepass")) // 2
-        return {"start": str(index), "end": str(index), "startOffset": 0, "endOffset": end}
+        """Return the region of a turn: all of its message."""
+        return {} if turn is None else self.messages.region(self.messages.history + turn)
 
     def _add(
         self, control: str, kind: str, value: dict[str, Any], turn: int | None, explanation: str = ""

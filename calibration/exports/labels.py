@@ -140,13 +140,21 @@ JOIN unnest(
 LEFT JOIN annotation_campaign g ON g.id = l.campaign_id
 ORDER BY l.place, asked.n, named.n, l.sample, l.id
 """
+TEXT = Column(
+    "text",
+    """CASE WHEN lag(l.item_id) OVER (ORDER BY l.place, asked.n, named.n, l.sample, l.id)
+         IS DISTINCT FROM l.item_id THEN (
+  SELECT turn.text FROM annotation_item item JOIN annotation_turn turn ON turn.id = item.turn_id
+   WHERE item.id = l.item_id) END""",
+)
 
 
-def labels(scope: Scope, export_part: ExportPart | None = None) -> ExportQuery:
+def labels(scope: Scope, export_part: ExportPart | None = None, *, with_text: bool = False) -> ExportQuery:
     """Return the live labels of a scope, one row per label, in an order that depends on the labels alone.
 
     Where the corpus is split, those of the selected part: dev by default. The scope determines whether they
-    are about training (`scope_of` with the part).
+    are about training (`scope_of` with the part). `with_text` adds the text of the rated turn to
+    the first label of each item.
 
     Raters are named as in reports: where two share a name, their kind (and number) is added. Questions and
     raters are few, so their texts are sent along instead of being assembled row by row.
@@ -178,10 +186,11 @@ def labels(scope: Scope, export_part: ExportPart | None = None) -> ExportQuery:
     part = (export_part or taken_by_default(scope.corpus, training=scope.training)).params
     rest = f"""FROM (WITH chosen AS MATERIALIZED ({label_sql}), placed AS MATERIALIZED ({PLACED})
     SELECT * FROM chosen JOIN placed USING (item_id)) AS l {LABEL_TABLES}"""  # noqa: S608  (own SQL)
-    return ExportQuery(LABEL_COLUMNS, rest, (*params, *part, *question_columns, *rater_columns))
+    columns = (*LABEL_COLUMNS, TEXT) if with_text else LABEL_COLUMNS
+    return ExportQuery(columns, rest, (*params, *part, *question_columns, *rater_columns))
 
 
-MEDIA = {form: media for form, (_, media) in FORMATS.items()} | {
+MEDIA = {key: form.media for key, form in FORMATS.items()} | {
     "zip": "application/zip",
     "md": "text/markdown; charset=utf-8",
     "tex": "application/x-tex; charset=utf-8",
@@ -227,7 +236,8 @@ class Download:
         answer["Repr-Digest"] = f"sha-256=:{digest}:"
         answer["Concord-Rows"] = str(self.summary.rows)
         if name:
-            answer["Content-Disposition"] = f'attachment; filename="{name}.{self.form}"'
+            extension = FORMATS[self.form].extension if self.form in FORMATS else self.form
+            answer["Content-Disposition"] = f'attachment; filename="{name}.{extension}"'
         return answer
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any
 
-import orjson
-
 from annotation.models import Continuation
 from calibration.errors import ExportRefused
 from calibration.exports.labels import labels
 from calibration.exports.parts import ExportPart
-from calibration.exports.writing import Bundle, ExportQuery, jsonl_blocks
+from calibration.exports.writing import Bundle, rows_of
 from calibration.ratings.scope import Scope
 from judges.runs.material import Material, load
 
@@ -52,16 +49,6 @@ class Package:
     hint: str
     write: Callable[[Contents, Bundle], int]
     by_question: bool = False
-
-
-def rows_of(query: ExportQuery) -> Iterator[Row]:
-    """Yield the rows of a query as in its JSONL; all are read before the first is yielded."""
-    with tempfile.TemporaryFile() as file:
-        for block in jsonl_blocks(query):
-            file.write(block)
-        file.seek(0)
-        for line in file:
-            yield orjson.loads(line)
 
 
 def by_continuation(contents: Contents) -> Iterator[tuple[Material, list[Row]]]:

@@ -1,4 +1,4 @@
-"""Streams query results as CSV, JSONL or Parquet, as they come from the database.
+"""Streams rows as CSV, Excel, JSONL or Parquet, as they come from the database.
 
 PostgreSQL formats the rows itself (`COPY ... TO STDOUT`), so memory stays small however many there are and
 numbers are written as the shortest text that reads back equal. Text cells of CSV are guarded as
@@ -7,7 +7,10 @@ numbers are written as the shortest text that reads back equal. Text cells of CS
 
 from __future__ import annotations
 
+import codecs
+import csv
 import hashlib
+import io
 import json
 import re
 import tempfile
@@ -15,12 +18,15 @@ import zipfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import IO, Any, Literal
 
+import orjson
 from django.db import connection, transaction
 
 from annotation.text import table_cells
 from annotation.text.views import one_line
+from calibration.exports.workbook import write_workbook
 
 # Several files in one: a zip, with a manifest that describes each of them.
 #
@@ -130,6 +136,7 @@ Kind = Literal["text", "plain", "number", "integer", "boolean", "value", "json"]
 ARROW = {"number": "float64", "integer": "int64", "boolean": "bool"}
 """Types of Parquet columns by content; all others are texts."""
 BLOCK = 1 << 18
+ROWS_A_BATCH = 10_000
 RISKY = ", ".join(str(ord(character)) for character in table_cells.RISKY)
 LAST_RISKY = max(ord(character) for character in table_cells.RISKY)
 APOSTROPHE = "''''"
@@ -250,12 +257,165 @@ class Counting:
         self.count = yield from self.blocks
 
 
-FORMATS: dict[str, tuple[Callable[[ExportQuery], Blocks], str]] = {
-    "csv": (csv_blocks, "text/csv; charset=utf-8"),
-    "jsonl": (jsonl_blocks, "application/x-ndjson"),
-    "parquet": (parquet_blocks, "application/vnd.apache.parquet"),
+# Rows that Python has put together, for which there is no query of their own.
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """A table whose rows are objects by column; a value column holds numbers and texts."""
+
+    columns: tuple[Column, ...]
+    rows: Iterable[Mapping[str, Any]]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.columns]
+
+
+def row_table(query: ExportQuery) -> RowTable:
+    """Return the rows of a query; all are read before the first is yielded."""
+    return RowTable(query.columns, rows_of(query))
+
+
+def rows_of(query: ExportQuery) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a query as in its JSONL; all are read before the first is yielded."""
+    with tempfile.TemporaryFile() as file:
+        for block in jsonl_blocks(query):
+            file.write(block)
+        file.seek(0)
+        for line in file:
+            yield orjson.loads(line)
+
+
+def text_of(value: Any) -> str:
+    """Return a value as the text of a cell: numbers as the shortest text that reads back equal."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return str(value) if isinstance(value, int) else orjson.dumps(value).decode()
+
+
+def _csv_table(table: RowTable) -> Blocks:
+    """Yield a table as CSV with a header; text cells are guarded."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names, count = table.names, 0
+    writer.writerow([table_cells.guarded(name) for name in names])
+    for row in table.rows:
+        values = [row.get(name) for name in names]
+        cells = [table_cells.guarded(v) if isinstance(v, str) else text_of(v) for v in values]
+        writer.writerow(cells)
+        count += 1
+        if text.tell() >= BLOCK:
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode()
+    return count
+
+
+def _jsonl_table(table: RowTable) -> Blocks:
+    """Yield a table as one JSON object per line."""
+    names, count = table.names, 0
+    for row in table.rows:
+        count += 1
+        yield orjson.dumps({name: row.get(name) for name in names}) + b"\n"
+    return count
+
+
+def _parquet_table(table: RowTable) -> Blocks:
+    """Yield a table as Parquet; columns of values are texts."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema(
+        [(column.name, pa.type_for_alias(ARROW.get(column.kind, "string"))) for column in table.columns]
+    )
+    texts = [column.name for column in table.columns if column.kind not in ARROW]
+    count = 0
+    with tempfile.TemporaryFile() as file:
+        with pq.ParquetWriter(file, schema) as writer:
+            rows = iter(table.rows)
+            while batch := list(islice(rows, ROWS_A_BATCH)):
+                count += len(batch)
+                plain = [
+                    {**row, **{name: text_of(row[name]) for name in texts if row.get(name) is not None}}
+                    for row in batch
+                ]
+                writer.write_table(pa.Table.from_pylist(plain, schema=schema))
+        file.seek(0)
+        yield from iter(lambda: file.read(BLOCK), b"")
+    return count
+
+
+def _excel_table(table: RowTable) -> Blocks:
+    """Yield a table as an Excel workbook."""
+    names = table.names
+    rows = ([_excel_value(row.get(name)) for name in names] for row in table.rows)
+    with tempfile.TemporaryFile() as file:
+        count = write_workbook(file, [str(_excel_value(name)) for name in names], rows, name="labels")
+        file.seek(0)
+        yield from iter(lambda: file.read(BLOCK), b"")
+    return count
+
+
+def _excel_value(value: Any) -> str | int | float:
+    """Return a value for a cell; a text that reads as if it were guarded gets a guard, as in CSV."""
+    if isinstance(value, str):
+        return value if table_cells.unguarded(value) == value else table_cells.guarded(value)
+    return value if isinstance(value, int | float) else text_of(value)
+
+
+def _with_mark(content: Blocks) -> Blocks:
+    """Yield a CSV with the mark by which Excel recognises UTF-8."""
+    yield codecs.BOM_UTF8
+    return (yield from content)
+
+
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """A form of files: its name on pages, its extension and media type, and its writers.
+
+    `query_blocks` writes a query as PostgreSQL yields it, `table_blocks` rows from Python.
+    """
+
+    title: str
+    extension: str
+    media: str
+    query_blocks: Callable[[ExportQuery], Blocks]
+    table_blocks: Callable[[RowTable], Blocks]
+
+    def blocks(self, content: ExportQuery | RowTable) -> Blocks:
+        """Return the blocks of a file."""
+        return self.table_blocks(content) if isinstance(content, RowTable) else self.query_blocks(content)
+
+
+CSV_MEDIA = "text/csv; charset=utf-8"
+EXCEL_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+FORMATS: dict[str, FileForm] = {
+    "csv": FileForm("CSV", "csv", CSV_MEDIA, csv_blocks, _csv_table),
+    "csv-excel": FileForm(
+        "CSV for Excel",
+        "csv",
+        CSV_MEDIA,
+        lambda query: _with_mark(csv_blocks(query)),
+        lambda table: _with_mark(_csv_table(table)),
+    ),
+    "xlsx": FileForm(
+        "Excel", "xlsx", EXCEL_MEDIA, lambda query: _excel_table(row_table(query)), _excel_table
+    ),
+    "jsonl": FileForm("JSONL", "jsonl", "application/x-ndjson", jsonl_blocks, _jsonl_table),
+    "parquet": FileForm(
+        "Parquet", "parquet", "application/vnd.apache.parquet", parquet_blocks, _parquet_table
+    ),
 }
-"""Per format: its writer and its media type."""
+"""Forms of files, by key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +427,9 @@ class FileSummary:
     sha256: str
 
 
-def write(query: ExportQuery, form: str, file: IO[bytes]) -> FileSummary:
-    """Write a query into a file. Rows are counted on the way, in the same snapshot of the database."""
-    return write_blocks(FORMATS[form][0](query), file)
+def write(content: ExportQuery | RowTable, form: str, file: IO[bytes]) -> FileSummary:
+    """Write rows into a file; those of a query are counted on the way, in the same snapshot."""
+    return write_blocks(FORMATS[form].blocks(content), file)
 
 
 def write_blocks(content: Blocks, file: IO[bytes]) -> FileSummary:

@@ -14,9 +14,9 @@ from django.db import DatabaseError
 from annotation.formats.corpus_format import manifest_path
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, ExportRefused
 from calibration.exports.parts import PARTS, ExportPart, take
-from calibration.exports.writing import FORMATS, ExportQuery, FileSummary, write
+from calibration.exports.writing import FORMATS, ExportQuery, FileSummary, RowTable, write
 from calibration.models import Gold, Study
 from calibration.studies import study_actions as studies
 from config.commands import refuse_unused
@@ -114,11 +114,15 @@ def write_output(command: BaseCommand, content: str | bytes, path: str | None) -
 # Shared by the export commands: write a query to a file or to standard output.
 
 
-def add_export_arguments(parser: CommandParser) -> None:
-    """Add --part and --purpose, --format and --output."""
+def add_export_arguments(parser: CommandParser, packages: Iterable[str] = ()) -> None:
+    """Add --part and --purpose, --format and --output; `packages` are forms beside those of rows."""
     add_part_arguments(parser)
     parser.add_argument(
-        "--format", choices=list(FORMATS), default="csv", help="csv (default), jsonl or parquet"
+        "--format",
+        choices=[*FORMATS, *packages],
+        default="csv",
+        help="csv (default), csv-excel (with the mark by which Excel knows UTF-8), xlsx, jsonl or parquet"
+        + (f"; or a zip for another tool: {', '.join(packages)}" if packages else ""),
     )
     parser.add_argument(
         "--output", metavar="PATH", default="-", help="file to write; - is standard output (default)"
@@ -149,14 +153,14 @@ def take_part(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, 
 
 
 def export_query(
-    command: BaseCommand, query: ExportQuery, options: dict[str, Any], facts: dict[str, Any]
+    command: BaseCommand, rows: ExportQuery | RowTable, options: dict[str, Any], facts: dict[str, Any]
 ) -> None:
     """Write the rows and a one-line JSON summary, on standard error if the rows go to standard output.
 
     A file also gets a manifest with the same line, against which an import checks the file.
     """
     form = options["format"]
-    export_file(command, lambda file: write(query, form, file), form, options["output"], facts)
+    export_file(command, lambda file: write(rows, form, file), form, options["output"], facts)
 
 
 def export_file(
@@ -179,6 +183,8 @@ def export_file(
             manifest_path(path).write_text(line + "\n")
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
+    except ExportRefused as refused:
+        raise CommandError(str(refused)) from refused
     except DatabaseError as error:
         reason = str(error).strip().splitlines()[0]
         raise CommandError(f"the export broke off, the database went away: {reason}") from error

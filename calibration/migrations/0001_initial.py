@@ -139,7 +139,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('format__in', ['csv', 'jsonl', 'parquet', 'zip', 'md', 'tex', 'html'])), name='export_format_known')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('format__in', ['csv', 'csv-excel', 'xlsx', 'jsonl', 'parquet', 'zip', 'md', 'tex', 'html'])), name='export_format_known')],
             },
         ),
         migrations.CreateModel(

@@ -39,7 +39,7 @@ from calibration.errors import CalibrationError
 from calibration.exports import downloads
 from calibration.exports import labels as exports
 from calibration.exports import notes as note_export
-from calibration.exports.downloads import CONTENTS, TRANSCRIPTS, ZIP, Order
+from calibration.exports.downloads import CONTENTS, LABELS, LONG, NOTES, SHAPES, TRANSCRIPTS, ZIP, Order
 from calibration.exports.packages import PACKAGES
 from calibration.exports.parts import ExportPart, take, taken_by_default
 from calibration.exports.transcripts import FORMS, MOST_CHOSEN, of_part, raters_of
@@ -74,6 +74,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "split": splits.lock_of(corpus),
         "query": place_query(corpus.pk, campaign.pk if campaign else None),
         "packages": PACKAGES.values(),
+        "files": file_addresses("export-labels"),
         "offers": _offers(corpus) if campaign is None and is_researcher(user) else [],
         "golds": golds,
         "done": done[:20],
@@ -81,6 +82,11 @@ def index(request: HttpRequest) -> HttpResponse:
         "active": any(job.active for job in jobs),
     }
     return render(request, "calibration/exports.html", context)
+
+
+def file_addresses(name: str, *args: int) -> list[tuple[str, str]]:
+    """Return the title and the address of a file in each form."""
+    return [(form.title, reverse(name, args=[*args, key])) for key, form in FORMATS.items()]
 
 
 def _offers(corpus: Corpus) -> list[dict[str, Any]]:
@@ -100,7 +106,7 @@ def _export_jobs(user: Any, corpus: Corpus, campaign: Campaign | None) -> QueryS
 def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpResponse:
     """The labels of a corpus or campaign as a ratings file; with `notes`, comments and flags instead.
 
-    The test part is exported by POST only.
+    With `shape=wide` each rater has a column. The test part is exported by POST only.
     """
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMATS:
@@ -108,15 +114,13 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     export_part = taken_by(request, corpus, campaign)
     if export_part is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
-    user: Any = request.user
+    shape = request.GET.get("shape", LONG)
+    if shape not in SHAPES:
+        raise Http404
     notes = request.GET.get("notes") == "1"
-    download = downloads.labels_or_job(
-        corpus=corpus, campaign=campaign, export_part=export_part, form=form, notes=notes, by=user
-    )
-    if isinstance(download, Job):
-        return being_written(request, place_query(corpus.pk, campaign.pk if campaign else None))
-    place = f"campaign-{campaign.pk}" if campaign else f"corpus-{corpus.pk}"
-    return download.response(f"{'notes' if notes else 'labels'}-{place}")
+    choice = {} if notes or shape == LONG else {"shape": shape}
+    what = NOTES if notes else LABELS
+    return answer(request, Order(what, corpus, campaign, export_part, form, choice=choice))
 
 
 @require_http_methods(["GET", "POST"])

@@ -33,7 +33,7 @@ from calibration.access import (
     visible_to,
 )
 from calibration.errors import CalibrationError, GoldRuleError
-from calibration.exports import downloads
+from calibration.exports.downloads import GOLD, Order
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.derivation import (
@@ -49,7 +49,7 @@ from calibration.gold.difference import STATUSES, comparable, difference, shared
 from calibration.gold.export import findings_of
 from calibration.gold.rules import RULES, Option, Rule, known_options, label, limits, rules_with
 from calibration.models import Gold, GoldLabel
-from calibration.pages.exports import being_written, place_query, taken_by
+from calibration.pages.exports import answer, file_addresses, taken_by
 from calibration.ratings.scope import Census, offered, scope_of
 from calibration.reports.names import names_in
 from config.files import row_id
@@ -88,6 +88,7 @@ def compared(request: HttpRequest, pk: int) -> HttpResponse:
         "second": described(gold_difference.second),
         "meaning": STATUSES[status],
         "pair": urlencode({"with": number}),
+        "files": file_addresses("gold-difference-file", pk),
         "status": status,
         "asked": question,
         "page": page,
@@ -120,7 +121,7 @@ def _with_items(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @require_http_methods(["GET", "POST"])
 @gold_researcher_only
 def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHttpResponse:
-    """Two golds side by side as CSV, JSONL or Parquet; the test part is exported by POST only."""
+    """Two golds side by side as a file; the test part is exported by POST only."""
     first, number = access.gold(pk), row_id(request.GET.get("with", ""))
     if form not in FORMATS or number is None:
         raise Http404
@@ -132,13 +133,7 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
     export_part = taken_by(request, first.corpus, first)
     if export_part is None:
         return redirect(f"{reverse('gold-difference', args=[pk])}?with={number}")
-    user: Any = request.user
-    download = downloads.difference_or_job(
-        first=first, second=second, export_part=export_part, form=form, by=user
-    )
-    if isinstance(download, Job):
-        return being_written(request, place_query(first.corpus_id, first.campaign_id))
-    return download.response(f"gold-{first.pk}-and-{second.pk}")
+    return answer(request, Order(GOLD, first.corpus, first.campaign, export_part, form, first, other=second))
 
 
 # Form of new gold labels, built from the table of rules and options.
@@ -338,6 +333,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     changes = changes_of(gold)
     context = {
         "gold": gold,
+        "files": file_addresses("gold-file", gold.pk),
         "n_locked": n_all - page.paginator.count,
         "changes": changes,
         "again": _again(gold) if changes else [],
@@ -368,18 +364,14 @@ def _again(gold: Gold) -> list[tuple[str, str]]:
 @require_http_methods(["GET", "POST"])
 @gold_researcher_only
 def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHttpResponse:
-    """A derivation's labels as CSV, JSONL or Parquet; the test part is exported by POST only."""
+    """A derivation's labels as a file; the test part is exported by POST only."""
     gold = access.gold(pk)
     if form not in FORMATS:
         raise Http404
     export_part = taken_by(request, gold.corpus, gold)
     if export_part is None:
         return redirect("gold", pk)
-    user: Any = request.user
-    file = downloads.gold_or_job(gold=gold, export_part=export_part, form=form, by=user)
-    if isinstance(file, Job):
-        return being_written(request, place_query(gold.corpus_id, gold.campaign_id))
-    return file.response(f"gold-{gold.pk}")
+    return answer(request, Order(GOLD, gold.corpus, gold.campaign, export_part, form, gold))
 
 
 @require_GET

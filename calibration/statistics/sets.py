@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import replace
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -173,14 +174,13 @@ def library_alpha(sample: Sample) -> float | None:
     counts, distances = _counts(sample), sample.once(_distances)
     if sample.n_items * len(distances) ** 2 > LIBRARY_CELLS:
         return None
+
+    def distance(v1: Any, v2: Any, i1: Any, i2: Any, n_v: Any, dtype: Any = np.float64) -> Any:
+        return distances[i1, i2]
+
+    domain = np.arange(len(distances))
     return float(
-        krippendorff.alpha(
-            value_counts=counts.toarray(),
-            value_domain=np.arange(len(distances)),
-            level_of_measurement=lambda first, second, **_: distances[
-                np.asarray(first, np.int64), np.asarray(second, np.int64)
-            ],
-        )
+        krippendorff.alpha(value_counts=counts.toarray(), value_domain=domain, level_of_measurement=distance)
     )
 
 

@@ -134,6 +134,25 @@ def test_a_folder_of_brat_has_a_dialogue_for_each_text() -> None:
     assert notes == ["Left out: relations (1)."]
 
 
+def test_folders_of_brat_with_the_same_texts_are_of_an_annotator_each(tmp_path: Path) -> None:
+    for name, mark in (("ana", "T1\tPlace 3 7\tBern\n"), ("ben", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "d1.txt").write_text("To Bern.")
+        (tmp_path / name / "d1.ann").write_text(mark)
+    (dialogue,), _ = read(tmp_path)
+    assert answers(dialogue) == [("ana", "spans:Place", 0, 1), ("ben", "spans:Place", 0, 0)]
+
+
+def test_folders_of_potato_are_of_a_user_each(tmp_path: Path) -> None:
+    for name, option in (("ana", "kind"), ("ben", "rude")):
+        (tmp_path / name).mkdir()
+        instance = {"id": "i1", "displayed_text": "Hm.", "label_annotations": {"tone": {option: "true"}}}
+        lines(tmp_path / name, instance, name="annotated_instances.jsonl")
+        (tmp_path / name / "annotation_order.txt").write_text("i1\n")
+    (dialogue,), _ = read(tmp_path)
+    assert answers(dialogue) == [("ana", "tone", 0, "kind"), ("ben", "tone", 0, "rude")]
+
+
 def test_a_file_of_brat_alone_says_what_it_needs(tmp_path: Path) -> None:
     path = tmp_path / "d1.ann"
     path.write_text("T1\tPerson 0 3\tAna\n")
@@ -213,6 +232,48 @@ def test_instances_of_potato_have_options_numbers_and_words() -> None:
         ("ana", 1, ["Go away"])
     ]
     assert [label.value for label in dialogue.labels if label.rater == "ben" and label.turn == 1] == [0]
+
+
+def test_states_of_potato_are_labels_for_dialogues_of_a_corpus(tmp_path: Path) -> None:
+    states: dict[str, Any] = {
+        "ana": {"i1": [[{"schema": "tone", "name": "kind"}, "true"]]},
+        "ben": {"i1": {"tone": {"labels": {"rude": True}}, "why": {"text": "it is short"}}},
+        "cid": {"i1": {"quality": {"scale_2": "2"}}},
+    }
+    for name, instances in states.items():
+        (tmp_path / name).mkdir()
+        state = {"user_id": name, "instance_id_to_label_to_value": instances}
+        (tmp_path / name / "user_state.json").write_text(json.dumps(state, indent=1))
+    assert guess(FORMATS, read_start(tmp_path)) == "potato-state"
+    ratings: list[Any] = [entry.record for entry in FORMATS["potato-state"].read(Source(tmp_path))]
+    assert [(one.dialogue, one.label.rater, one.label.question, one.label.value) for one in ratings] == [
+        ("i1", "ana", "tone", "kind"),
+        ("i1", "ben", "tone", "rude"),
+        ("i1", "ben", "why", "it is short"),
+        ("i1", "cid", "quality", 2),
+    ]
+
+
+@pytest.mark.django_db
+def test_states_of_potato_are_imported_into_the_corpus_of_their_instances(tmp_path: Path) -> None:
+    imported(FORMS / "potato.jsonl", format="potato")
+    path = tmp_path / "user_state.json"
+    answer = [{"schema": "tone", "name": "kind"}, "true"]
+    path.write_text(json.dumps({"user_id": "cid", "instance_id_to_label_to_value": {"i1": [answer]}}))
+    assert imported(path, format="potato-state", into=True).labels == 1
+
+
+def test_a_table_of_potato_has_marked_words_as_python_writes_them(tmp_path: Path) -> None:
+    path = tmp_path / "annotated_instances.csv"
+    marked = "\"[{'start': 3, 'end': 7, 'span': 'Bern', 'annotation': 'PLACE'}]\""
+    rows = ["user,instance_id,displayed_text,tone:::kind,span_annotation:::PLACE"]
+    rows += [f"ana,i1,To Bern.,true,{marked}", "ben,i1,To Bern.,true,[]"]
+    path.write_text("\n".join(rows) + "\n")
+    (dialogue,), _ = read(path)
+    assert [answer for answer in answers(dialogue) if answer[1] == "spans:PLACE"] == [
+        ("ana", "spans:PLACE", 0, 1),
+        ("ben", "spans:PLACE", 0, 0),
+    ]
 
 
 def test_a_table_of_potato_has_a_column_for_each_option() -> None:

@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 from annotation.corpora.import_file import mark_rated, rated_speakers
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.chat_records import paths_of, time_of
+from annotation.formats.chat_records import paths_of_text, time_of
 from annotation.formats.corpus_format import guess, read_start
 from annotation.records import Dialogue
 from tests.importing.helpers import written
@@ -230,6 +233,10 @@ def test_users_can_be_rated_instead() -> None:
             {"conversation": [{"role": "user", "content": "x"}], "model": 4},
             "line 1, field model: must be the name",
         ),
+        (
+            {"conversation": [{"role": "user", "content": {}}, {"role": "user", "content": 4}]},
+            "line 1, field conversation[1].content: must be a text",
+        ),
         ({"id": "0", "data": ["x", 4]}, "line 1, field data: must be a list of texts"),
     ],
 )
@@ -239,9 +246,9 @@ def test_a_wrong_field_is_refused_in_one_line_that_names_it(tmp_path: Path, cont
 
 def test_paths_are_read_from_a_beginning_that_ends_anywhere() -> None:
     text = json.dumps([{"id": 1, "a": {"b": [{"c": "x: {", "d": []}]}, "e": [1, 2]}, {"f": 2}])
-    assert paths_of(text) == {"id", "a", "a.b", "a.b[].c", "a.b[].d", "e", "f"}
+    assert paths_of_text(text) == {"id", "a", "a.b", "a.b[].c", "a.b[].d", "e", "f"}
     for end in range(len(text)):
-        assert paths_of(text[:end]) <= paths_of(text)
+        assert paths_of_text(text[:end]) <= paths_of_text(text)
 
 
 @pytest.mark.parametrize(
@@ -259,3 +266,52 @@ def test_paths_are_read_from_a_beginning_that_ends_anywhere() -> None:
 )
 def test_times_since_1970_become_dates(value: Any, time: str) -> None:
     assert time_of(value) == time
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("name", ["wildchat", "lmsys-chat", "messages", "ultrachat", "oasst"])
+def test_chats_are_read_the_same_from_parquet_and_arrow(tmp_path: Path, name: str, suffix: str) -> None:
+    lines = [json.loads(line) for line in (FORMS / f"{name}.jsonl").read_text().splitlines()]
+    table = pyarrow.Table.from_pylist(lines)
+    path = tmp_path / f"file.{suffix}"
+    if suffix == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        pyarrow.feather.write_feather(table, path, compression="uncompressed")
+    assert guess(FORMATS, read_start(path)) == name
+    expected, _ = dialogues(FORMS / f"{name}.jsonl")
+    records, _ = dialogues(path)
+    assert [(one.id, one.system, turns(one)) for one in records] == [
+        (one.id, one.system, turns(one)) for one in expected
+    ]
+
+
+def test_gemini_has_parts_and_open_webui_the_thumbs_of_its_user() -> None:
+    (fern, moss), _ = dialogues(FORMS / "gemini.jsonl")
+    assert (turns(fern)[1], fern.metadata) == (
+        ("model", "Lady fern.", True),
+        {"system_prompt": "You know plants."},
+    )
+    assert turns(moss)[0] == ("user", "[part]\nAnd this?", False)
+    (soup,), _ = dialogues(FORMS / "open-webui.json")
+    (thumb,) = soup.labels
+    assert (soup.system, soup.metadata["system_prompt"]) == ("model-x", "Be brief.")
+    assert (thumb.rater, thumb.kind, thumb.turn, thumb.question, thumb.value, thumb.explanation) == (
+        "u1", "human", 1, "thumbs", -1.0, "not_accurate: half",
+    )  # fmt: skip
+
+
+def test_instructions_with_responses_are_chats_of_two_turns(tmp_path: Path) -> None:
+    (one, two), _ = dialogues(FORMS / "instructions.json")
+    assert turns(one) == [
+        ("user", "Translate into German.\n\nThe tea is cold.", False),
+        ("assistant", "Der Tee ist kalt.", True),
+    ]
+    assert turns(two)[0] == ("user", "Name a tea.", False)
+    (dolly,), _ = dialogues(FORMS / "instructions--dolly.jsonl")
+    assert turns(dolly)[1] == ("assistant", "In 1475.", True)
+    rated = [
+        {"instruction": "a", "output": "b", "helpful": 4},
+        {"instruction": "c", "output": "d", "helpful": 2},
+    ]
+    assert guess(FORMATS, read_start(written(tmp_path, *rated))) == "table"

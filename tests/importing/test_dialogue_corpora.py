@@ -135,3 +135,21 @@ def test_hub_rows_are_unpacked(tmp_path: Path) -> None:
     content = {"features": [], "rows": [{"row_idx": 0, "row": row, "truncated_cells": []}]}
     (chat,), _ = dialogues(written(tmp_path, content, name="rows.json"))
     assert [text for _, text, _ in turns(chat)] == ["Hi", "Hello"]
+
+
+def test_chats_with_summaries_are_read_line_by_line() -> None:
+    (one, _), _ = dialogues(FORMS / "samsum.json")
+    assert turns(one)[1:] == [("Ben", "Bring some!", True), ("Ana", "Sure", True)]
+    (_, tea), _ = dialogues(FORMS / "samsum--dialogsum.jsonl")
+    assert (tea.id, tea.metadata["topic"], turns(tea)[1]) == (
+        "train_1",
+        "tea",
+        ("#Person2#", "Yes: green.", True),
+    )
+
+
+def test_of_a_chat_with_a_bot_the_bot_is_rated_by_the_volunteer() -> None:
+    (chat,), _ = dialogues(FORMS / "convai2.json")
+    assert turns(chat) == [("participant2", "hi there", False), ("participant1", "hello , i sail .", True)]
+    assert [label(record) for record in chat.labels] == [("volunteer", None, "eval_score", 4.0)]
+    assert (chat.system, chat.labels[0].identified) == ("bot", False)

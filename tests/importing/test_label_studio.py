@@ -391,3 +391,42 @@ def test_annotations_are_added_to_the_dialogues_that_are_there(tmp_path: Path) -
     assert (result_.dialogues, result_.labels) == (0, 1)
     label = Label.objects.get()
     assert (label.item.key, label.question.key, label.number) == ("task-2/self/1", "stars", 3.0)
+
+
+FORMS = Path(__file__).parent / "forms"
+
+
+def test_words_of_a_plain_text_are_evidence_and_answers_are_about_its_turn() -> None:
+    (text, pair), _ = read(FORMS / "label-studio--text.json")
+    assert [(turn.speaker, turn.text) for turn in text.turns] == [("unnamed", "I like 😀 Bern.")]
+    assert said(list(text.labels)) == [
+        ("annotator 1", "label", 0, "PLACE"),
+        ("annotator 1", "tone", 0, "kind"),
+    ]
+    (place,) = text.labels[0].evidence
+    assert text.turns[0].text[place.start : place.end] == "Bern"
+    assert [turn.speaker for turn in pair.turns] == ["prompt", "answer1", "answer2"]
+    assert said(list(pair.labels)) == [("annotator 1", "pw", None, "left")]
+
+
+def test_a_text_of_lines_with_speakers_is_a_dialogue_with_its_words_in_their_turns(tmp_path: Path) -> None:
+    lines = "User: To Bern.\nBot: From where?\nUser: Rome."
+    value = {"start": 38, "end": 42, "text": "Rome", "labels": ["PLACE"]}
+    marked = {"from_name": "place", "to_name": "text", "type": "labels", "id": "a", "value": value}
+    (record,), _ = read(written(tmp_path, task(1, annotation(marked), data={"text": lines})))
+    assert [turn.text for turn in record.turns] == ["To Bern.", "From where?", "Rome."]
+    assert said(list(record.labels)) == [("annotator 1", "place", 2, "PLACE")]
+    assert [(place.start, place.end) for place in record.labels[0].evidence] == [(0, 4)]
+
+
+def test_a_table_has_an_annotation_a_row() -> None:
+    path = FORMS / "label-studio--table.csv"
+    assert guess(FORMATS, read_start(path)) == "label-studio"
+    (record,), _ = read(path)
+    assert [turn.text for turn in record.turns] == ["Where to?", "To Bern 😀 and Rome."]
+    assert said(list(record.labels)) == [
+        ("ana@example.org", "tone", None, "kind"),
+        ("ben@example.org", "tone", None, "rude"),
+        ("ben@example.org", "topics: travel", None, 1),
+        ("ben@example.org", "topics: towns", None, 1),
+    ]

@@ -309,3 +309,25 @@ def test_the_wordings_of_numbers_become_the_anchors_of_the_question(tmp_path: Pa
         {"0": "not at all", "2": "very"},
     )
     assert list(Label.objects.order_by("pk").values_list("number", flat=True)) == [0, 2]
+
+
+def test_responses_of_several_systems_in_rows_are_continuations_of_one_dialogue(tmp_path: Path) -> None:
+    text = (
+        "prompt,answer,model,rater,score\nWhy?,Because.,gpt,r1,4\nWhy?,Because.,gpt,r2,5\n"
+        "Why?,So.,llama,r1,2\nWho?,I.,gpt,r1,1\nWhy?,Therefore.,gpt,r1,3\n"
+    )
+    options = ("utterance:user=prompt", "response=answer", "system=model", "rater=rater", "label:score=score")
+    first, second = dialogues(tmp_path, text, *options)
+    assert [turn.text for turn in first.turns] == ["Why?"]
+    assert [(part.id, part.system, part.trial, part.turns[0].text) for part in first.continuations] == [
+        ("gpt", "gpt", 0, "Because."),
+        ("llama", "llama", 0, "So."),
+        ("gpt-2", "gpt", 1, "Therefore."),
+    ]
+    assert [(label.continuation, label.turn, label.rater, label.value) for label in first.labels] == [
+        ("gpt", 0, "r1", 4.0),
+        ("gpt", 0, "r2", 5.0),
+        ("llama", 0, "r1", 2.0),
+        ("gpt-2", 0, "r1", 3.0),
+    ]
+    assert [part.turns[0].text for part in second.continuations] == ["I."]

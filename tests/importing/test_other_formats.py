@@ -236,7 +236,6 @@ def test_chats_as_openais_tools_write_them_are_read_and_what_is_not_read_is_name
     assert note.startswith("Fields passed over: ")
     assert set(note.removeprefix("Fields passed over: ").rstrip(".").split(", ")) == {
         "messages[].weight",
-        "messages[].timestamp",
         "messages[].reasoning_content",
         "tools",
         "parallel_tool_calls",

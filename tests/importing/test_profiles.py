@@ -5,17 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from annotation.formats.mapping import read_mapping
-from annotation.formats.profile import Profile, Reading, describe
+from annotation.formats.mapped import rating_rows, read_mapped
+from annotation.formats.mapping import Scale, read_mapping
+from annotation.formats.profile import Profile, Reading, describe, profile_lines, scan
+from annotation.formats.scales import guess_scale
 from annotation.formats.source import Source
 from annotation.formats.table_reader import TableFile, open_table
 
-CASES = Path("/work/shared/cases")
+CASES = Path(__file__).parents[3] / "shared" / "cases"
 
 
 @dataclass(frozen=True)
@@ -224,7 +227,7 @@ SHAPES = (
         "H2,T,Rate,A4,W2,8,Can you help me please?,Yes of course I can.,1,4\n",
         "cells",
         (
-            *("dialogue=HITId", "rater=WorkerId", "utterance:user=Input.prompt"),
+            *("dialogue=item", "rater=WorkerId", "utterance:user=Input.prompt"),
             *("utterance:assistant=Input.response", "label[turn]:helpful=Answer.helpful"),
             "label[turn]:fluent=Answer.fluent",
         ),
@@ -234,8 +237,11 @@ SHAPES = (
         "INPUT:id\tINPUT:text\tOUTPUT:result\tGOLDEN:result\tHINT:text\tASSIGNMENT:worker_id\n"
         "1\tWhat a lovely day it is\tOK\t\t\tw1\n1\tWhat a lovely day it is\tBAD\t\t\tw2\n"
         "2\tThis is not so good\tBAD\t\t\tw1\n2\tThis is not so good\tBAD\t\t\tw2\n",
-        "wide",
-        ("item=INPUT:id", "label:result=OUTPUT:result", "rater=ASSIGNMENT:worker_id"),
+        "turns",
+        (
+            *("dialogue=item", "text=INPUT:text", "label:result=OUTPUT:result"),
+            "rater=ASSIGNMENT:worker_id",
+        ),
         suffix=".tsv",
     ),
     Shape(
@@ -520,3 +526,339 @@ def test_a_table_has_its_right_reading(shape: Shape, tmp_path: Path) -> None:
     assert reading.certain == (not shape.unclear), reading.doubts
     assert shape.unclear in " ".join(reading.doubts)
     assert read_mapping(reading.mapping.entries(), table.columns) == reading.mapping
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
+def test_the_mapping_of_a_reading_is_read_without_a_problem(shape: Shape, tmp_path: Path) -> None:
+    table = table_of(tmp_path, shape.text, shape.suffix)
+    reading = describe(table).readings[0]
+    source = Source(tmp_path / f"table{shape.suffix}", mapping=reading.mapping.entries())
+    if reading.mapping.has_dialogues:
+        assert list(read_mapped(source))
+    if reading.mapping.answers or reading.mapping.of("value"):
+        rows = [row for _, row in rating_rows(source, table, reading.mapping)]
+        assert rows
+        assert all((row["item"] or row["dialogue"]) and row["rater"] for row in rows)
+
+
+# Columns and scales.
+
+
+def looks(profile: Profile) -> dict[str, str]:
+    return {column.name: column.looks_like for column in profile.columns}
+
+
+def test_columns_look_like_what_they_hold(tmp_path: Path) -> None:
+    rows = [
+        [
+            "id",
+            "when",
+            "who said",
+            "words",
+            "flag",
+            "mood",
+            "topic",
+            "points",
+            "tags",
+            "raw",
+            "nothing",
+            "same",
+        ],
+        [
+            "a",
+            "2024-01-01 10:00",
+            "bot",
+            "How can I help you?",
+            "yes",
+            "Agree",
+            "pay",
+            "0.25",
+            "x;y",
+            '{"a": 1}',
+            "",
+            "v",
+        ],
+        [
+            "b",
+            "2024-01-01 10:01",
+            "user",
+            "My parcel is still lost.",
+            "no",
+            "Neutral",
+            "post",
+            "0.5",
+            "y",
+            '{"a": 2}',
+            "",
+            "v",
+        ],
+        [
+            "c",
+            "2024-01-01 10:02",
+            "bot",
+            "I am so sorry for it.",
+            "yes",
+            "Disagree",
+            "pay",
+            "0.75",
+            "x;z",
+            '{"a": 3}',
+            "NA",
+            "v",
+        ],
+        [
+            "d",
+            "2024-01-01 10:03",
+            "user",
+            "Can you look it up?",
+            "no",
+            "Agree",
+            "post",
+            "1.0",
+            "z;x",
+            '{"a": 4}',
+            "",
+            "v",
+        ],
+    ]
+    profile = profile_of(tmp_path, csv_text(*rows))
+    assert looks(profile) == {
+        "id": "id",
+        "when": "time",
+        "who said": "category",
+        "words": "text",
+        "flag": "yes_no",
+        "mood": "ordered",
+        "topic": "category",
+        "points": "score",
+        "tags": "set",
+        "raw": "json",
+        "nothing": "empty",
+        "same": "constant",
+    }
+    assert profile.column("tags").separator == ";"
+    assert profile.column("nothing").missing == ("NA",)
+    assert profile.column("mood").values == (
+        *("Strongly disagree", "Disagree", "Neutral", "Agree", "Strongly agree"),
+    )
+
+
+def scale_of(*answers: str) -> Scale:
+    return guess_scale(Counter(answers)).scale
+
+
+@pytest.mark.parametrize(
+    ("answers", "level", "values"),
+    [
+        ("1 2 5", "ordinal", ("1", "2", "3", "4", "5")),
+        ("2 3 4", "ordinal", ("2", "3", "4")),
+        ("0 10 7", "ordinal", tuple(map(str, range(11)))),
+        ("-1 0 1", "ordinal", ("-1", "0", "1")),
+        ("1.0 3.0 2.0", "ordinal", ("1", "2", "3")),
+        ("0 1 1", "binary", ("0", "1")),
+        ("0 50 77 100", "interval", ()),
+        ("0.5 1 2.25", "interval", ()),
+        ("yes no YES", "binary", ("0", "1")),
+        ("ja nein", "binary", ("0", "1")),
+        ("Pass Fail", "binary", ("0", "1")),
+        ("pos neg neutral pos neg", "nominal", ("neg", "neutral", "pos")),
+        ("low high medium", "ordinal", ("low", "medium", "high")),
+        ("9;5;6 9;5 5 6", "nominal", ("5", "6", "9")),
+    ],
+)
+def test_the_scale_of_answers_is_guessed(answers: str, level: str, values: tuple[str, ...]) -> None:
+    scale = scale_of(*answers.split())
+    assert (scale.level, scale.values) == (level, values)
+
+
+@pytest.mark.parametrize(
+    ("answers", "codes", "anchors"),
+    [
+        (
+            ("2 - Strongly present", "0 - Absent"),
+            {"2 - Strongly present": "2", "0 - Absent": "0"},
+            {"2": "Strongly present", "0": "Absent"},
+        ),
+        (("4: good", "5: great"), {"4: good": "4", "5: great": "5"}, {"4": "good", "5": "great"}),
+        (("Good (4)", "Bad (2)"), {"Good (4)": "4", "Bad (2)": "2"}, {"4": "Good", "2": "Bad"}),
+        (("1 (low)", "2", "3 (high)"), {"1 (low)": "1", "3 (high)": "3"}, {"1": "low", "3": "high"}),
+    ],
+)
+def test_numbers_with_their_wording_are_numbers_with_anchors(
+    answers: tuple[str, ...], codes: dict[str, str], anchors: dict[str, str]
+) -> None:
+    scale = scale_of(*answers)
+    assert (scale.level, dict(scale.codes), dict(scale.anchors)) == ("ordinal", codes, anchors)
+
+
+def test_likert_words_of_other_languages_are_ordered() -> None:
+    assert scale_of("immer", "nie", "oft").values == ("nie", "oft", "immer")
+    assert scale_of("同意", "非常不同意", "中立").values == ("非常不同意", "中立", "同意")
+    assert scale_of("extremely", "not at all", "moderately").level == "ordinal"
+
+
+def test_spellings_of_an_answer_are_one_answer_and_this_is_a_doubt() -> None:
+    guess = guess_scale(Counter(["spam", "Spam", "spam", "ham", "ham", "eggs"]))
+    assert guess.scale.values == ("eggs", "ham", "spam")
+    assert dict(guess.scale.codes) == {"Spam": "spam"}
+    assert guess.doubts == ("'Spam' is read as 'spam'",)
+
+
+def test_decimal_commas_are_a_mark_of_the_scale() -> None:
+    assert scale_of("3,5", "4,0", "2,25") == Scale("interval", decimal=",")
+    assert guess_scale(Counter(["1,234", "2,500"])).doubts == ("'1,234' may be a number in thousands",)
+
+
+def test_texts_with_commas_are_no_sets() -> None:
+    assert not scale_of("Well, I think so.", "No, thanks.", "It is late, is it not?").separator
+
+
+def test_words_for_no_answer_get_no_code_of_their_own(tmp_path: Path) -> None:
+    reading = profile_of(tmp_path, "item,r1,r2\n1,yes,NA\n2,no,no\n3,-,yes\n").readings[0]
+    assert dict(reading.mapping.scale("").codes) == {"NA": "", "-": "", "yes": "1", "no": "0"}
+    assert reading.certain
+
+
+def test_scales_are_of_all_raters_of_a_question(tmp_path: Path) -> None:
+    text = "id,ann1_helpful,ann2_helpful,ann1_safe,ann2_safe\n1,1,4,yes,no\n2,2,5,no,no\n3,2,3,yes,yes\n"
+    mapping = profile_of(tmp_path, text).readings[0].mapping
+    assert mapping.scale("helpful").values == ("1", "2", "3", "4", "5")
+    assert mapping.scale("safe").level == "binary"
+
+
+def test_judges_on_another_scale_than_people_are_a_doubt(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, "id,human_score,gpt4_score\n1,1,1.5\n2,2,2.25\n3,5,4.75\n")
+    assert not profile.readings[0].certain
+    assert "people answer with whole numbers from 1 to 5" in profile.readings[0].doubts[0]
+
+
+def test_codes_of_categories_are_a_doubt(tmp_path: Path) -> None:
+    reading = profile_of(tmp_path, "doc,coder,code\n1,a,3\n1,b,2\n2,a,1\n2,b,1\n").readings[0]
+    assert reading.doubts == ("code: the numbers 1 to 3 may be codes of categories",)
+
+
+def test_answers_below_the_first_rows_count(tmp_path: Path) -> None:
+    rows = [f"{n},ann,{n % 2 + 2}" for n in range(2100)] + ["2100,gpt-4o,5", "2101,gpt-4o,1"]
+    profile = profile_of(tmp_path, "item,rater,value\n" + "\n".join(rows) + "\n")
+    assert profile.n_rows == 2102
+    assert profile.judges == ("gpt-4o",)
+    assert profile.readings[0].mapping.scale("").values == ("1", "2", "3", "4", "5")
+
+
+def test_a_mapping_of_the_user_is_completed_with_the_scales_of_its_questions(tmp_path: Path) -> None:
+    table = table_of(tmp_path, "item,x,y\n1,yes,no\n2,no,no\n")
+    mapping = read_mapping({"item": "item", "label:ok": ["x", "y"]}, table.columns)
+    assert dict(scan(table, mapping).scale("ok").codes) == {"yes": "1", "no": "0"}
+    own = read_mapping({"item": "item", "label:ok": ["x", "y"], "scale:ok": ["no", "yes"]}, table.columns)
+    assert scan(table, own).scale("ok") == Scale(values=("no", "yes"), level="binary")
+
+
+# People and judges, speakers and rated ones, and what is said.
+
+
+def test_raters_with_names_of_models_are_judges(tmp_path: Path) -> None:
+    text = (
+        "item,rater,value\n1,ann,1\n1,o3-mini,2\n1,openai/gpt-4o,2\n2,Claudette,1\n2,LLM judge,1\n2,ann,2\n"
+    )
+    assert profile_of(tmp_path, text).judges == ("o3-mini", "openai/gpt-4o", "LLM judge")
+
+
+def test_the_speakers_that_look_like_systems_are_rated(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, SHAPES[0].text)
+    assert (profile.speakers, profile.rated) == (("customer", "bot"), ("bot",))
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, "speaker,text\nAna,How are you today?\nBen,I am fine thank you.\n")
+    assert not profile.certain
+    assert profile.readings[0].missing == ("a column that says which dialogue a row belongs to",)
+
+
+def test_lists_of_labels_are_a_doubt(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "Hi", "score": 1}, {"role": "bot", "content": "Hello", "score": 4}]
+    reading = profile_of(
+        tmp_path, jsonl({"id": "a", "turns": turns}, {"id": "b", "turns": turns}), ".jsonl"
+    ).readings[0]
+    assert reading.doubts == ("turns[].score may be labels: a mapping reads no lists of them",)
+
+
+def test_comparisons_of_two_responses_are_never_certain(tmp_path: Path) -> None:
+    text = (
+        "prompt,response_a,response_b,winner\n"
+        "Tell me a joke now,Why did he go?,Knock knock there,a\nSay a name,It is Ann,It is Ben,b\n"
+    )
+    profile = profile_of(tmp_path, text)
+    assert not profile.certain
+    assert any("import it as pairs" in missing for reading in profile.readings for missing in reading.missing)
+
+
+def test_an_empty_table_has_no_reading(tmp_path: Path) -> None:
+    assert profile_of(tmp_path, "a,b\n").readings == ()
+
+
+def test_a_profile_is_printed_in_lines(tmp_path: Path) -> None:
+    lines = profile_lines(
+        profile_of(tmp_path, "id,human_label,judge_label\n1,yes,-\n2,no,yes\n3,no,no\n"), "agree t.csv"
+    )
+    assert lines == [
+        "3 rows, 3 columns",
+        "",
+        "column       looks like  filled  different  examples",
+        "id           ids         100%          3  1, 2, 3",
+        "human_label  yes or no   100%          2  yes, no",
+        "judge_label  yes or no    67%          2  yes, no  no answer: -",
+        "",
+        "certain: Each row is one item with 2 raters in columns.",
+        "    label: yes or no (guessed from the answers)",
+        "not: Each row is one turn of a dialogue. Missing: a column with the text of each turn; a column"
+        " that says"
+        " who speaks; a column that says which dialogue a row belongs to.",
+        "Judges by their names: judge",
+        "",
+        "To read it so, correct what is wrong and run:",
+        "agree t.csv --map item=id --map label:label@human=human_label --map judge:label@judge=judge_label",
+    ]
+
+
+def test_names_of_columns_cannot_write_on_the_screen(tmp_path: Path) -> None:
+    lines = profile_lines(profile_of(tmp_path, "id,\x1b[31mred\n1,4\n2,5\n"), "agree t.csv")
+    assert all(char.isprintable() for line in lines for char in line)
+
+
+# Public files and known cases, where they are at hand.
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("nameless_columns_are_raters/index.csv", {"item=item", "label@ann1=ann1", "label@ann2=ann2"}),
+        (
+            "nameless_columns_are_raters/trailing_comma.csv",
+            {"item=item", "label@ann1=ann1", "label@ann2=ann2"},
+        ),
+        (
+            "nameless_columns_are_raters/extra_numbers.csv",
+            {"item=item", "label@ann1=ann1", "label@ann2=ann2"},
+        ),
+        ("missing_words_are_categories/long.csv", {"item=item", "rater=rater", "value=value"}),
+        ("blank_rows_and_columns/turns.csv", {"dialogue=dialogue", "speaker=speaker", "text=text"}),
+        ("unread_columns_refuse_the_file/meta.jsonl", {"item=item", "rater=rater", "value=value"}),
+    ],
+)
+def test_known_cases_have_their_right_reading(name: str, columns: set[str]) -> None:
+    path = CASES / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    reading = describe(open_table(Source(path))).readings[0]
+    assert (mapped(reading), reading.certain) == (columns, True)
+
+
+def test_a_person_called_like_a_model_is_a_doubt() -> None:
+    path = CASES / "judge_or_person_by_name/battles.jsonl"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    profile = describe(open_table(Source(path)))
+    assert not profile.certain
+    assert "Claudette" not in profile.judges
+    assert {"openai/gpt-4o", "o3-mini", "vicuna-33b"} <= set(profile.judges)
+    assert any("Claude may be a person or a model" in reading.doubts for reading in profile.readings)

@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
 
+from annotation.corpora import uploads
 from annotation.corpora.import_staging import ImportResult
-from annotation.models import Dialogue, Label, Turn
+from annotation.models import Dialogue, Label, Turn, Upload
+from jobs.models import Job
+from tests import factories
 from tests.importing.helpers import imported, label, line, refusal, written
 
 pytestmark = pytest.mark.django_db
@@ -114,3 +121,30 @@ def test_the_command_writes_the_file_beside_the_input(tmp_path: Path) -> None:
     left = tmp_path / "file.left-out.jsonl"
     assert f"They are in {left}." in out.getvalue()
     assert json.loads(left.read_text())["id"] == "bad"
+
+
+def test_rows_left_out_of_an_upload_are_downloaded_by_its_owner_alone(client: Client) -> None:
+    owner, other = factories.user(researcher=True), factories.user(researcher=True)
+    api = APIClient()
+    api.force_authenticate(owner)
+    content = "\n".join(json.dumps(fields) for fields in (line("a"), BAD)).encode()
+    sent = {"file": SimpleUploadedFile("t.jsonl", content), "name": "c", "skip_bad_rows": "yes"}
+    answer = api.post("/api/v1/imports/", sent)
+    assert answer.status_code == 202
+    job = Job.objects.get(pk=answer.json()["job"])
+    result = uploads.run(job, lambda *_: None)
+    assert (result["dialogues"], result["left_out"]) == (1, 1)
+    address = f"/api/v1/imports/{job.pk}/left-out/"
+    rows = b"".join(api.get(address).streaming_content)
+    assert json.loads(rows)["why_left_out"] == "line 2, turns[0].text: must be a text, not a number"
+    page = reverse("upload", args=[Upload.objects.get().pk])
+    client.force_login(owner)
+    assert "Download the rows left out" in client.get(page).content.decode()
+    download = client.get(f"{page}left-out/")
+    assert 'filename="t.left-out.jsonl"' in download.headers["Content-Disposition"]
+    assert b"".join(download.streaming_content) == rows
+    for account in (other, factories.user()):
+        client.force_login(account)
+        api.force_authenticate(account)
+        assert client.get(f"{page}left-out/").status_code in (403, 404)
+        assert api.get(address).status_code in (403, 404)

@@ -19,6 +19,7 @@ import pytest
 
 from annotation.formats.source import Faults, ImportProblem, Source
 from annotation.formats.table_reader import Row, TableFile, as_text, open_table
+from annotation.text.table_cells import decimal_commas
 
 ROWS = [(2, {"id": "1", "text": "Hi, you"}), (3, {"id": "2", "text": "é; |"})]
 
@@ -341,3 +342,25 @@ def test_objects_of_a_document_may_be_named_by_their_keys(tmp_path: Path) -> Non
         {"key": "d1", "text": "x", "n": "1"},
         {"key": "d2", "text": "y", "n": "2"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_decimal"),
+    [
+        (["3,5", "4", "", "NA", "0,25"], True),
+        (["1,234", "3,5"], True),
+        (["0,125"], True),
+        (["1.234,5", "-2,0"], True),
+        (["1,234"], False),
+        (["1,234", "12,345"], False),
+        (["1,234,567"], False),
+        (["1,234.5"], False),
+        (["3,5", "3.5"], False),
+        (["3,5", "good"], False),
+        (["1,2,3"], False),
+        (["4", "5"], False),
+        ([], False),
+    ],
+)
+def test_decimal_commas_are_certain_or_none(values: list[str], is_decimal: bool) -> None:
+    assert decimal_commas(values) is is_decimal

@@ -344,7 +344,7 @@ def test_the_page_keeps_what_was_chosen_for_a_corrected_file(client: Client) -> 
     ("content", "format"),
     [
         ('{"id": "d", "turns": []}', "jsonl"),
-        ('{"id": "d", "messages": []}', "messages"),
+        ('{"id": "d", "messages": [{"role": "user", "content": "Hi"}]}', "messages"),
         ('{\n "meeting_transcripts": []}', "qmsum"),
         ('[{"context": "", "annotations": {}}]', "fed"),
         ('{"coh_1": [1], "coh_2": [2]}', "fed_gpt4"),

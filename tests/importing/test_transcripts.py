@@ -191,6 +191,7 @@ def test_otter_writes_names_and_times_above_the_texts() -> None:
         "00:01 SPEAKER_00: Hi\n00:02 SPEAKER_01: Yes\n",
         "**SPEAKER_00:** Hi\n\n**SPEAKER_01:** Yes\n",
         "SPEAKER_00 [00:01]\nHi\n\nSPEAKER_01 [00:02]\nYes\n",
+        "SPEAKER_00, [12.01.2024 10:01]\nHi\n\nSPEAKER_01, [12.01.2024 10:02]\nYes\n",
     ],
 )
 def test_speakers_stand_before_or_beside_times(tmp_path: Path, text: str) -> None:
@@ -226,6 +227,7 @@ def test_blank_lines_divide_dialogues_only_where_one_speaker_begins_all(tmp_path
         "# Notes\n\nAna: hello\nBen: yes\n",
         "- name: Ana\n- name: Ben\n",
         "name: Ana\nage: 4\nplace: Rome\n",
+        "From: Ana\nTo: Ben\nSubject: Rome\n\nHello\n\nFrom: Ben\nTo: Ana\nSubject: Re: Rome\n",
         "Dear Ana,\nthis is a letter: it has no speakers.\nYours, Ben\n",
         '{"a": 1}\n',
     ],

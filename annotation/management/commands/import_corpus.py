@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -13,10 +14,12 @@ from tqdm import tqdm
 
 from annotation.corpora.import_file import Progress, import_path
 from annotation.corpora.import_staging import ImportResult
+from annotation.corpora.previews import guessed_settings, outline, with_scales
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import SETTINGS, guess, read_start
+from annotation.formats.corpus_format import ANY_ROLES, SETTINGS, guess, read_start
 from annotation.formats.mapping import entries_of_options
-from annotation.formats.source import ImportProblem
+from annotation.formats.profile import profile_lines, reading_lines
+from annotation.formats.source import ImportProblem, Source
 from config.commands import DatabaseCommand
 
 METAVARS = {"name": "NAME", "names": "NAMES", "count": "N"}
@@ -78,10 +81,7 @@ class Command(DatabaseCommand):
         """Import and print the counts."""
         with _bar(show=sys.stderr.isatty()) as progress:
             try:
-                mapping = entries_of_options(options["map"], options["map_file"])
-                format = options["format"] or guess(FORMATS, read_start(options["path"]))
-                if not options["format"]:
-                    self.stdout.write(f"format: {format} ({FORMATS[format].title}), found from the content")
+                format, mapping, settings = self._reading(options)
                 result = import_path(
                     path=options["path"],
                     format=format,
@@ -94,7 +94,7 @@ class Command(DatabaseCommand):
                     sha256=options["sha256"] or corpus_format.read_manifest_hash(options["path"]),
                     mapping=mapping,
                     left_out=left_out_place(options["path"]),
-                    settings={key: options[key] for key in SETTINGS},
+                    settings=settings,
                     progress=progress,
                 )
             except ImportProblem as problem:
@@ -106,6 +106,38 @@ class Command(DatabaseCommand):
         if result.unchanged:
             self.stdout.write(f"{result.unchanged} labels were there already")
         self.stdout.write(json.dumps(result.as_dict(), ensure_ascii=False))
+
+    def _reading(self, options: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+        """Return format, mapping and settings: as named, else as guessed where that is certain."""
+        settings = {key: options[key] for key in SETTINGS}
+        mapping = entries_of_options(options["map"], options["map_file"])
+        source = Source(options["path"], settings=settings)
+        format = options["format"] or guess(FORMATS, read_start(options["path"]))
+        if not options["format"]:
+            self.stdout.write(f"format: {format} ({FORMATS[format].title}), found from the content")
+        if FORMATS[format].roles != ANY_ROLES:
+            return format, mapping, settings
+        if mapping:
+            return format, with_scales(source, mapping), settings
+        profile = outline(source, format=format).profile
+        assert profile is not None
+        if (reading := profile.certain) is None:
+            target = "--into" if options["into"] else "--name"
+            command = f"manage.py import_corpus {shlex.quote(options['path'])} {target} "
+            for line in profile_lines(profile, command + shlex.quote(options["into"] or options["name"])):
+                self.stdout.write(line)
+            raise CommandError("say what the columns are: run the line above, corrected")
+        self.stdout.write(reading.sentence)
+        for line in reading_lines(reading):
+            self.stdout.write(line)
+        unset = {
+            key: value
+            for key, value in guessed_settings(profile, reading.mapping).items()
+            if not settings[key]
+        }
+        for key, value in unset.items():
+            self.stdout.write(f"{SETTINGS[key].title}: {value} (guessed; --{key} says otherwise)")
+        return format, reading.mapping.entries(), settings | unset
 
 
 def left_out_place(path: str) -> Path:

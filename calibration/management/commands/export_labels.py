@@ -6,26 +6,32 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from calibration.exports.labels import labels
-from calibration.exports.notes import notes
+from calibration.exports.downloads import LABELS, NOTES, SHAPES, ZIP, Order
+from calibration.exports.packages import PACKAGES
 from calibration.management import options as command_options
-from calibration.ratings.scope import scope_of
-from config.commands import DatabaseCommand
+from config.commands import DatabaseCommand, refuse_unused
 
 
 class Command(DatabaseCommand):
-    """Write the current labels of a corpus or campaign, one row per label, in a fixed order."""
+    """Write the current labels of a corpus or campaign, in a fixed order."""
 
     help = (
-        "Write the labels of a corpus or campaign as CSV, JSONL or Parquet. The CSV is what import_corpus "
-        "--format ratings-csv and agree read. Of a corpus that is split dev is written; test and all need a "
-        "--purpose, which is logged as a look at test. The last line is one JSON object with rows and sha256."
+        "Write the labels of a corpus or campaign as CSV, Excel, JSONL or Parquet: one row per label, or "
+        "with --shape wide one column per rater; or as a zip for another tool. CSV, Excel and Parquet are "
+        "what import_corpus and agree read. Of a corpus that is split dev is written; test and all need a "
+        "--purpose, logged as a look at test. The last line is one JSON object with rows and sha256."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options for place, format and output."""
         command_options.add_place_arguments(parser)
-        command_options.add_export_arguments(parser)
+        command_options.add_export_arguments(parser, PACKAGES)
+        parser.add_argument(
+            "--shape",
+            choices=list(SHAPES),
+            help="long (default): a row for each label; wide: a row for each item and question, a column for "
+            "each rater",
+        )
         parser.add_argument(
             "--notes",
             action="store_true",
@@ -41,9 +47,15 @@ class Command(DatabaseCommand):
             "campaign": campaign.name if campaign else None,
             "part": selection.part or "all",
         }
-        if options["notes"]:
-            facts["what"] = "notes"
-        read = notes if options["notes"] else labels
-        command_options.export_query(
-            self, read(scope_of(corpus, campaign, selection.part), selection), options, facts
-        )
+        form = options["format"]
+        what = form if form in PACKAGES else NOTES if options["notes"] else LABELS
+        if what != LABELS:
+            facts["what"] = what
+            refuse_unused(options, ["shape"], "it is the shape of a file of labels")
+        if what in PACKAGES:
+            refuse_unused(options, ["notes"], "notes are written as rows")
+        choice = {}
+        if options["shape"]:
+            facts["shape"] = choice["shape"] = options["shape"]
+        order = Order(what, corpus, campaign, selection, ZIP if what in PACKAGES else form, choice=choice)
+        command_options.export_file(self, order.write, form, options["output"], facts)
