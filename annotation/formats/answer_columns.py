@@ -18,6 +18,7 @@ from annotation.formats.header_words import (
     AnswerName,
     answer_name,
     is_nameless,
+    name_for_key,
     plain_name,
     tokens_of,
     word_set,
@@ -397,16 +398,14 @@ def _add_columns(
         kind = parts.kind or ("key" if "key" in columns[name].meanings else "human")
         rater = parts.rater or ("key" if kind == "key" else "")
         question = parts.question or ("" if rater or parts.item else plain_name(name))
-        key = (question, rater, parts.item)
+        key = (name_for_key(question), name_for_key(rater), name_for_key(parts.item))
         if key in seen:
             answers.doubts.append(f"{name} and {seen[key]} may be the same answer")
-            question = plain_name(name)[:120]
+            key = (name_for_key(name), *key[1:])
+        if key in seen:
+            continue
         seen[key] = name
-        clean = [
-            part.replace("@", " at ").replace("]", ")").replace("[", "(")
-            for part in (question, rater, parts.item)
-        ]
-        answers.columns.append(Column(name, KIND_ROLES[kind], clean[0], clean[1], clean[2]))
+        answers.columns.append(Column(name, KIND_ROLES[kind], *key))
     answers.items = list(dict.fromkeys(column.item for column in answers.columns if column.item))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from annotation.formats.mapping import Scale, read_mapping
 from annotation.formats.profile import Profile, Reading, describe, profile_lines, scan
 from annotation.formats.scales import guess_scale
 from annotation.formats.source import Source
-from annotation.formats.table_reader import TableFile, open_table
+from annotation.formats.table_reader import Cell, TableFile, open_table
 from tests.importing.table_shapes import SHAPES, Shape, csv_text, jsonl
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
@@ -339,6 +341,58 @@ def test_raters_in_rows_and_many_items_in_columns(tmp_path: Path) -> None:
 def test_what_would_decide_a_figure_is_asked(text: str, doubt: str, tmp_path: Path) -> None:
     reading = profile_of(tmp_path, text).readings[0]
     assert doubt in reading.doubts or (not doubt and reading.certain)
+
+
+HEADERS = (
+    *("id", "item", "rater", "label", "score", "ann1", "ann1_helpful", "gpt4", "gpt4_reason", "gold", "text"),
+    *("speaker", "conv_id", "turn", "question", "answer", "context", "judge", "messages[].role", "@", "a]b"),
+    *("messages[].content", "tags[]", "response_a", "response_b", "q1", "D1_fluent", " ", "Safe? [Item 1]"),
+)
+CELLS: tuple[Cell, ...] = (
+    *(
+        "1",
+        "2",
+        "yes",
+        "no",
+        "NA",
+        "",
+        None,
+        "a;b",
+        "2 - x",
+        "Agree",
+        "I like it a lot.",
+        "User: hi\nBot: ho",
+    ),
+    *(
+        "[1, 2]",
+        '{"a": 1}',
+        "gpt-4",
+        "3,5",
+        "0.7",
+        "Good (4)",
+        ["a", "b"],
+        [],
+        [None],
+        ["1", "1"],
+        "nan",
+        "[",
+    ),
+)
+
+
+def test_any_table_is_described_and_every_mapping_is_read_again() -> None:
+    draws = random.Random(31)
+    for _ in range(150):
+        columns = tuple(draws.sample(HEADERS, draws.randint(1, 8)))
+        cells = {name: draws.choices(CELLS, k=draws.randint(1, 3)) for name in columns}
+        rows = [
+            (n, {name: draws.choice(cells[name]) for name in columns}) for n in range(draws.randint(0, 8))
+        ]
+        profile = describe(TableFile("csv", columns, partial(iter, rows)))
+        assert profile_lines(profile, "agree")
+        for reading in profile.readings:
+            if reading.is_possible:
+                assert read_mapping(reading.mapping.entries(), columns) == reading.mapping
 
 
 def test_an_empty_table_has_no_reading(tmp_path: Path) -> None:
