@@ -355,6 +355,14 @@ def answer_name(name: str) -> AnswerName:
     )
 
 
+def names_answers(name: str) -> bool:
+    """Whether the header of a column says that it has answers: a rater's, a score, or a usual question."""
+    answer, meanings = answer_name(name), meanings_of(name)
+    if {"system", "explanation", "rater"} & meanings or answer.is_reason:
+        return False
+    return bool(answer.kind) or answer.has_quality or "value" in meanings
+
+
 def _text_of(tokens: list[Token], name: str) -> str:
     return name[tokens[0].start : tokens[-1].end] if tokens else ""
 
