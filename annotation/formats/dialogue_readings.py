@@ -52,7 +52,9 @@ def read_turns(sample: Sample) -> Reading | None:
     if not speaker:
         draft.missing.append("a column that says who speaks")
     if not dialogue:
-        draft.missing.append("a column that says which dialogue a row belongs to")
+        draft.doubts.append("no column says which dialogue a row belongs to: the file is one dialogue")
+        if draft.missing:
+            draft.missing.append("a column that says which dialogue a row belongs to")
     elif sample.columns[dialogue].n_different == len(sample.rows) > 1:
         draft.missing.append(f"several rows with the same {dialogue}")
     if draft.missing:
@@ -76,7 +78,9 @@ def read_turns(sample: Sample) -> Reading | None:
     )
     add_answers(draft, answers)
     if repeats == "texts":
-        draft.doubts.append(f"rows with the same {number} have different texts: one turn in several rows?")
+        rows = sample.keys(dialogue, number)
+        if rater or answers.columns or len(set(rows)) < len(set(sample.keys(dialogue, number, speaker))):
+            draft.doubts.append(f"rows with the same {number} have different texts, speakers or raters")
     elif repeats and not rater:
         draft.doubts.append("turns are repeated, and no column says who rated them")
     if answers.columns and not rater and not answers.raters:
@@ -84,10 +88,12 @@ def read_turns(sample: Sample) -> Reading | None:
     _place_answers(draft, sample, answers, dialogue)
     _check_dialogues(draft, sample, dialogue, speaker)
     _check_order(draft, sample, dialogue, number, rater)
-    return draft.reading(sample, _sentence_of_turns(answers, rater, bool(repeats)))
+    return draft.reading(sample, _sentence_of_turns(answers, rater, repeats))
 
 
-def _sentence_of_turns(answers: Answers, rater: str, repeats: bool) -> str:
+def _sentence_of_turns(answers: Answers, rater: str, repeats: str) -> str:
+    if repeats == "texts" and not rater:
+        return "Each row is a sentence of a turn: rows with the same number and speaker are joined."
     if rater and (repeats or answers.columns):
         return "Each row is one turn rated by one rater; turns repeat for each rater."
     if not answers.columns:
@@ -195,7 +201,7 @@ def _repeats(sample: Sample, dialogue: str, number: str, text: str) -> str:
 
 def _check_dialogues(draft: Draft, sample: Sample, dialogue: str, speaker: str) -> None:
     sizes = Counter(key for (key,) in sample.keys(dialogue))
-    if sizes[""] * 20 > len(sample.rows):
+    if dialogue and sizes[""] * 20 > len(sample.rows):
         draft.doubts.append(f"{dialogue} is empty in {sizes['']} of {len(sample.rows)} rows")
     if len(sample.rows) < 1.5 * len(sizes):
         draft.doubts.append("most dialogues have one turn")

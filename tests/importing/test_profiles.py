@@ -287,9 +287,20 @@ def test_the_speakers_that_look_like_systems_are_rated(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    profile = profile_of(tmp_path, "speaker,text\nAna,How are you today?\nBen,I am fine thank you.\n")
+    profile = profile_of(tmp_path, "speaker,note\nAna,How are you today?\nBen,I am fine thank you.\n")
     assert not profile.certain
-    assert profile.readings[0].missing == ("a column that says which dialogue a row belongs to",)
+    assert profile.readings[0].missing == (
+        "a column with the text of each turn",
+        "a column that says which dialogue a row belongs to",
+    )
+
+
+def test_a_file_without_a_column_of_dialogues_may_be_one_dialogue(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, "speaker,text\nAna,How are you today?\nBen,I am fine thank you.\n")
+    assert mapped(profile.readings[0]) == {"speaker=speaker", "text=text"}
+    assert profile.readings[0].doubts == (
+        "no column says which dialogue a row belongs to: the file is one dialogue",
+    )
 
 
 def test_lists_of_labels_are_a_doubt(tmp_path: Path) -> None:
