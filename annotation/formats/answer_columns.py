@@ -224,18 +224,18 @@ def _split_unknown(
     rest = [name for name in unnamed if name not in split]
     sure = [name for name in rest if name in varying or _is_sure(columns[name], names[name])]
     unsure = [name for name in rest if name not in sure]
-    known = _different_scales(columns[name] for name in names.keys() - set(unsure))
+    other_scales = _different_scales(columns[name] for name in names.keys() - set(unsure))
     if not unsure:
         return
     if has_rater and not named and not split:
         others = [name for name in unsure if columns[name].guess.look in ("category", "score")]
         for name in unsure:
-            if varying or (sure and (name in others or not _shares_values(columns[name], known))):
+            if varying or (sure and (name in others or not _shares_values(columns[name], other_scales))):
                 names.pop(name)
                 answers.unclear.append(name)
-        left = [name for name in unsure if name in names]
-        if left:
-            answers.doubts.append(f"{_listed(left)} may be something other than questions")
+        remaining = [name for name in unsure if name in names]
+        if remaining:
+            answers.doubts.append(f"{_listed(remaining)} may be something other than questions")
         return
     if named or split:
         generic = _different_scales(
@@ -247,14 +247,14 @@ def _split_unknown(
                 if not all(parts.is_generic for parts in named.values()):
                     answers.doubts.append(f"{name} may be a rater or a question")
             else:
-                if _shares_values(columns[name], known) and columns[name].guess.look != "score":
+                if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
                     answers.doubts.append(f"{name} may hold answers, too")
                 names.pop(name)
                 answers.unclear.append(name)
         return
     if sure:
         for name in unsure:
-            if _shares_values(columns[name], known) and columns[name].guess.look != "score":
+            if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
                 answers.doubts.append(f"{name} may be a question, too")
             names.pop(name)
             answers.unclear.append(name)
@@ -302,9 +302,9 @@ def _split_by_question(
         for left, right in _sides(name):
             for rater, question in ((left, right), (right, left)):
                 is_part = {token.base for token in tokens_of(rater)} & (NAMES_OF_PARTS | QUALITIES | GENERIC)
-                known = question.casefold() in shared
+                is_shared = question.casefold() in shared
                 recurs = _is_usual(question) and usual[question.casefold()] > 1
-                if not is_part and (known or recurs) and name not in splits:
+                if not is_part and (is_shared or recurs) and name not in splits:
                     splits[name] = (rater, question)
     unknown = [name for name, (_, question) in splits.items() if question.casefold() not in shared]
     raters = {rater.casefold() for rater, _ in splits.values()}

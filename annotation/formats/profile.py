@@ -271,16 +271,16 @@ def scan(table: TableFile, mapping: Mapping) -> Mapping:
 def _complete(mapping: Mapping, counts: Counts) -> Mapping:
     scales = dict(mapping.scales)
     for question, guess in counts.guesses().items():
-        said = mapping.scale(question)
+        declared = mapping.scale(question)
         scale = guess.scale
         codes = {**dict.fromkeys(guess.missing, ""), **scale.codes} if scale.level != "text" else {}
         scales[question] = Scale(
-            level=said.level or scale.level,
-            values=said.values or (scale.values if not (said.level or said.codes) else ()),
-            codes=said.codes or (codes if not said.values else dict.fromkeys(guess.missing, "")),
-            anchors=said.anchors or scale.anchors,
-            separator=said.separator or ("" if said.values else scale.separator),
-            decimal=said.decimal or scale.decimal,
+            level=declared.level or scale.level,
+            values=declared.values or (scale.values if not (declared.level or declared.codes) else ()),
+            codes=declared.codes or (codes if not declared.values else dict.fromkeys(guess.missing, "")),
+            anchors=declared.anchors or scale.anchors,
+            separator=declared.separator or ("" if declared.values else scale.separator),
+            decimal=declared.decimal or scale.decimal,
         )
     return replace(mapping, scales=scales)
 

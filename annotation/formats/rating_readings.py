@@ -265,9 +265,9 @@ def read_survey(sample: Sample) -> Reading | None:
     if named_items:
         for column in named_items:
             draft.add(column.name, "label", question=column.question, item=column.item)
-        left = [column.name for column in answers.columns if not column.item]
-        if left:
-            draft.doubts.append(f"nothing says which item {', '.join(left[:3])} is about")
+        unplaced = [column.name for column in answers.columns if not column.item]
+        if unplaced:
+            draft.doubts.append(f"nothing says which item {', '.join(unplaced[:3])} is about")
     else:
         alike = Counter(tuple(sample.columns[column.name].guess.scale.values) for column in answers.columns)
         for column in answers.columns:
