@@ -267,6 +267,11 @@ def test_a_mapping_of_the_user_is_completed_with_the_scales_of_its_questions(tmp
     table = table_of(tmp_path, "item,x,y\n1,yes,no\n2,no,no\n")
     mapping = read_mapping({"item": "item", "label:ok": ["x", "y"]}, table.columns)
     assert dict(scan(table, mapping).scale("ok").codes) == {"yes": "1", "no": "0"}
+    coded = read_mapping(
+        {"item": "item", "label:ok": ["x", "y"], "codes:ok": {"yes": "2", "no": "1", "?": ""}}, table.columns
+    )
+    assert scan(table, coded).scale("ok").values == ("1", "2")
+    assert dict(scan(table, coded).scale("ok").codes) == {"yes": "2", "no": "1", "?": ""}
     own = read_mapping({"item": "item", "label:ok": ["x", "y"], "scale:ok": ["no", "yes"]}, table.columns)
     assert scan(table, own).scale("ok") == Scale(values=("no", "yes"), level="binary")
 
@@ -359,7 +364,7 @@ HEADERS = (
     *("speaker", "conv_id", "turn", "question", "answer", "context", "judge", "messages[].role", "@", "a]b"),
     *("messages[].content", "tags[]", "response_a", "response_b", "q1", "D1_fluent", " ", "Safe? [Item 1]"),
 )
-CELLS: tuple[Cell, ...] = (
+TEXTS = (
     *(
         "1",
         "2",
@@ -374,21 +379,10 @@ CELLS: tuple[Cell, ...] = (
         "I like it a lot.",
         "User: hi\nBot: ho",
     ),
-    *(
-        "[1, 2]",
-        '{"a": 1}',
-        "gpt-4",
-        "3,5",
-        "0.7",
-        "Good (4)",
-        ["a", "b"],
-        [],
-        [None],
-        ["1", "1"],
-        "nan",
-        "[",
-    ),
+    *("[1, 2]", '{"a": 1}', "gpt-4", "3,5", "0.7", "Good (4)", "nan", "["),
 )
+LISTS: tuple[list[Cell], ...] = (["a", "b"], [], [None], ["1", "1"])
+CELLS: tuple[Cell, ...] = (*TEXTS, *LISTS)
 
 
 def test_any_table_is_described_and_every_mapping_is_read_again() -> None:
