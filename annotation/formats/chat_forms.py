@@ -29,6 +29,7 @@ from annotation.formats.chat_records import (
 )
 from annotation.formats.corpus_format import Head
 from annotation.formats.fields import decode_python
+from annotation.formats.header_words import names_answers
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, LabelRecord
 
@@ -46,11 +47,20 @@ TIMES = ("timestamp", "created_at", "create_time", "created", "time")
 CHAT_LISTS = ("", "rows[].row.", *(f"{name}[]." for name in CHAT_NAMES))
 """Where chats are in a file: in its lines or its list, in the rows of a hub, or in a list with a name."""
 
+
+def _has_answers(paths: Iterable[str]) -> bool:
+    """Whether chats have labels beside them: they are read as a table, which has them, too."""
+    return any(names_answers(path) for path in paths if "[]" not in path and "." not in path)
+
+
 MESSAGES = Form(
     key="messages",
     title="Chats as lists of messages",
     hint='OpenAI\'s form, one chat a line or a list: {"id", "messages": [{"role", "content"}], "metadata"}.',
-    looks_like=lambda head: any(f"{place}messages[].role" in paths_of(head) for place in CHAT_LISTS),
+    looks_like=lambda head: (
+        any(f"{place}messages[].role" in paths_of(head) for place in CHAT_LISTS)
+        and not _has_answers(paths_of(head))
+    ),
     turns=("messages",),
     speaker=("name", "role"),
     role=("role",),

@@ -112,6 +112,7 @@ def _is_limesurvey(names: frozenset[str]) -> bool:
 def _is_google_form(names: frozenset[str]) -> bool:
     others = [name for name in names if name not in TIMESTAMPS]
     is_asked = any("[" in name or "?" in name or len(name.split()) > 2 for name in others)
+    is_asked = is_asked and not any("[]" in name for name in others)  # the paths of lists
     return bool(names & TIMESTAMPS) and is_asked and len(others) > 1 and not names & OF_CHATS
 
 
