@@ -6,6 +6,7 @@ import gzip
 import io
 import tracemalloc
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,10 @@ def test_garbage_is_a_problem_or_nothing_for_every_format(
 ) -> None:
     path = tmp_path / "garbage.json"
     path.write_bytes(content)
-    try:
+    entries = []
+    with suppress(ImportProblem):
         entries = list(FORMATS[format].read(Source(path)))
-        assert format in TEXTS or not any(entry.record.turns for entry in entries)
-    except ImportProblem as problem:
-        assert problem.reason
+    assert format in TEXTS or not any(entry.record.turns for entry in entries)
 
 
 def test_a_file_that_is_no_utf8_is_refused_at_its_line(tmp_path: Path) -> None:
