@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.formats import mapped
 from annotation.formats.mapping import Column
 from annotation.formats.source import ImportProblem
 from annotation.formats.table_reader import Cell, Row, TableFile
+from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 
 Rows = list[tuple[int, Row]]
 ITEM, RESPONDENT, PART = "item", "respondent", "part"
@@ -122,13 +122,13 @@ def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Colu
     if transcripts:
         columns = [Column(transcripts[0], "transcript")]
     elif asked and answers:
-        columns = [Column(asked[0], "utterance", speaker=mapped.USER)]
+        columns = [Column(asked[0], "utterance", speaker=USER)]
     elif texts:
         return [Column(texts[0], "text"), *systems[:1]]
     if len(answers) > 1:
         return []
     if columns and answers:
-        columns.append(Column(answers[0], "utterance", speaker=mapped.ASSISTANT))
+        columns.append(Column(answers[0], "utterance", speaker=ASSISTANT))
         columns += systems[:1]
     return columns
 
@@ -136,7 +136,7 @@ def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Colu
 def _is_dialogue(name: str, rows: Rows) -> bool:
     cells = [text for _, row in rows if (text := text_of_cell(row.get(name)))]
     try:
-        sizes = [len(mapped.turns_of_transcript(cell)) for cell in dict.fromkeys(cells)]
+        sizes = [len(turns_of_transcript(cell)) for cell in dict.fromkeys(cells)]
     except ImportProblem:
         return False
     return bool(sizes) and max(sizes) > 1

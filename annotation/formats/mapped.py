@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +14,7 @@ from annotation.formats import ratings
 from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, Head, SourceRecord
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
+    QUESTION,
     RATER_KINDS,
     TURN_ITEM,
     Column,
@@ -24,6 +24,7 @@ from annotation.formats.mapping import (
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_reader import Cell, Row, TableFile, flatten, open_table
+from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 from annotation.formats.turn_rows import (
     COLUMNS,
     NUMBER,
@@ -36,11 +37,7 @@ from annotation.formats.turn_rows import (
 from annotation.records import SELF, LabelRecord
 from annotation.text.table_cells import number, unguarded
 
-USER, ASSISTANT, UNNAMED = "user", "assistant", "unnamed"
-NO_QUESTION = ratings.QUESTION
-SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?([^:\n]{1,60}):[ \t]*(.*)$")
-"""A line of a transcript: `Ana: Shall we start?`."""
-END_OF_TURN = re.compile(r"\s*__eou__\s*")
+UNNAMED = "unnamed"
 OF_CONTINUATIONS = ("continuation", "system", "trial")
 MOST_GROUPED = 256 * 2**20
 """Maximum number of characters of a table whose dialogues are not in one piece."""
@@ -178,7 +175,7 @@ class _Answers:
             _text(row, mapping.of(role)) for role in ("rater", "question", "item")
         )
         for column, explanation_column in self.columns:
-            question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
+            question = column.question or row_question or (QUESTION if column.rater else column.name)
             rater = column.rater or row_rater or self.rater_of_file
             kind = RATER_KINDS[column.role]
             explanation = _text(row, explanation_column)
@@ -230,7 +227,7 @@ class _Answers:
         for _, row in table.rows():
             row_question = _text(row, self.mapping.of("question"))
             for column in columns:
-                question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
+                question = column.question or row_question or (QUESTION if column.rater else column.name)
                 if column.role == "value":
                     question = _question_of_row(row, self.mapping, column.name)
                 scale, cell = self.mapping.scale(question), row.get(column.name)
@@ -360,7 +357,7 @@ def _long_of_row(
 def _question_of_row(row: Row, mapping: ColumnMapping, value: str) -> str:
     """Return the question of a table with one answer a row: its cell, else the name of the column."""
     question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else value)
-    return NO_QUESTION if question.casefold() in ("", "value") else question
+    return QUESTION if question.casefold() in ("", "value") else question
 
 
 def _rows_of_labels(
@@ -692,54 +689,6 @@ def _anchors(scale: Scale) -> tuple[tuple[float, str], ...]:
     """Return the wordings of a scale's numbers."""
     numbers = ((number(value), wording) for value, wording in scale.anchors.items())
     return tuple((value, wording) for value, wording in numbers if value is not None)
-
-
-def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
-    """Return (speaker, text) of a dialogue in one cell: JSON messages, `Ana: ...` lines, or `__eou__`.
-
-    Lines without a speaker belong to the line before them; texts without speakers alternate between two.
-    """
-    if isinstance(cell, list):
-        texts = [text for text in cell if isinstance(text, str)]
-        return [((USER, ASSISTANT)[n % 2], text) for n, text in enumerate(texts)]
-    text = (cell or "").strip()
-    if text.startswith("["):
-        try:
-            return _messages(json.loads(text))
-        except ValueError:
-            pass  # a transcript may begin with a bracket
-    if "__eou__" in text:
-        texts = [part for part in END_OF_TURN.split(text) if part]
-        return [((USER, ASSISTANT)[n % 2], part) for n, part in enumerate(texts)]
-    turns: list[tuple[str, str]] = []
-    for line in text.splitlines():
-        match = SAID.match(line)
-        if match:
-            turns.append((match[1].strip(), match[2].strip()))
-        elif turns and line.strip():
-            turns[-1] = (turns[-1][0], f"{turns[-1][1]}\n{line.strip()}".strip())
-        elif line.strip():
-            raise ImportProblem(f"{line.strip()[:40]!r} does not say who speaks: write `Ana: ...`")
-    return [turn for turn in turns if turn[1]]
-
-
-SPEAKER_KEYS = ("speaker", "role", "from", "author", "name", "sender")
-TEXT_KEYS = ("text", "content", "value", "utterance", "message")
-
-
-def _messages(messages: Any) -> list[tuple[str, str]]:
-    """Return the turns of a JSON list of messages or texts; ValueError for any other list."""
-    turns = []
-    for index, message in enumerate(messages):
-        if isinstance(message, str):
-            turns.append(((USER, ASSISTANT)[index % 2], message))
-            continue
-        speaker = next((message[key] for key in SPEAKER_KEYS if isinstance(message.get(key), str)), "")
-        text = next((message[key] for key in TEXT_KEYS if isinstance(message.get(key), str)), "")
-        if not speaker or not text:
-            raise ValueError("not a list of messages")
-        turns.append((speaker, text))
-    return turns
 
 
 # The formats of tables: with Concord's own columns, and with any.

@@ -10,6 +10,7 @@ from typing import Any
 from annotation.formats.corpus_format import JUDGES, MISSING, OF_TABLES, Format, Rating, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, decode_python, evidence, require
 from annotation.formats.jsonl import order
+from annotation.formats.mapping import QUESTION
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_reader import JSON_LINES, as_text, open_table, own_columns, text_of
 from annotation.formats.table_reader import Row as TableRow
@@ -33,7 +34,6 @@ from annotation.text.table_cells import kind_of_rater, looks_like_nothing, numbe
 
 Row = dict[str, str]
 
-QUESTION = "overall"
 TURNS_FROM = "turns_from"
 NO_ANSWER = "no answer given"
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from annotation.formats import ratings
 from annotation.formats.crowd_columns import (
     RESPONDENT,
     CrowdForm,
@@ -25,7 +24,7 @@ from annotation.formats.crowd_columns import (
     names_of,
     text_of_cell,
 )
-from annotation.formats.mapping import Column
+from annotation.formats.mapping import QUESTION, Column
 from annotation.formats.scales import guess_scale
 from annotation.formats.table_reader import Row, TableFile
 
@@ -298,7 +297,7 @@ def _about_items(asked: Sequence[_Asked], rows: Rows) -> list[_Asked]:
     if count < 2:
         return [replace(part, item="survey") for part in asked if not part.item]
     return [
-        _Asked(part.name, ratings.QUESTION, part.question or part.item)
+        _Asked(part.name, QUESTION, part.question or part.item)
         for part in asked
         if scales[part.name] == scale
     ]
