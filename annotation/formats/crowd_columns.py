@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from annotation.formats import mapped
 from annotation.formats.mapping import Column
 from annotation.formats.source import ImportProblem
-from annotation.formats.table_reader import Cell, Row, TableFile
+from annotation.formats.table_file import Cell, Row, TableFile
 
 Rows = list[tuple[int, Row]]
 ITEM, RESPONDENT = "item", "respondent"

@@ -35,7 +35,7 @@ from annotation.formats.readings import (
     rater_names,
 )
 from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
-from annotation.formats.table_reader import Row, TableFile
+from annotation.formats.table_file import Row, TableFile
 from annotation.text.table_cells import kind_of_rater, looks_like_a_model
 
 __all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "profile_lines", "scan"]

@@ -20,7 +20,8 @@ from annotation.formats.profile import Reading as FileReading
 from annotation.formats.ratings import QUESTION
 from annotation.formats.scales import ScaleGuess, guess_scale
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import TableFile, open_table
+from annotation.formats.table_file import TableFile
+from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import kind_of_rater, looks_like_a_model, means_nothing
 
 Row = dict[str, str]
