@@ -149,6 +149,8 @@ PREFIXES = re.compile(
     re.IGNORECASE,
 )
 ANSWER_PREFIXES = ("answer", "output:", "annotation", "label", "rating", "score", "result.", "response")
+LONGEST_QUESTION, LONGEST_ITEM = 120, 400
+"""Maximum number of characters of a question and of an item in the key of a column."""
 NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__|index|level_0|X(\.\d+)?|\.\.\.\d+")
 """Columns that programs write for the numbers of rows."""
 
@@ -319,6 +321,12 @@ class AnswerName:
     def has_quality(self) -> bool:
         """Whether the question is a usual one."""
         return any(token.base in QUALITIES for token in tokens_of(self.question))
+
+
+def name_for_key(text: str, longest: int = LONGEST_QUESTION) -> str:
+    """Return a name without the signs that separate names in the keys of a mapping."""
+    plain = text.replace("@", " at ").replace("]", ")").replace("[", "(")
+    return " ".join(plain.split())[:longest]
 
 
 def answer_name(name: str) -> AnswerName:

@@ -258,8 +258,8 @@ class ScaleGuess:
             return f"whole numbers from {scale.values[0]} to {scale.values[-1]}, ordered"
         if self.look == "yes_no":
             words = {code: word for word, code in reversed(tuple(scale.codes.items())) if code}
-            shown = (words.get("1"), words.get("0")) if words else ("1", "0")
-            return " or ".join(word for word in shown if word)
+            words_in_order = (words.get("1"), words.get("0")) if words else ("1", "0")
+            return " or ".join(word for word in words_in_order if word)
         if self.look == "ordered":
             return f"in the order {values}"
         if self.look == "category":

@@ -368,34 +368,47 @@ def _check_raters(
 
 
 def _only_reading(profile: Profile, reading: Reading, *, several: bool) -> FileReading | None:
-    """Return the only possible reading of ratings whose doubts the options decide."""
+    """Return the most plausible reading of ratings, if it alone has no doubt that the options leave open."""
     possible = [entry for entry in profile.readings if entry.is_possible and _has_answers(entry)]
-    if len(possible) != 1:
-        return None
-    doubts = [doubt for doubt in possible[0].doubts if not _is_decided(doubt, reading, several=several)]
-    return None if doubts else possible[0]
+    clear = [entry for entry in possible if not _open_doubts(entry, reading, several=several)]
+    return clear[0] if len(clear) == 1 and clear[0] is possible[0] else None
 
 
-def _is_decided(doubt: str, reading: Reading, *, several: bool) -> bool:
-    """Whether options, or all rows of several files, decide what a profile is not sure of."""
-    return (
-        (bool(reading.item) and " may be the item" in doubt)
-        or (several and "named after the file" in doubt)
-        or (reading.judges is not None and "may be a person or a model" in doubt)
-        or (bool(reading.scale.level) and ": " in doubt)
-        or bool(reading.missing and "may be no answer" in doubt)
-    )
+def _open_doubts(entry: FileReading, reading: Reading, *, several: bool) -> list[str]:
+    """Return the doubts about a reading that change figures, and that no option decides."""
+    mapping = entry.mapping
+    questions = {*mapping.scales, mapping.of("value"), "answers"} - {""}
+    return [
+        doubt
+        for doubt in entry.doubts
+        if not (
+            "may be about that turn or the dialogue" in doubt
+            or (bool(reading.item) and " may be the item" in doubt)
+            or (several and "named after the file" in doubt)
+            or (reading.judges is not None and "may be a person or a model" in doubt)
+            or (doubt.partition(": ")[0] in questions and _is_about_scale(doubt, reading))
+        )
+    ]
+
+
+def _is_about_scale(doubt: str, reading: Reading) -> bool:
+    """Whether a doubt about a question's answers is decided by the scale or the words that are named."""
+    return bool(reading.scale.level) or (bool(reading.missing) and "may be no answer" in doubt)
 
 
 def _reason(profile: Profile) -> str:
-    possible = [entry for entry in profile.readings if entry.is_possible and _has_answers(entry)]
-    if not possible:
+    """Return why nothing is computed, and what to do."""
+    possible = [entry for entry in profile.readings if entry.is_possible]
+    rated = [entry for entry in possible if _has_answers(entry)]
+    if not rated and possible:
+        return "holds no answers of raters that were recognised: name them with --map label:QUESTION@RATER=COLUMN"
+    if not rated:
         lacking = next((entry.missing for entry in profile.readings if entry.missing), ())
         missing = "; ".join(lacking) or "a column of answers"
-        return f"not read as ratings: {missing} is missing; name it with --map"
-    if len(possible) > 1:
-        return "can be read in several ways: run one of the lines above, or name the columns with --map"
-    doubts = "; ".join(possible[0].doubts[:3]) or "it holds dialogues as well"
+        return f"not read as ratings: {missing} is missing; name the columns with --map"
+    if len(rated) > 1:
+        return "can be read in several ways: correct the line above and run it"
+    doubts = "; ".join(rated[0].doubts[:3]) or "it holds dialogues as well"
     return f"not read without asking: {doubts}; correct the line above and run it"
 
 

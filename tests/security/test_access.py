@@ -40,7 +40,7 @@ RESEARCHERS = _names(
     "record-reviews api-facts api-questions api-record api-record-reviews api-decide-records",
     "api-question-sets api-question-set api-set-questions api-set-uses api-relations",
     "scenarios new-scenario scenario api-scenarios api-scenario api-check-scenario",
-    "api-imports api-import-preview api-rows-left-out",
+    "api-imports api-import-preview rows-left-out api-rows-left-out",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",

@@ -265,3 +265,22 @@ def test_figures_of_a_guess_are_those_of_the_named_scale(tmp_path: Path) -> None
     rows = "".join(f"i{n},{n % 5 + 1},{(n + (n % 3 == 0)) % 5 + 1}\n" for n in range(30))
     path = _file(tmp_path, f"item,ann1,ann2\n{rows}")
     assert _figures(path) == _figures(path, "--scale", "ordinal", "--values", "1,2,3,4,5")
+
+
+def test_a_table_of_dialogues_with_labels_is_read_with_the_dialogue_as_the_cluster(tmp_path: Path) -> None:
+    rows = "".join(
+        f"c{n},user,Where is my order number {n} please?,,,\n"
+        f"c{n},bot,It left the depot on day {n} of the month.,{n % 5 + 1},{(n + n % 2) % 5 + 1},{n % 5 + 1}\n"
+        for n in range(12)
+    )
+    path = _file(tmp_path, f"conv_id,author,utterance,ann1_helpful,ann2_helpful,gpt4_helpful\n{rows}")
+    screen = _screen(path)
+    assert "36 ratings of 12 items by 3 raters" in screen
+    assert "Raters: ann1, ann2 (human); gpt4 (judge)." in screen
+    assert "Clusters: column conv_id, 12 of them." in screen
+
+
+def test_a_scale_that_is_named_decides_no_other_doubt(tmp_path: Path) -> None:
+    path = _file(tmp_path, UNCERTAIN["raters or questions"][0])
+    assert _question(path, "--scale", "ordinal")[2] == 2
+    assert _question(_file(tmp_path, "id,score\na,1\nb,2\nc,4\n", "alone.csv"), "--scale", "ordinal")[2] == 2
