@@ -26,7 +26,8 @@ from annotation.formats.annotated_texts import (
 from annotation.formats.corpus_format import Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, is_number, require
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import as_text, open_table
+from annotation.formats.table_file import as_text
+from annotation.formats.table_reader import open_table
 
 DIALOGUES = (
     *("dialogue", "dialogue_id", "dialog_id", "conversation", "conversation_id", "conv_id"),

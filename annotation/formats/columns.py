@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from annotation.formats.header_words import is_nameless, meanings_of
 from annotation.formats.scales import NO_OPINION, ScaleGuess, decimal_number, guess_scale
-from annotation.formats.table_reader import Cell, Row
+from annotation.formats.table_file import Cell, Row
 from annotation.text.table_cells import looks_like_a_model, looks_like_nothing
 
 LOOKS = {

@@ -14,7 +14,8 @@ from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, requi
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
 from annotation.formats.model_messages import content_text, log_records, top_names
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import open_table, own_columns, text_of
+from annotation.formats.table_file import text_of
+from annotation.formats.table_reader import open_table, own_columns
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
 from annotation.schemes.definitions import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
 from annotation.text.table_cells import unsaid_judges

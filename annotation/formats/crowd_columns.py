@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from annotation.formats.mapping import Column
 from annotation.formats.source import ImportProblem
-from annotation.formats.table_reader import Cell, Row, TableFile
+from annotation.formats.table_file import Cell, Row, TableFile
 from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 
 Rows = list[tuple[int, Row]]

@@ -36,7 +36,8 @@ from annotation.formats.mapping import TURN_ITEM, Column, Scale
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.scales import guess_scale
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import Row, TableFile, open_table
+from annotation.formats.table_file import Row, TableFile
+from annotation.formats.table_reader import open_table
 
 MOST_ROWS = 200_000
 """Maximum number of rows of such a table."""

@@ -23,7 +23,8 @@ from annotation.formats.mapping import (
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import Cell, Row, TableFile, flatten, open_table
+from annotation.formats.table_file import Cell, Row, TableFile, flatten
+from annotation.formats.table_reader import open_table
 from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 from annotation.formats.turn_rows import (
     COLUMNS,

@@ -22,9 +22,8 @@ from annotation.formats.dialogue_readings import (
     read_turns,
 )
 from annotation.formats.header_words import tokens_of
-from annotation.formats.mapping import Mapping, Scale
+from annotation.formats.mapping import QUESTION, Mapping, Scale
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
-from annotation.formats.ratings import QUESTION
 from annotation.formats.readings import (
     DIALOGUE_READINGS,
     RATING_READINGS,
@@ -35,7 +34,7 @@ from annotation.formats.readings import (
     rater_names,
 )
 from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
-from annotation.formats.table_reader import Row, TableFile
+from annotation.formats.table_file import Row, TableFile
 from annotation.text.table_cells import kind_of_rater, looks_like_a_model
 
 __all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "profile_lines", "scan"]

@@ -12,8 +12,9 @@ from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, deco
 from annotation.formats.jsonl import order
 from annotation.formats.mapping import QUESTION
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import JSON_LINES, as_text, open_table, own_columns, text_of
-from annotation.formats.table_reader import Row as TableRow
+from annotation.formats.table_file import JSON_LINES, as_text, text_of
+from annotation.formats.table_file import Row as TableRow
+from annotation.formats.table_reader import open_table, own_columns
 from annotation.formats.turn_rows import truth, whole_number
 from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind

@@ -392,7 +392,7 @@ class Source:
     def _unpacked(self, path: Path) -> io.BufferedReader:
         if path.is_dir():
             raise ImportProblem("is a folder; this format is one file", file=self.name)
-        file = io.BufferedReader(path.open("rb", buffering=0), BLOCK)
+        file: io.BufferedReader = io.BufferedReader(path.open("rb", buffering=0), BLOCK)
         start = file.peek(START)
         if start.startswith(GZIP):
             return io.BufferedReader(_Unpacked(cast(IO[bytes], gzip.GzipFile(fileobj=file)), file), BLOCK)

@@ -26,7 +26,7 @@ from annotation.formats.crowd_columns import (
 )
 from annotation.formats.mapping import QUESTION, Column
 from annotation.formats.scales import guess_scale
-from annotation.formats.table_reader import Row, TableFile
+from annotation.formats.table_file import Row, TableFile
 
 QUALTRICS = (
     *("startdate", "enddate", "status", "ipaddress", "progress", "duration (in seconds)", "finished"),

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from annotation.formats.source import ImportProblem
-from annotation.formats.table_reader import Cell
+from annotation.formats.table_file import Cell
 
 USER, ASSISTANT = "user", "assistant"
 """Speakers of texts that name none, in turn."""

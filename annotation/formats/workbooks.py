@@ -20,10 +20,9 @@ from typing import IO, Any
 from xml.etree.ElementTree import ParseError
 
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import (
+from annotation.formats.table_file import (
     EXCEL,
     SAMPLE_LINES,
-    SHEET,
     Cells,
     Row,
     TableFile,
@@ -31,6 +30,7 @@ from annotation.formats.table_reader import (
     read_header,
     rows_by_column,
 )
+from annotation.formats.table_reader import SHEET
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 1_000

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats.mapped import answer_text, rating_rows
-from annotation.formats.mapping import RATER_KINDS, Column, read_mapping
+from annotation.formats.mapping import QUESTION, RATER_KINDS, Column, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.mapping import Scale as MappedScale
 from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
-from annotation.formats.ratings import QUESTION
 from annotation.formats.scales import ScaleGuess, guess_scale
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import TableFile, open_table
+from annotation.formats.table_file import TableFile
+from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import kind_of_rater, looks_like_a_model, means_nothing
 
 Row = dict[str, str]

@@ -12,7 +12,8 @@ from annotation.formats import FORMATS, crowd_tables, mapped
 from annotation.formats.corpus_format import guess, read_start
 from annotation.formats.mapping import Mapping
 from annotation.formats.source import Source
-from annotation.formats.table_reader import TableFile, open_table
+from annotation.formats.table_file import TableFile
+from annotation.formats.table_reader import open_table
 from tests.importing.helpers import imported
 
 FORMS = Path(__file__).parent / "forms"

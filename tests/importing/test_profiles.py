@@ -15,7 +15,8 @@ from annotation.formats.mapping import Scale, read_mapping
 from annotation.formats.profile import Profile, Reading, describe, profile_lines, scan
 from annotation.formats.scales import guess_scale
 from annotation.formats.source import Source
-from annotation.formats.table_reader import Cell, TableFile, open_table
+from annotation.formats.table_file import Cell, TableFile
+from annotation.formats.table_reader import open_table
 from tests.importing.table_shapes import SHAPES, Shape, csv_text, jsonl
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"

@@ -13,7 +13,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import Row, TableFile, open_table
+from annotation.formats.table_file import Row, TableFile
+from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import unguarded
 from calibration.agree.ratings_file import JOIN, KEEP, Spelling
 from calibration.agree.readings import RatingsFileError
