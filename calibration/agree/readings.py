@@ -400,7 +400,7 @@ def _reason(profile: Profile) -> str:
     possible = [entry for entry in profile.readings if entry.is_possible]
     rated = [entry for entry in possible if _has_answers(entry)]
     if not rated and possible:
-        return "holds no answers of raters that were recognised: name them with --map label:QUESTION@RATER=COLUMN"
+        return "no answers of raters were recognised: name them with --map label:QUESTION@RATER=COLUMN"
     if not rated:
         lacking = next((entry.missing for entry in profile.readings if entry.missing), ())
         missing = "; ".join(lacking) or "a column of answers"
