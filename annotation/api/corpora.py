@@ -105,6 +105,9 @@ def preview_import(request: Request) -> Any:
             format=data["format"],
             mapping=check_entries(data["mapping"]),
             settings={key: data[key] for key in SETTINGS if data.get(key)},
+            corpus=data["into"] or data["name"] or uploads.propose_name(uploads.together(files)),
+            into=bool(data["into"]),
+            by=api.user(request),
             remembers=False,
         )
     return schemas.PreviewSerializer(schemas.preview_payload(prepared)).data

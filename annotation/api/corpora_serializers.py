@@ -229,6 +229,8 @@ class FileRequest(serializers.Serializer[Any]):
         max_length=uploads.MOST,
         help_text="the other files of a data set that is several",
     )
+    name = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
+    into = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -238,14 +240,12 @@ class FileRequest(serializers.Serializer[Any]):
 
 
 class PreviewRequest(FileRequest):
-    """A file to preview."""
+    """A file to preview, as a new corpus, or as a part of the corpus `into`."""
 
 
 class ImportRequest(FileRequest):
     """A file to import as the new corpus `name`, or `into` an existing corpus."""
 
-    name = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
-    into = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
     scheme = serializers.CharField(default="", max_length=Upload.scheme.field.max_length)
     source = serializers.CharField(default="")  # type: ignore[assignment]
     licence = serializers.CharField(default="", max_length=Corpus.licence.field.max_length)
@@ -358,7 +358,9 @@ class PreviewSerializer(serializers.Serializer[Any]):
     raters = serializers.DictField(child=serializers.CharField(), help_text="their kinds")
     dialogues = serializers.ListField(child=serializers.DictField())
     labels = serializers.ListField(child=serializers.DictField(), help_text="of a file without dialogues")
-    problems = serializers.ListField(child=serializers.DictField())
+    problems = serializers.ListField(child=serializers.DictField(), help_text="the first 20")
+    n_problems = serializers.IntegerField()
+    n_left_out = serializers.IntegerField(help_text="rows left out, with skip_bad_rows")
     notes = serializers.ListField(child=serializers.CharField())
 
 
@@ -389,6 +391,8 @@ def preview_payload(prepared: PreparedImport) -> dict[str, Any]:
             "turns": preview.n_turns,
             "labels": preview.n_labels,
         },
+        "n_problems": preview.n_problems,
+        "n_left_out": preview.n_left_out,
         "is_complete": preview.is_complete,
         "speakers": preview.speakers,
         "raters": preview.raters,
@@ -401,12 +405,12 @@ def preview_payload(prepared: PreparedImport) -> dict[str, Any]:
 
 REFUSED_FILE: dict[str, Any] = SCHEMA | {
     "description": (
-        "A file that is refused (`import_refused`) is told by its first problem; `problems` lists all, up to "
-        "20, if there are several. What else was sent is refused as everywhere."
+        "A file that is refused (`import_refused`) is told by its first problem; `problems` lists the "
+        "first 20 of `total`, if there are several. What else was sent is refused as everywhere."
     ),
     "properties": SCHEMA["properties"]
     | PROBLEM["properties"]
-    | {"problems": {"type": "array", "items": PROBLEM}},
+    | {"problems": {"type": "array", "items": PROBLEM}, "total": {"type": "integer"}},
 }
 """Response to a refused import, for errors in its file or in the other fields."""
 

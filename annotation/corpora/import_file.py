@@ -302,6 +302,7 @@ def import_path(
     mapping: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     left_out: Path | None = None,
+    first_rows: int | None = None,
 ) -> ImportResult:
     """Import a file (or a folder, where the format allows it) as a new corpus, or `into` an existing one.
 
@@ -311,8 +312,9 @@ def import_path(
     expected hash of the content, from its manifest; `mapping` are the roles of a table's columns
     (`annotation.formats.mapping`); `settings` are declarations missing in the file itself
     (`annotation.formats.corpus_format`). With the setting `skip_bad_rows`, rows that do not fit are left out
-    and written to the file `left_out`, with the suffix that its form has. Raises `ImportProblem` for any
-    other error (with the further problems, up to 20), and then nothing is stored.
+    and written to the file `left_out`, with the suffix that its form has. A trial imports the `first_rows`
+    alone and undoes that; it does nothing while another import into the corpus runs. Raises `ImportProblem`
+    for any other error (with the further problems, up to 20), and then nothing is stored.
     """
     import_format = _format(format, into, mapping or {})
     checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
@@ -320,7 +322,14 @@ def import_path(
     if skips and left_out is not None and not os.access(left_out.parent, os.W_OK):
         raise ImportProblem(f"nothing can be written to {left_out.parent}", field=SKIP_BAD_ROWS)
     order = _Order(
-        origin=Source(path, name=name, mapping=mapping, settings=checked_settings, faults=Faults()),
+        origin=Source(
+            path,
+            name=name,
+            mapping=mapping,
+            settings=checked_settings,
+            faults=Faults(),
+            first_rows=first_rows,
+        ),
         skips=skips,
         format=import_format,
         corpus=_checked_name(corpus),
@@ -357,6 +366,11 @@ class _Order:
     sha256: str
     skips: bool = False
 
+    @property
+    def is_trial(self) -> bool:
+        """Whether the import is undone."""
+        return self.origin.first_rows is not None
+
 
 MOST_ROUNDS = 50
 """Times that an import is tried again without the rows that did not fit."""
@@ -384,16 +398,19 @@ def _perform_without_bad_rows(order: _Order, progress: Progress | None) -> Impor
 
 def _perform(order: _Order, progress: Progress | None) -> ImportResult:
     """Import in one transaction, after any other import into the same corpus."""
-    content_hash = order.origin.content_hash()
-    corpus_format.check(content_hash, order.sha256)
+    content_hash = "" if order.is_trial else order.origin.content_hash()
+    corpus_format.check(content_hash, "" if order.is_trial else order.sha256)
     result = ImportResult(order.corpus)
     try:
         with transaction.atomic():
-            lock_corpus(order.corpus)
+            if not lock_corpus(order.corpus, waits=not order.is_trial):
+                raise _NothingNew
             if repeated := _repeated(order, content_hash):
                 return repeated
             imported = _open(order, content_hash)
             _read(order, imported, result, progress)
+            if order.is_trial:
+                raise _NothingNew
             _keep(imported, result)
     except _NothingNew:
         result.created = False
@@ -432,10 +449,18 @@ def _checked_name(corpus: str) -> str:
     return corpus
 
 
-def lock_corpus(corpus: str) -> None:
-    """Serialise imports into a corpus and its deletion, until the transaction's end."""
+def lock_corpus(corpus: str, *, waits: bool = True) -> bool:
+    """Serialise imports into a corpus and its deletion, until the transaction's end.
+
+    Without waiting, return whether nothing else holds the lock.
+    """
+    name = [f"concord import {corpus}"]
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"concord import {corpus}"])
+        if waits:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", name)
+            return True
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", name)
+        return bool(cursor.fetchone()[0])
 
 
 def _repeated(order: _Order, content_hash: str) -> ImportResult | None:

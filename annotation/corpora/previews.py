@@ -9,11 +9,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotation.corpora.import_file import CPU_PER_MEGABYTE, batches, read_apart, records_of
+from django.contrib.auth.models import User
+
+from annotation.corpora.import_file import CPU_PER_MEGABYTE, batches, import_path, read_apart, records_of
 from annotation.corpora.import_names import Tidying
 from annotation.corpora.rows import continuation_json, head_json, turn_json
 from annotation.formats import FORMATS, Rating, SourceRecord
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, RATED, guess, read_start, settings_of
+from annotation.formats.corpus_format import (
+    ANY_ROLES,
+    JUDGES,
+    RATED,
+    SKIP_BAD_ROWS,
+    guess,
+    read_start,
+    settings_of,
+)
 from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.profile import Profile, describe, scan
@@ -50,7 +60,8 @@ class Preview:
 
     Counts are those of the part that was read: of the whole file where it `is_complete`. `speakers` say
     whether some of their turns are rated, `raters` their kind; the kind of the `open_raters` is not declared
-    in the file. `context_labels` are the numbers of labels about turns that are not rated, by speaker.
+    in the file.
+    `n_left_out` rows are left out, because they do not fit.
     """
 
     dialogues: list[Dialogue] = field(default_factory=list)
@@ -64,8 +75,9 @@ class Preview:
     open_raters: tuple[str, ...] = ()
     problems: list[ImportProblem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    n_problems: int = 0
+    n_left_out: int = 0
     is_complete: bool = True
-    context_labels: dict[str, int] = field(default_factory=dict)
 
     def add(self, record: Dialogue | Rating) -> None:
         """Count a record, and keep it where it is among the first."""
@@ -81,13 +93,8 @@ class Preview:
             for turn in part.turns:
                 if turn.speaker in self.speakers or len(self.speakers) < MOST_NAMES:
                     self.speakers[turn.speaker] = self.speakers.get(turn.speaker, False) or not turn.given
-        turns = {part.id: part.turns for part in record.all_continuations()} if record.labels else {}
         for label in record.labels:
             self._add_label(label)
-            own = turns.get(label.continuation, ())
-            if label.turn is not None and label.turn < len(own) and own[label.turn].given:
-                speaker = own[label.turn].speaker
-                self.context_labels[speaker] = self.context_labels.get(speaker, 0) + 1
         if len(self.dialogues) < MOST_DIALOGUES:
             self.dialogues.append(record)
 
@@ -132,13 +139,10 @@ def preview(source: Source, *, format: str) -> Preview:
                 for entry in tidying.tidy(batch, faults):
                     result.add(entry.record)
         tidying.check(Import(), faults, dialogues=False)
-        for speaker, number in result.context_labels.items():
-            labels = "1 label is" if number == 1 else f"{number:,} labels are"
-            reason = f"{labels} about turns of {speaker!r}, which are context: rate that speaker"
-            faults.add(ImportProblem(reason, field=RATED))
         faults.refuse()
     except ImportProblem as problem:
         result.problems = problem.all() if problem in faults.problems else [problem, *faults.problems]
+        result.n_problems = max(faults.total, len(result.problems))
     result.is_complete = not source.is_cut
     result.open_raters = tuple(rater for rater in result.raters if rater in {*tidying.unsaid, *tidying.kinds})
     result.notes = [*source.all_notes(), *tidying.notes()]
@@ -192,6 +196,9 @@ def prepare(
     format: str,
     mapping: Mapping[str, Any],
     settings: Mapping[str, Any],
+    corpus: str,
+    into: bool,
+    by: User,
     remembers: bool = True,
 ) -> PreparedImport:
     """Choose how a file is read, where its user has not, and preview it. An empty format is guessed.
@@ -206,9 +213,29 @@ def prepare(
             _choose_mapping(prepared, mapping, remembers)
         if not prepared.missing:
             prepared.preview = _preview_of(prepared, path, name)
+            if prepared.preview.dialogues or into:
+                _try_import(prepared, path, name=name, corpus=corpus, into=into, by=by)
     except ImportProblem as problem:
-        prepared.preview.problems = problem.all()
+        prepared.preview.problems, prepared.preview.n_problems = problem.all(), problem.total
     return prepared
+
+
+def _try_import(prepared: PreparedImport, path: Path, **options: Any) -> None:
+    """Find the problems that only the import itself has, by a trial that is undone."""
+    preview = prepared.preview
+    skips = prepared.settings.get(SKIP_BAD_ROWS) == "yes"
+    if preview.problems and not skips:
+        return
+    result = import_path(
+        path=path,
+        format=prepared.outline.format,
+        mapping=prepared.mapping.entries(),
+        settings=prepared.settings,
+        first_rows=FIRST_ROWS,
+        **options,
+    )
+    preview.problems, preview.n_problems, preview.n_left_out = [], 0, result.left_out
+    preview.notes = result.notes or preview.notes
 
 
 def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembers: bool) -> None:

@@ -18,6 +18,7 @@ from annotation.formats.header_words import (
     AnswerName,
     answer_name,
     is_nameless,
+    name_for_key,
     plain_name,
     tokens_of,
     word_set,
@@ -223,18 +224,18 @@ def _split_unknown(
     rest = [name for name in unnamed if name not in split]
     sure = [name for name in rest if name in varying or _is_sure(columns[name], names[name])]
     unsure = [name for name in rest if name not in sure]
-    known = _different_scales(columns[name] for name in names.keys() - set(unsure))
+    other_scales = _different_scales(columns[name] for name in names.keys() - set(unsure))
     if not unsure:
         return
     if has_rater and not named and not split:
         others = [name for name in unsure if columns[name].guess.look in ("category", "score")]
         for name in unsure:
-            if varying or (sure and (name in others or not _shares_values(columns[name], known))):
+            if varying or (sure and (name in others or not _shares_values(columns[name], other_scales))):
                 names.pop(name)
                 answers.unclear.append(name)
-        left = [name for name in unsure if name in names]
-        if left:
-            answers.doubts.append(f"{_listed(left)} may be something other than questions")
+        remaining = [name for name in unsure if name in names]
+        if remaining:
+            answers.doubts.append(f"{_listed(remaining)} may be something other than questions")
         return
     if named or split:
         generic = _different_scales(
@@ -246,14 +247,14 @@ def _split_unknown(
                 if not all(parts.is_generic for parts in named.values()):
                     answers.doubts.append(f"{name} may be a rater or a question")
             else:
-                if _shares_values(columns[name], known) and columns[name].guess.look != "score":
+                if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
                     answers.doubts.append(f"{name} may hold answers, too")
                 names.pop(name)
                 answers.unclear.append(name)
         return
     if sure:
         for name in unsure:
-            if _shares_values(columns[name], known) and columns[name].guess.look != "score":
+            if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
                 answers.doubts.append(f"{name} may be a question, too")
             names.pop(name)
             answers.unclear.append(name)
@@ -301,9 +302,9 @@ def _split_by_question(
         for left, right in _sides(name):
             for rater, question in ((left, right), (right, left)):
                 is_part = {token.base for token in tokens_of(rater)} & (NAMES_OF_PARTS | QUALITIES | GENERIC)
-                known = question.casefold() in shared
+                is_shared = question.casefold() in shared
                 recurs = _is_usual(question) and usual[question.casefold()] > 1
-                if not is_part and (known or recurs) and name not in splits:
+                if not is_part and (is_shared or recurs) and name not in splits:
                     splits[name] = (rater, question)
     unknown = [name for name, (_, question) in splits.items() if question.casefold() not in shared]
     raters = {rater.casefold() for rater, _ in splits.values()}
@@ -397,16 +398,14 @@ def _add_columns(
         kind = parts.kind or ("key" if "key" in columns[name].meanings else "human")
         rater = parts.rater or ("key" if kind == "key" else "")
         question = parts.question or ("" if rater or parts.item else plain_name(name))
-        key = (question, rater, parts.item)
+        key = (name_for_key(question), name_for_key(rater), name_for_key(parts.item))
         if key in seen:
             answers.doubts.append(f"{name} and {seen[key]} may be the same answer")
-            question = plain_name(name)[:120]
+            key = (name_for_key(name), *key[1:])
+        if key in seen:
+            continue
         seen[key] = name
-        clean = [
-            part.replace("@", " at ").replace("]", ")").replace("[", "(")
-            for part in (question, rater, parts.item)
-        ]
-        answers.columns.append(Column(name, KIND_ROLES[kind], clean[0], clean[1], clean[2]))
+        answers.columns.append(Column(name, KIND_ROLES[kind], *key))
     answers.items = list(dict.fromkeys(column.item for column in answers.columns if column.item))
 
 

@@ -273,7 +273,8 @@ def read_start(path: str | Path, name: str = "") -> Head:
     ImportProblem for a file that cannot be read; one with content of its own kind, such as a pickle or an
     archive of several files, has its first bytes.
     """
-    place, files = Path(path), ()
+    place = Path(path)
+    files: tuple[str, ...] = ()
     if place.is_dir():
         inside = sorted(file for file in place.rglob("*") if file.is_file())
         files = tuple(file.name for file in inside)

@@ -149,6 +149,8 @@ PREFIXES = re.compile(
     re.IGNORECASE,
 )
 ANSWER_PREFIXES = ("answer", "output:", "annotation", "label", "rating", "score", "result.", "response")
+LONGEST_QUESTION, LONGEST_ITEM = 120, 400
+"""Maximum number of characters of a question and of an item in the key of a column."""
 NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__|index|level_0|X(\.\d+)?|\.\.\.\d+")
 """Columns that programs write for the numbers of rows."""
 
@@ -321,6 +323,12 @@ class AnswerName:
         return any(token.base in QUALITIES for token in tokens_of(self.question))
 
 
+def name_for_key(text: str, longest: int = LONGEST_QUESTION) -> str:
+    """Return a name without the signs that separate names in the keys of a mapping."""
+    plain = text.replace("@", " at ").replace("]", ")").replace("[", "(")
+    return " ".join(plain.split())[:longest]
+
+
 def answer_name(name: str) -> AnswerName:
     """Split the header of a column of answers into its rater, question and item."""
     last = name.removesuffix("[]")
@@ -345,6 +353,14 @@ def answer_name(name: str) -> AnswerName:
         is_prefixed=is_prefixed,
         is_weak=is_weak,
     )
+
+
+def names_answers(name: str) -> bool:
+    """Whether the header of a column says that it has answers: a rater's, a score, or a usual question."""
+    answer, meanings = answer_name(name), meanings_of(name)
+    if {"system", "explanation", "rater"} & meanings or answer.is_reason:
+        return False
+    return bool(answer.kind) or answer.has_quality or "value" in meanings
 
 
 def _text_of(tokens: list[Token], name: str) -> str:

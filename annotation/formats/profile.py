@@ -232,7 +232,10 @@ class Counts:
         """Return the scale of each question with answers, over those of people, judges and keys."""
         guesses = {}
         for question in dict.fromkeys((*self.answers, *self.of_judges)):
-            people, judges = (side.get(question, Counter()) for side in (self.answers, self.of_judges))
+            people, judges = (
+                _coded(side.get(question, Counter()), self.mapping.scale(question))
+                for side in (self.answers, self.of_judges)
+            )
             if not (every := people + judges):
                 continue
             guess = guess_sets(every) if question in self.lists else guess_scale(every)
@@ -241,6 +244,16 @@ class Counts:
                 guess = replace(guess, doubts=(*guess.doubts, doubt))
             guesses[question] = guess
         return guesses
+
+
+def _coded(answers: Counter[str], scale: Scale) -> Counter[str]:
+    """Return answers as a scale's codes store them, without those that are no answer."""
+    if not scale.codes:
+        return answers
+    coded: Counter[str] = Counter()
+    for text, count in answers.items():
+        coded[scale.codes.get(text, text)] += count
+    return coded
 
 
 def _batches(table: TableFile) -> Iterator[list[Row]]:
@@ -271,16 +284,16 @@ def scan(table: TableFile, mapping: Mapping) -> Mapping:
 def _complete(mapping: Mapping, counts: Counts) -> Mapping:
     scales = dict(mapping.scales)
     for question, guess in counts.guesses().items():
-        said = mapping.scale(question)
+        declared = mapping.scale(question)
         scale = guess.scale
         codes = {**dict.fromkeys(guess.missing, ""), **scale.codes} if scale.level != "text" else {}
         scales[question] = Scale(
-            level=said.level or scale.level,
-            values=said.values or (scale.values if not (said.level or said.codes) else ()),
-            codes=said.codes or (codes if not said.values else dict.fromkeys(guess.missing, "")),
-            anchors=said.anchors or scale.anchors,
-            separator=said.separator or ("" if said.values else scale.separator),
-            decimal=said.decimal or scale.decimal,
+            level=declared.level or scale.level,
+            values=declared.values or (scale.values if declared.level in ("", scale.level) else ()),
+            codes={**(dict.fromkeys(guess.missing, "") if declared.values else codes), **declared.codes},
+            anchors=declared.anchors or scale.anchors,
+            separator=declared.separator or ("" if declared.values else scale.separator),
+            decimal=declared.decimal or scale.decimal,
         )
     return replace(mapping, scales=scales)
 

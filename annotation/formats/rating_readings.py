@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from annotation.formats.answer_columns import answer_columns
 from annotation.formats.columns import ColumnProfile
-from annotation.formats.header_words import answer_name, is_nameless
+from annotation.formats.header_words import LONGEST_ITEM, answer_name, is_nameless, name_for_key
 from annotation.formats.mapping import MOST_ENTRIES
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 
@@ -230,8 +230,7 @@ def _read_matrix(sample: Sample) -> Reading:
     for name in others:
         question = parts[name][-1] if has_questions else ""
         item = name.removesuffix(question).rstrip("_|/:#") if question else name
-        clean = item.replace("]", ")").replace("[", "(")
-        draft.add(name, "label", question=question.replace("@", " at ")[:120], item=clean)
+        draft.add(name, "label", question=name_for_key(question), item=name_for_key(item, LONGEST_ITEM))
     if len(others) > MOST_ENTRIES - 1:
         draft.missing.append(f"at most {MOST_ENTRIES - 1:,} columns: a mapping has no more")
     n_items = len({column.item for column in draft.columns.values()} - {""})
@@ -266,15 +265,14 @@ def read_survey(sample: Sample) -> Reading | None:
     if named_items:
         for column in named_items:
             draft.add(column.name, "label", question=column.question, item=column.item)
-        left = [column.name for column in answers.columns if not column.item]
-        if left:
-            draft.doubts.append(f"nothing says which item {', '.join(left[:3])} is about")
+        unplaced = [column.name for column in answers.columns if not column.item]
+        if unplaced:
+            draft.doubts.append(f"nothing says which item {', '.join(unplaced[:3])} is about")
     else:
         alike = Counter(tuple(sample.columns[column.name].guess.scale.values) for column in answers.columns)
         for column in answers.columns:
             item = sample.columns[column.name].wording or column.name
-            clean = item.replace("]", ")").replace("[", "(")[:120]
-            draft.add(column.name, "label", item=clean)
+            draft.add(column.name, "label", item=name_for_key(item, LONGEST_ITEM))
         draft.doubts.append("the columns may be items, or questions about one item")
         if len(alike) > 1:
             draft.doubts.append("the columns have different scales")

@@ -112,10 +112,15 @@ def _is_limesurvey(names: frozenset[str]) -> bool:
 def _is_google_form(names: frozenset[str]) -> bool:
     others = [name for name in names if name not in TIMESTAMPS]
     is_asked = any("[" in name or "?" in name or len(name.split()) > 2 for name in others)
-    return bool(names & TIMESTAMPS) and is_asked and len(others) > 1 and not names & OF_CHATS
+    is_asked = is_asked and not any("[]" in name for name in others)  # the paths of lists
+    is_of_turns = any(OF_TURNS.search(name) for name in others if "?" not in name and len(name.split()) < 4)
+    return bool(names & TIMESTAMPS) and is_asked and len(others) > 1 and not is_of_turns
 
 
-OF_CHATS = frozenset(["text", "message", "speaker", "utterance", "content", "body", "author", "sender"])
+OF_TURNS = re.compile(
+    r"\b(?:text|message|speaker|utterance|content|body|author|sender|prompt|transcript|user_?input)\b"
+)
+"""Short names of columns that a log of messages has, and no form."""
 
 
 def _prepare_survey(own: Sequence[str], rows: Rows, table: TableFile) -> Rows:

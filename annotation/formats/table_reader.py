@@ -634,15 +634,9 @@ def as_text(value: Any) -> str | None:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if (
-        isinstance(value, float | Decimal)
-        and math.isfinite(value)
-        and value == int(value)
-        and abs(value) < 2**53
-    ):
-        return str(int(value))
     if isinstance(value, int | float | Decimal):
-        return str(value)
+        is_whole = math.isfinite(value) and value == int(value) and -(2**53) < value < 2**53
+        return str(int(value)) if is_whole else str(value)
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     if isinstance(value, bytes):

@@ -82,6 +82,12 @@ class ColumnRow:
     remark: str = ""
 
     @property
+    def has_details(self) -> bool:
+        """Whether the role has fields, boxes or a remark."""
+        has_fields = bool(self.names or self.scale or self.remark) or self.item is not None
+        return has_fields or self.role in ("speaker", "rater")
+
+    @property
     def number(self) -> str:
         """Index as a text."""
         return str(self.index)
@@ -98,7 +104,7 @@ def column_rows(profile: Profile, mapping: ColumnMapping) -> list[ColumnRow]:
             name=column_profile.name,
             examples=column_profile.examples[:3],
             wording=column_profile.wording,
-            n_different=column_profile.n_different,
+            n_different=column_profile.n_different if column_profile.looks_like == "id" else 0,
         )
         if column := mapped.get(column_profile.name):
             _fill(row, column, column_profile, mapping, questions)
@@ -121,7 +127,6 @@ def _fill(
         if column.item not in dict(row.items):
             row.items.append((column.item, column.item))
     if column.role == "explanation" or not ((names and "rater" in names) or column.role == "value"):
-        row.remark = f"{profile.n_different:,} different" if column.role == "dialogue" else ""
         return
     if column.question in questions:
         row.remark = "Scale as above"

@@ -27,6 +27,7 @@ from annotation.formats.corpus_format import (
     RATED,
     SETTINGS,
     SHEET,
+    SKIP_BAD_ROWS,
     Setting,
     settings_of,
 )
@@ -152,6 +153,10 @@ def _field(setting: Setting) -> forms.Field:
     return forms.CharField(max_length=setting.limit, **options)
 
 
+ON_PAGE = (RATED, JUDGES, SHEET, SKIP_BAD_ROWS)
+"""Settings that have a place of their own on the page."""
+
+
 class ImportForm(forms.Form):
     """How a stored file is imported: its format, its target, and the settings that its format takes."""
 
@@ -191,7 +196,7 @@ class ImportForm(forms.Form):
         assert isinstance(into, forms.ModelChoiceField)
         into.queryset = Corpus.objects.order_by("name")
         accepted = FORMATS[format].settings if format in FORMATS else ()
-        self.settings = [key for key in (*COMMON, *accepted) if key not in (RATED, JUDGES, SHEET)]
+        self.settings = [key for key in (*COMMON, *accepted) if key not in ON_PAGE]
         for key in self.settings:
             self.fields[key] = _field(SETTINGS[key])
 
@@ -475,6 +480,9 @@ def _preview(
         format=upload_row.format,
         mapping=upload_row.mapping,
         settings=upload_row.file_settings,
+        corpus=upload_row.corpus_name or uploads.propose_name(upload_row.file_name),
+        into=upload_row.into,
+        by=upload_row.by,
     )
     preview, profile = prepared.preview, prepared.outline.profile
     key = prepared.outline.format
@@ -501,6 +509,9 @@ def _preview(
         "rows": rows,
         "roles": role_choices() if profile else [],
         "boxes_in_rows": {"speaker": "speaker" in roles, "rater": "rater" in roles},
+        "shows_boxes": bool(
+            (preview.speakers and "speaker" not in roles) or (preview.open_raters and "rater" not in roles)
+        ),
         "is_open": dict.fromkeys(filter(None, request.POST.getlist("open")), True),
         "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
         "levels": LEVELS,
@@ -510,6 +521,9 @@ def _preview(
         "language": language_tag(dialogue.language) if dialogue else "",
         "parts": _parts(dialogue) if dialogue else [],
         "problems": problems,
+        "n_problems": preview.n_problems + len(problems) - len(preview.problems),
+        "can_skip": any(problem.line for problem in problems),
+        "skips": prepared.settings.get(SKIP_BAD_ROWS) == "yes",
         "most": MOST,
         "notes": list(dict.fromkeys([*prepared.outline.notes, *preview.notes])),
         **ROOM,

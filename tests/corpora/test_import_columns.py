@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Import, Label, Turn, Upload
+from annotation.models import Corpus, Import, Label, Turn, Upload
 from tests import factories
 from tests.corpora.import_page import FormFields, import_by_page, post_preview, send_file
 from tests.corpora.test_api import api
@@ -201,3 +201,20 @@ def test_nobody_else_loads_a_mapping(client: Client) -> None:
     address = reverse("load-mapping", args=[Upload.objects.get().pk])
     assert client.post(address, {"text": "dialogue: row"}).status_code == 404
     assert Upload.objects.get().mapping == {}
+
+
+def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_out(
+    researcher: Client, at_once: None
+) -> None:
+    page = send_file(researcher, table(CHATS.replace("10:17,5,4", "10:17,9,4")))
+    page = post_preview(researcher, page, "preview", **{"values-4": "1, 2, 3, 4, 5"})
+    [problem] = page.context["problems"]
+    assert problem.reason.startswith("9 is not on the scale of quality")
+    assert f"<b>Row {problem.line}</b>" in page.content.decode()
+    assert not page.context["can_import"]
+    assert not Corpus.objects.exists()
+    page = post_preview(researcher, page, "preview", skip_bad_rows="yes")
+    assert (page.context["problems"], page.context["preview"].n_left_out) == ([], 4)
+    assert "4 rows that do not fit" in page.content.decode()
+    page = post_preview(researcher, page, "import")
+    assert page.context["upload"].result["left_out"] == 4

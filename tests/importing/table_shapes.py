@@ -96,7 +96,6 @@ SHAPES = (
         "d2,1,A,What a lovely day.\nd2,2,B,It is indeed one.\n",
         "turns",
         ("dialogue=dialog_id", "turn=turn", "speaker=speaker", "text=sentence"),
-        "one turn in several rows",
     ),
     Shape(
         "an id and a name of each speaker",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from annotation.formats.mapping import Scale, read_mapping
 from annotation.formats.profile import Profile, Reading, describe, profile_lines, scan
 from annotation.formats.scales import guess_scale
 from annotation.formats.source import Source
-from annotation.formats.table_reader import TableFile, open_table
+from annotation.formats.table_reader import Cell, TableFile, open_table
 from tests.importing.table_shapes import SHAPES, Shape, csv_text, jsonl
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
@@ -265,6 +267,11 @@ def test_a_mapping_of_the_user_is_completed_with_the_scales_of_its_questions(tmp
     table = table_of(tmp_path, "item,x,y\n1,yes,no\n2,no,no\n")
     mapping = read_mapping({"item": "item", "label:ok": ["x", "y"]}, table.columns)
     assert dict(scan(table, mapping).scale("ok").codes) == {"yes": "1", "no": "0"}
+    coded = read_mapping(
+        {"item": "item", "label:ok": ["x", "y"], "codes:ok": {"yes": "2", "no": "1", "?": ""}}, table.columns
+    )
+    assert scan(table, coded).scale("ok").values == ("1", "2")
+    assert dict(scan(table, coded).scale("ok").codes) == {"yes": "2", "no": "1", "?": ""}
     own = read_mapping({"item": "item", "label:ok": ["x", "y"], "scale:ok": ["no", "yes"]}, table.columns)
     assert scan(table, own).scale("ok") == Scale(values=("no", "yes"), level="binary")
 
@@ -285,9 +292,20 @@ def test_the_speakers_that_look_like_systems_are_rated(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    profile = profile_of(tmp_path, "speaker,text\nAna,How are you today?\nBen,I am fine thank you.\n")
+    profile = profile_of(tmp_path, "speaker,note\nAna,How are you today?\nBen,I am fine thank you.\n")
     assert not profile.certain
-    assert profile.readings[0].missing == ("a column that says which dialogue a row belongs to",)
+    assert profile.readings[0].missing == (
+        "a column with the text of each turn",
+        "a column that says which dialogue a row belongs to",
+    )
+
+
+def test_a_file_without_a_column_of_dialogues_may_be_one_dialogue(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, "speaker,text\nAna,How are you today?\nBen,I am fine thank you.\n")
+    assert mapped(profile.readings[0]) == {"speaker=speaker", "text=text"}
+    assert profile.readings[0].doubts == (
+        "no column says which dialogue a row belongs to: the file is one dialogue",
+    )
 
 
 def test_lists_of_labels_are_a_doubt(tmp_path: Path) -> None:
@@ -339,6 +357,47 @@ def test_raters_in_rows_and_many_items_in_columns(tmp_path: Path) -> None:
 def test_what_would_decide_a_figure_is_asked(text: str, doubt: str, tmp_path: Path) -> None:
     reading = profile_of(tmp_path, text).readings[0]
     assert doubt in reading.doubts or (not doubt and reading.certain)
+
+
+HEADERS = (
+    *("id", "item", "rater", "label", "score", "ann1", "ann1_helpful", "gpt4", "gpt4_reason", "gold", "text"),
+    *("speaker", "conv_id", "turn", "question", "answer", "context", "judge", "messages[].role", "@", "a]b"),
+    *("messages[].content", "tags[]", "response_a", "response_b", "q1", "D1_fluent", " ", "Safe? [Item 1]"),
+)
+TEXTS = (
+    *(
+        "1",
+        "2",
+        "yes",
+        "no",
+        "NA",
+        "",
+        None,
+        "a;b",
+        "2 - x",
+        "Agree",
+        "I like it a lot.",
+        "User: hi\nBot: ho",
+    ),
+    *("[1, 2]", '{"a": 1}', "gpt-4", "3,5", "0.7", "Good (4)", "nan", "["),
+)
+LISTS: tuple[list[Cell], ...] = (["a", "b"], [], [None], ["1", "1"])
+CELLS: tuple[Cell, ...] = (*TEXTS, *LISTS)
+
+
+def test_any_table_is_described_and_every_mapping_is_read_again() -> None:
+    draws = random.Random(31)
+    for _ in range(150):
+        columns = tuple(draws.sample(HEADERS, draws.randint(1, 8)))
+        cells = {name: draws.choices(CELLS, k=draws.randint(1, 3)) for name in columns}
+        rows = [
+            (n, {name: draws.choice(cells[name]) for name in columns}) for n in range(draws.randint(0, 8))
+        ]
+        profile = describe(TableFile("csv", columns, partial(iter, rows)))
+        assert profile_lines(profile, "agree")
+        for reading in profile.readings:
+            if reading.is_possible:
+                assert read_mapping(reading.mapping.entries(), columns) == reading.mapping
 
 
 def test_an_empty_table_has_no_reading(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ TRACED = {
     "suites.continuation.productions.pipelines.log": "writes the entry",
     "judges.drafts.draft_actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
     "judges.drafts.draft_actions.run_on": "whoever opens it runs a draft or a search, and logs that",
+    "annotation.corpora.previews.prepare": "a trial of an import is undone",
     "annotation.corpora.uploads.keep": "a file is its sender's alone until its import, which is logged",
     "judges.prompts.requests.start": "the job that it starts is logged where jobs are started",
     **audit_checks.TRACED,
