@@ -334,7 +334,7 @@ def _guessed(path: Path, table: TableFile, reading: Reading, *, several: bool) -
     _check_raters(path, table, profile, chosen.mapping, several=several)
     mapping = _with_clusters(_without_scales(chosen.mapping), table.columns, reading)
     sentence = chosen.sentence.rstrip(".")
-    return mapping, f"{sentence[:1].lower()}{sentence[1:]}"
+    return mapping, sentence.replace("Each row", "each row", 1)
 
 
 def _check_raters(
