@@ -334,7 +334,7 @@ def _guessed(path: Path, table: TableFile, reading: Reading, *, several: bool) -
     _check_raters(path, table, profile, chosen.mapping, several=several)
     mapping = _with_clusters(_without_scales(chosen.mapping), table.columns, reading)
     sentence = chosen.sentence.rstrip(".")
-    return mapping, f"{sentence[:1].lower()}{sentence[1:]}"
+    return mapping, sentence.replace("Each row", "each row", 1)
 
 
 def _check_raters(
@@ -400,7 +400,7 @@ def _reason(profile: Profile) -> str:
     possible = [entry for entry in profile.readings if entry.is_possible]
     rated = [entry for entry in possible if _has_answers(entry)]
     if not rated and possible:
-        return "holds no answers of raters that were recognised: name them with --map label:QUESTION@RATER=COLUMN"
+        return "no answers of raters were recognised: name them with --map label:QUESTION@RATER=COLUMN"
     if not rated:
         lacking = next((entry.missing for entry in profile.readings if entry.missing), ())
         missing = "; ".join(lacking) or "a column of answers"
