@@ -32,7 +32,7 @@ from annotation.formats.table_reader import open_table
 from annotation.models.corpora import Corpus, Import
 from annotation.records import HUMAN, SELF, Dialogue, LabelRecord
 
-FIRST_ROWS = 10_000
+FIRST_ROWS = 5_000
 """Rows, or lines, of a file that a preview reads."""
 MOST_DIALOGUES, MOST_RATINGS, MOST_NAMES = 10, 50, 50
 """First dialogues and ratings of a preview, and speakers and raters that it names."""

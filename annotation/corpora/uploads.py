@@ -244,8 +244,11 @@ def receive(*, by: User, files: Files, **options: Any) -> Upload:
     return upload
 
 
-OPTIONS = ("format", "guessed", "mapping", "file_settings", "corpus_name", "into")
-OPTIONS += ("scheme", "source", "licence")  # not the SHA-256: the corrected file has another
+OPTIONS = (
+    *("format", "guessed", "mapping", "file_settings", "corpus_name", "into"),
+    *("scheme", "source", "licence"),
+)
+"""Options for the import of a corrected file: all but the SHA-256, which is another."""
 
 
 def options_of(upload: Upload) -> dict[str, Any]:

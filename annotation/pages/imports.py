@@ -10,6 +10,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -218,7 +219,7 @@ class ImportForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @researcher_only
-def upload(request: HttpRequest, pk: int) -> HttpResponse:
+def upload(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Researchers: correct how an own file is read, and import it; then watch its import."""
     upload_row = access.upload(user_of(request), pk)
     if upload_row.state == "waiting" and uploads.stored_file(upload_row).exists():
@@ -236,7 +237,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, template, context | ROOM)
 
 
-def _change(request: HttpRequest, upload_row: Upload) -> HttpResponse:
+def _change(request: HttpRequest, upload_row: Upload) -> HttpResponseBase:
     """Save what was posted; import the file where that was asked for, else show its preview again."""
     data = request.POST
     fields: dict[str, Any] = {
@@ -280,7 +281,7 @@ def _adds_labels(fields: dict[str, Any]) -> bool:
 
 def _shortened(fields: dict[str, Any]) -> dict[str, Any]:
     """Return options with texts that the database can store, as long as they are not imported."""
-    limits = {name: Upload._meta.get_field(name).max_length for name in fields}
+    limits = {name: getattr(Upload._meta.get_field(name), "max_length", None) for name in fields}
     return {
         name: value[: limits[name]] if isinstance(value, str) and limits[name] else value
         for name, value in fields.items()

@@ -59,10 +59,12 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
 
     page = pages["rei"]
     page.get_by_role("link", name="Import a file").first.click()
-    page.get_by_label("File").set_input_files({"name": "d.jsonl", "mimeType": "", "buffer": dialogues()})
+    dialogues_file = {"name": "d.jsonl", "mimeType": "", "buffer": dialogues()}
+    page.locator("input[type=file]").set_input_files(dialogues_file)
+    page.wait_for_url(re.compile(r"/corpora/import/\d+/$"))
     page.get_by_label("Name of the new corpus").fill("Small talk")
     page.get_by_role("button", name="Import").click()
-    page.wait_for_url(re.compile(r"/corpora/import/\d+/$"))
+    page.wait_for_load_state()
     work_off("jobs")
     page.get_by_role("link", name="Open the corpus").click()
     page.get_by_role("link", name="New campaign").click()

@@ -143,8 +143,6 @@ def test_the_import_page_fits_every_width_in_both_schemes(page_of, rea) -> None:
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             pictures.take(f"preview-{name}-{scheme}", page)
-            if os.environ.get("H4FULL"):
-                page.screenshot(path=f"/tmp/h4/full-{name}-{scheme}.png", full_page=True)
 
 
 def test_a_long_name_and_many_columns_fit_a_phone(page_of, rea, tmp_path: Path) -> None:
