@@ -18,6 +18,7 @@ from annotation.formats.header_words import (
 )
 from annotation.formats.mapping import DIALOGUE_ITEM, TURN_ITEM, Column
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
+from annotation.formats.scales import decimal_number
 from annotation.text.table_cells import looks_like_a_model
 
 USER, ASSISTANT = "user", "assistant"
@@ -82,6 +83,7 @@ def read_turns(sample: Sample) -> Reading | None:
         draft.doubts.append("no column says who answered: the rater is named after the file")
     _place_answers(draft, sample, answers, dialogue)
     _check_dialogues(draft, sample, dialogue, speaker)
+    _check_order(draft, sample, dialogue, number, rater)
     return draft.reading(sample, _sentence_of_turns(answers, rater, bool(repeats)))
 
 
@@ -206,6 +208,19 @@ def _check_dialogues(draft: Draft, sample: Sample, dialogue: str, speaker: str) 
         draft.doubts.append(f"{parents[0]} may make a tree of the turns, with several next ones")
     if alone * 2 > len(speakers):
         draft.doubts.append(f"most dialogues have one {speaker}")
+
+
+def _check_order(draft: Draft, sample: Sample, dialogue: str, number: str, rater: str) -> None:
+    """Ask where the numbers of turns are not in the order of the rows."""
+    last: dict[str, float] = {}
+    for key, text, who in sample.keys(dialogue, number, rater):
+        place = decimal_number(text)
+        if place is None:
+            continue
+        if place < last.get(f"{key}\0{who}", place):
+            draft.doubts.append(f"the rows are not in the order of {number}")
+            return
+        last[f"{key}\0{who}"] = place
 
 
 def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str) -> None:

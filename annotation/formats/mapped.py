@@ -216,9 +216,13 @@ class _Answers:
                 item, rater, kind, f"{question}:{value}"[:120], answer, YES_NO, explanation, question
             )
 
+    def of_set(self, question: str, cell: Cell) -> Iterator[_Answer]:
+        """Yield the yes/no answers of a cell with a set, without their rater and item."""
+        yield from self._expand("", "", "", question, cell, "")
+
     def _set_values(self, table: TableFile) -> dict[str, tuple[str, ...]]:
         """Return the values of each question that is answered with sets: declared, or all that occur."""
-        columns = self.mapping.answers
+        columns = [*self.mapping.answers, *self.mapping.all_of("value")]
         sets: dict[str, dict[str, None]] = {}
         is_list = any(column.name.endswith("[]") for column in columns)
         if not is_list and not any(scale.separator for scale in self.mapping.scales.values()):
@@ -227,6 +231,8 @@ class _Answers:
             row_question = _text(row, self.mapping.of("question"))
             for column in columns:
                 question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
+                if column.role == "value":
+                    question = _question_of_row(row, self.mapping, column.name)
                 scale, cell = self.mapping.scale(question), row.get(column.name)
                 if scale.separator or isinstance(cell, list):
                     known = sets.setdefault(question, dict.fromkeys(scale.values))
@@ -266,8 +272,10 @@ def set_of(cell: Cell, scale: Scale) -> frozenset[str] | None:
 
 
 def _text(row: Row, column: str) -> str:
-    """Return the text of a column that may be absent, without space around it."""
+    """Return the text of a column that may be absent, without space around it; a list as JSON."""
     cell = row.get(column) if column else None
+    if isinstance(cell, list):
+        return json.dumps(cell) if cell else ""
     return unguarded(cell).strip() if isinstance(cell, str) else ""
 
 
@@ -281,13 +289,14 @@ LONG = (
 
 
 def rating_rows(
-    source: Source, table: TableFile, mapping: ColumnMapping
+    source: Source, table: TableFile, mapping: ColumnMapping, keep: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the answers of a table, one a row, in the columns of the long ratings file.
 
     These are item, rater, kind, question, value, explanation, level, values (JSON), group, cluster, system,
     dialogue, continuation, turn, sample, identified, missing and those of exports. A table with turns yields
-    the labels of its dialogues, with the items' keys and the dialogue as the cluster.
+    the labels of its dialogues, with the items' keys and the dialogue as the cluster. In a table without
+    turns, the columns `keep` are there as well, with a zero byte before their names.
     """
     if mapping.has_dialogues:
         yield from _rows_of_labels(source, table, mapping)
@@ -297,11 +306,19 @@ def rating_rows(
     value, raters = mapping.of("value"), mapping.of("rater")
     for line, row in table.rows():
         shared = {role: _text(row, column) for role, column in columns.items() if column}
+        shared |= {f"\0{name}": _text(row, name) for name in keep}
         for answer in answers.read(row):
             item = answer.item or ("" if shared.get("dialogue") else f"row {line}")
             yield line, {**shared, **_long(answer, item)}
-        if value:
-            yield line, {**shared, **_long_of_row(row, mapping, answers, value, raters)}
+        if not value:
+            continue
+        cells, cell = _long_of_row(row, mapping, answers, value, raters), row.get(value)
+        if not (mapping.scale(cells["question"]).separator or isinstance(cell, list)):
+            yield line, {**shared, **cells}
+            continue
+        for tag in answers.of_set(cells["question"], cell):  # a set is a group of yes/no answers
+            named = replace(tag, rater=cells["rater"], explanation=cells["explanation"])
+            yield line, {**_long(named, cells["item"]), **shared}
 
 
 def _long(answer: _Answer, item: str) -> dict[str, str]:
@@ -326,8 +343,7 @@ def _long_of_row(
     row: Row, mapping: ColumnMapping, answers: _Answers, value: str, raters: str
 ) -> dict[str, str]:
     """Return the row of a table that has one answer a row already."""
-    question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else value)
-    question = NO_QUESTION if question.casefold() in ("", "value") else question
+    question = _question_of_row(row, mapping, value)
     scale = mapping.scale(question)
     level, values = _text(row, mapping.of("level")), _text(row, mapping.of("values"))
     return {
@@ -339,6 +355,12 @@ def _long_of_row(
         "group": "",
         **(_scale_cells(scale) if not (level or values) else {"level": level, "values": values}),
     }
+
+
+def _question_of_row(row: Row, mapping: ColumnMapping, value: str) -> str:
+    """Return the question of a table with one answer a row: its cell, else the name of the column."""
+    question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else value)
+    return NO_QUESTION if question.casefold() in ("", "value") else question
 
 
 def _rows_of_labels(

@@ -103,7 +103,7 @@ class Crowd:
         links = seen.sum(axis=0) - 1
         for row in np.flatnonzero((reached != seen).any(axis=0)):
             graph = self.raters @ self.presence.multiply(drawn[:, [row]])
-            links[row] = len(seen) - connected_components(graph, directed=False, return_labels=False)
+            links[row] = len(seen) - connected_components(graph, directed=False)[0]
         return np.asarray(links)
 
     def explained(self, reduced: Floats) -> tuple[Floats, Ints]:
@@ -131,7 +131,7 @@ class Crowd:
             size = smaller
         squares = (right * solution).sum(axis=0)
         for row in np.flatnonzero(size > 1e-18 * np.maximum(enough * 1e24, 1e-300)):
-            by_axes = _explained_by_axes(self.matrix(row)[None], reduced[[row]])
+            by_axes = _explained_by_axes(self.matrix(int(row))[None], reduced[[row]])
             squares[row], links[row] = by_axes[0][0], by_axes[1][0]
         return squares, links
 

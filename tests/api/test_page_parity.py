@@ -12,6 +12,7 @@ corpora: api-corpora
 import-corpus: api-import-preview
 upload: api-imports api-import-preview api-job
 load-mapping: api-import-preview
+rows-left-out: api-rows-left-out
 cancel-upload: api-cancel-job
 resume-upload: api-retry-job
 dialogue: api-dialogue

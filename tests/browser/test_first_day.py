@@ -98,6 +98,6 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     page.get_by_label(re.compile("Mean:")).check()
     page.get_by_role("button", name="Make gold labels").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="CSV").click()
+        page.get_by_role("link", name="CSV", exact=True).click()
     download.value.save_as(tmp_path / "gold.csv")
     assert len((tmp_path / "gold.csv").read_text().splitlines()) == 5

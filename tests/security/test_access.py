@@ -32,7 +32,7 @@ MEMBERS = _names(
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload draw-split",
-    "change-families",
+    "change-families rows-left-out",
     "copy-without-turns api-without-turns api-answer-keys",
     "script script-file script-session edit-session name-maps api-scripts api-script api-script-turns",
     "api-script-session api-script-names api-script-file",
@@ -40,7 +40,7 @@ RESEARCHERS = _names(
     "record-reviews api-facts api-questions api-record api-record-reviews api-decide-records",
     "api-question-sets api-question-set api-set-questions api-set-uses api-relations",
     "scenarios new-scenario scenario api-scenarios api-scenario api-check-scenario",
-    "api-imports api-import-preview",
+    "api-imports api-import-preview api-rows-left-out",
     "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
