@@ -701,7 +701,7 @@ def _lm_eval_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
             answer = _lm_eval_answer(raw.get("resps") or raw.get("filtered_resps"), choices)
             metadata = {"target": raw["target"]} if raw.get("target") not in (None, "") else {}
             key = _slug("doc", first_text(raw, "doc_id"))
-            messages = (Message(ASSISTANT, answer),) if answer else ()
+            messages: tuple[Message, ...] = (Message(ASSISTANT, answer),) if answer else ()
             sample = Sample(key, prompt, tuple(history), metadata)
             samples.setdefault(key, (sample, messages, []))[2].extend(_lm_eval_scores(raw))
     system = _system(source, "")

@@ -53,7 +53,8 @@ def output_messages(value: Any) -> list[Message]:
 
 
 def _messages(value: Any, role: str, keys: Sequence[str]) -> list[Message]:
-    value = unpacked(value)
+    if isinstance(value, str) and _holds_messages(content := unpacked(value)):
+        value = content
     if value is None or value == "" or value == [] or value == {}:
         return []
     if isinstance(value, list):
@@ -75,6 +76,13 @@ def _messages(value: Any, role: str, keys: Sequence[str]) -> list[Message]:
         if len(value) == 1:
             return _messages(next(iter(value.values())), role, keys)
     return [Message(role, content_text(value))]
+
+
+def _holds_messages(value: Any) -> bool:
+    """Whether the JSON in a text is messages; any other JSON is what somebody wrote."""
+    if isinstance(value, dict):
+        return _is_message(value) or any(isinstance(value.get(key), list) for key in ("messages", "choices"))
+    return isinstance(value, list) and all(isinstance(part, dict) and _is_message(part) for part in value)
 
 
 def unpacked(value: Any) -> Any:

@@ -153,11 +153,10 @@ def _platform_reading(table: TableFile) -> Reading | None:
         return None
     if mapping.has_dialogues:
         key = next(key for key, role in SHOWN.items() if mapping.all_of(role))
-        return Reading(key, f"{form.title}: each row is what one worker answered.", mapping, certain=True)
+        return Reading(key, f"Each row is what one worker answered ({form.title}).", mapping, certain=True)
     key = "wide" if mapping.of("item") else "survey"
-    sentence = (
-        f"{form.title}: each row is {'an item rated by one person' if key == 'wide' else 'one person'}."
-    )
+    unit = "an item rated by one person" if key == "wide" else "one person"
+    sentence = f"Each row is {unit} ({form.title})."
     is_guess = key == "survey" and any(column.question == QUESTION for column in mapping.answers)
     doubts = ("columns with the same answers are taken as items of one question",) if is_guess else ()
     return Reading(key, sentence, mapping, certain=not doubts, doubts=doubts)

@@ -609,13 +609,13 @@ def _mlflow_trace(raw: dict[str, Any], assumptions: _Assumptions) -> Trace:
 
 
 def _unquoted(value: Any) -> Any:
-    """Return the text of a JSON text, any other value unchanged."""
+    """Return the value of a JSON text or object, any other value unchanged."""
     if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
         try:
             return decode_python(value.encode())
         except ImportProblem:
             return value
-    return value
+    return unpacked(value)
 
 
 def _metadata(metadata: Any, name: str) -> str:
