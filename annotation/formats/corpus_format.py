@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.source import PACKED, ZIP, ImportProblem, Source
-from annotation.formats.table_file import flatten
-from annotation.formats.table_reader import ENCODING, SHEET, open_table, records_of
+from annotation.formats.table_file import ENCODING, SHEET, flatten
+from annotation.formats.table_reader import open_table, records_of
 from annotation.records import Dialogue, LabelRecord
 
 # Beginning of a file: enough to detect its format.

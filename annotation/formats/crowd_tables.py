@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annotation.formats import mapped, ratings, surveys
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, Format, SourceRecord
+from annotation.formats import surveys
 from annotation.formats.crowd_columns import (
     COMMENT_NAME,
     ITEM,
@@ -35,9 +34,8 @@ from annotation.formats.crowd_columns import (
 from annotation.formats.mapping import TURN_ITEM, Column, Scale
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.scales import guess_scale
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import ImportProblem
 from annotation.formats.table_file import Row, TableFile
-from annotation.formats.table_reader import open_table
 
 MOST_ROWS = 200_000
 """Maximum number of rows of such a table."""
@@ -397,34 +395,4 @@ FORMS: tuple[CrowdForm, ...] = (
         _appen_columns,
     ),
     *surveys.FORMS,
-)
-
-
-def _read(source: Source) -> Iterator[SourceRecord]:
-    """Yield the dialogues or ratings of a platform's table, by its own mapping or the source's."""
-    table = open_table(source)
-    entries: Mapping[str, Any] = source.mapping
-    if not entries:
-        mapping = mapping_of(table.columns, list(table.rows()), table.wordings)
-        if mapping is None:
-            raise ImportProblem("has no recognised columns of answers: map its columns", field="map")
-        entries = mapping.entries()
-    yield from mapped.read_rows(source, table, entries)
-
-
-SYSTEMS = ("assistant", "bot", "chatbot", "system", "agent", "model")
-"""Speakers of what workers saw that are rated, where there are any of them."""
-FORMATS: tuple[Format, ...] = tuple(
-    Format(
-        key=form.key,
-        title=form.title,
-        hint=form.hint,
-        read=_read,
-        looks_like=lambda head, form=form: not head.is_json and form.has_columns(head.header),  # type: ignore[misc]
-        roles=ANY_ROLES,
-        settings=(ratings.TURNS_FROM, MISSING, JUDGES),
-        labels_only=form.is_survey,
-        rated=() if form.is_survey else SYSTEMS,
-    )
-    for form in FORMS
 )

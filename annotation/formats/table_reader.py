@@ -14,10 +14,12 @@ from typing import Any
 
 from charset_normalizer import from_bytes
 
+from annotation.formats.crowd_tables import prepared
 from annotation.formats.fields import decode_python, kind_of, require
 from annotation.formats.source import BINARY_TABLES, BLOCK, START, ImportProblem, Source, utf_16_of
 from annotation.formats.table_file import (
     CSV,
+    ENCODING,
     JSON_LINES,
     JSON_LIST,
     MAX_COLUMNS,
@@ -26,18 +28,12 @@ from annotation.formats.table_file import (
     Row,
     TableFile,
     flatten,
-    read_header,
-    rows_by_column,
 )
-
-ENCODING, SHEET = "encoding", "sheet"
-"""Settings: the encoding of a text, the name of a workbook's sheet."""
+from annotation.formats.table_headers import read_header, rows_by_column
 
 
 def open_table(source: Source) -> TableFile:
     """Open the table in a file; raises ImportProblem where it is none, or cannot be read."""
-    from annotation.formats import crowd_tables  # which reads tables itself
-
     table = _open(source)
     if not table.columns:
         raise ImportProblem("names no columns")
@@ -46,7 +42,7 @@ def open_table(source: Source) -> TableFile:
     table.left_out = source.left_out.setdefault("", {})
     if source.first_rows is not None:
         table.read_rows = partial(_first_rows, source, table.read_rows, source.first_rows)
-    return crowd_tables.prepared(table)
+    return prepared(table)
 
 
 def _first_rows(

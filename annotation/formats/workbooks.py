@@ -23,14 +23,13 @@ from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import (
     EXCEL,
     SAMPLE_LINES,
+    SHEET,
     Cells,
     Row,
     TableFile,
     as_text,
-    read_header,
-    rows_by_column,
 )
-from annotation.formats.table_reader import SHEET
+from annotation.formats.table_headers import read_header, rows_by_column
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 1_000
