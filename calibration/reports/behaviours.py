@@ -13,19 +13,18 @@ from calibration.ratings.definitions import Definition
 from calibration.ratings.evidence import Evidence
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
+from calibration.reports.figure import Figure, recorded
 from calibration.reports.figures import crowd, figures, worded
 from calibration.reports.snapshot import (
     CoverageLine,
     CoverageTable,
     EvidenceRow,
     EvidenceTable,
-    Figure,
     PrevalenceRow,
     Snapshot,
     TagRow,
     TagSet,
     TagTable,
-    recorded,
 )
 from calibration.reports.tables import (
     CsvLine,

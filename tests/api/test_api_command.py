@@ -90,7 +90,7 @@ def test_a_body_and_a_field_come_from_files(tmp_path: Path) -> None:
 
 def test_files_are_uploaded_and_downloaded_whole(tmp_path: Path) -> None:
     (tmp_path / "talks.csv").write_text(RATINGS)
-    job = call("POST", "corpora/", "name=talks", "format=turns-csv", f"file=@{tmp_path}/talks.csv")
+    job = call("POST", "imports/", "name=talks", "format=turns-csv", f"file=@{tmp_path}/talks.csv")
     assert job["format"] == "turns-csv", job
     campaign = factories.campaign(factories.dialogue(factories.corpus("others")).corpus)
     target = tmp_path / "labels.csv"

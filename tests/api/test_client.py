@@ -50,7 +50,7 @@ def test_a_program_goes_from_a_file_to_a_report_and_takes_the_labels_out(live_se
         for number in range(3)
     ]
     file = ("talks.jsonl", "\n".join(json.dumps(line) for line in lines).encode())
-    assert lab.corpora_create({"file": file, "name": "talks"})["dialogues"] == 3
+    assert lab.imports_create({"file": file, "name": "talks"})["dialogues"] == 3
     assert [row["key"] for row in lab.corpora_dialogues_list("talks")] == ["d0", "d1", "d2"]
     made = lab.campaigns_create(
         {
@@ -93,7 +93,7 @@ def test_a_program_sends_the_files_of_a_data_set(live_server: Any) -> None:
     }
     first, *more = ((name, json.dumps(content).encode()) for name, content in files.items())
     lab = of(live_server, factories.user("rosa", researcher=True))
-    made = lab.corpora_create({"file": first, "more": more, "name": "chats", "format": "delidata"})
+    made = lab.imports_create({"file": first, "more": more, "name": "chats", "format": "delidata"})
     assert (made["dialogues"], made["turns"]) == (1, 1)
 
 

@@ -99,9 +99,7 @@ def test_a_preview_that_becomes_possible_after_a_click_on_save_does_not_undo_the
     question = page.get_by_role("group", name="Question 1")
     question.get_by_label("Question", exact=True).fill("How clear?")
     save = page.get_by_role("button", name="Save")
-    save.evaluate(
-        "save => { save.click(); document.dispatchEvent(new CustomEvent('concord:previewable')); }"
-    )
+    save.evaluate("save => { save.click(); document.dispatchEvent(new CustomEvent('concord:previewable')); }")
     expect(page.get_by_role("heading", name="Clear")).to_be_visible()
 
 

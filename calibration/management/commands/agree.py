@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.formats.mapping import entries_of_options
 from annotation.formats.source import ImportProblem
-from annotation.formats.table_reader import ENCODING, SHEET
+from annotation.formats.table_file import ENCODING, SHEET
 from annotation.text.table_cells import judges_of, words_of
 from calibration.agree import extras, judges, levels, renderings
 from calibration.agree.options import add_to, is_table_7_alone, with_defaults, without_effect

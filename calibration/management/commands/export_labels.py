@@ -18,8 +18,9 @@ class Command(DatabaseCommand):
     help = (
         "Write the labels of a corpus or campaign as CSV, Excel, JSONL or Parquet: one row per label, or "
         "with --shape wide one column per rater; or as a zip for another tool. import_corpus reads all of "
-        "them but the zips, agree those with one row per label. Of a corpus that is split dev is written; test and all need a "
-        "--purpose, logged as a look at test. The last line is one JSON object with rows and sha256."
+        "them but the zips, agree those with one row per label. Of a corpus that is split dev is written; "
+        "test and all need a --purpose, logged as a look at test. The last line is one JSON object with "
+        "rows and sha256."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
