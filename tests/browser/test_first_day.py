@@ -60,6 +60,7 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     page = pages["rei"]
     page.get_by_role("link", name="Import a file").first.click()
     dialogues_file = {"name": "d.jsonl", "mimeType": "", "buffer": dialogues()}
+    page.wait_for_url("**/corpora/import/new/")
     page.locator("input[type=file]").set_input_files(dialogues_file)
     page.wait_for_url(re.compile(r"/corpora/import/\d+/$"))
     page.get_by_label("Name of the new corpus").fill("Small talk")
@@ -100,6 +101,6 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     page.get_by_label(re.compile("Mean:")).check()
     page.get_by_role("button", name="Make gold labels").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="CSV").click()
+        page.get_by_role("link", name="CSV", exact=True).click()
     download.value.save_as(tmp_path / "gold.csv")
     assert len((tmp_path / "gold.csv").read_text().splitlines()) == 5
