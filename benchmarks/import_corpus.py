@@ -5,6 +5,9 @@ tables, with their indexes, foreign keys and triggers: the minimum that PostgreS
 import also reads, checks and hashes the file. A COPY into tables without any constraint is measured beside
 it.
 
+The same dialogues as a CSV, one row a turn, are imported beside it. `--csv-turns N` measures a CSV of N turns
+alone, with the peak memory of the importing process and of its reader.
+
 The same is measured with labels, three per dialogue, into an empty database and into a database that already
 has as many dialogues and labels: the share of the second should equal that of the first.
 """
@@ -12,10 +15,13 @@ has as many dialogues and labels: the share of the second should equal that of t
 from __future__ import annotations
 
 import argparse
+import csv
 import json
+import resource
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF
 from typing import Any
 
 from benchmarks import _home
@@ -34,13 +40,19 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     parser = argparse.ArgumentParser(prog="benchmarks import_corpus", description=__doc__)
     parser.add_argument("--dialogues", type=int, default=10_000, help="dialogues in the file (10,000)")
     parser.add_argument("--repeats", type=int, default=3, help="times each is done; the best counts (3)")
+    parser.add_argument("--csv-turns", type=int, default=0, help="turns of a CSV that is measured alone")
     options = parser.parse_args(list(argv))
+    if options.csv_turns:
+        return _csv_alone(options.csv_turns)
     with _home.home() as folder:
         path = folder / "dialogues.jsonl"
         _write(path, options.dialogues)
         imported = _best(lambda: _import(path), options.repeats, before=_empty)
         rows = {table: _copied_out(table) for table in TABLES}
         bare = _best(lambda: _copy_in(rows), options.repeats, before=_empty)
+        table = folder / "turns.csv"
+        _write_csv(table, options.dialogues)
+        as_csv = _best(lambda: _import(table, "turns-csv"), options.repeats, before=_empty)
         loose = _best(lambda: _copy_in(rows, prefix="loose_"), options.repeats, before=_loose_tables)
         size = path.stat().st_size
         labelled = _with_labels(folder, options.dialogues, options.repeats)
@@ -53,6 +65,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "turns_per_second": round(turns / imported),
         "bare_copy_seconds": round(bare, 3),
         "copy_without_constraints_seconds": round(loose, 3),
+        "csv": {"seconds": round(as_csv, 3), "share_of_json_lines": round(imported / as_csv, 3)},
         "with_labels": labelled,
         "headline": {
             "name": "import rate as a share of a bare COPY",
@@ -61,6 +74,34 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             "better": "higher",
         },
     }
+
+
+def _csv_alone(turns: int) -> dict[str, Any]:
+    """Measure the import of one large CSV."""
+    with _home.home() as folder:
+        table = folder / "turns.csv"
+        _write_csv(table, turns // TURNS)
+        began = time.perf_counter()
+        _import(table, "turns-csv")
+        seconds = time.perf_counter() - began
+        size = table.stat().st_size
+    own, readers = (resource.getrusage(kind).ru_maxrss >> 10 for kind in (RUSAGE_SELF, RUSAGE_CHILDREN))
+    return {
+        "turns": turns,
+        "megabytes": round(size / 1e6, 1),
+        "seconds": round(seconds, 1),
+        "peak_megabytes": {"import": own, "reader": readers},
+        "headline": {"name": "seconds", "value": round(seconds, 1), "goal": 90, "better": "lower"},
+    }
+
+
+def _write_csv(path: Path, dialogues: int) -> None:
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["dialogue", "speaker", "text"])
+        for number in range(dialogues):
+            for turn in range(TURNS):
+                rows.writerow([f"dialogue {number}", "AB"[turn % 2], TEXT.format(turn=turn, number=number)])
 
 
 def _with_labels(folder: Path, dialogues: int, repeats: int) -> dict[str, Any]:
@@ -107,10 +148,10 @@ def _label(number: int, turn: int) -> dict[str, Any]:
     return {"rater": rater, "turn": turn, "question": "overall", "scheme": "comperdial_turn", "value": 3}
 
 
-def _import(path: Path) -> None:
+def _import(path: Path, format: str = "jsonl") -> None:
     from annotation.corpora.import_file import import_path
 
-    import_path(path=path, format="jsonl", corpus="benchmark", into=False, by=None)
+    import_path(path=path, format=format, corpus="benchmark", into=False, by=None)
 
 
 def _empty() -> None:

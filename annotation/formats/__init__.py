@@ -5,7 +5,7 @@ from annotation.formats import (
     chat_forms,
     comparisons,
     convokit,
-    crowd_tables,
+    crowd_formats,
     dialogue_corpora,
     eval_logs,
     json_documents,
@@ -31,7 +31,7 @@ FORMATS: Table[Format] = Table(
         for format in (
             *eval_logs.FORMATS,
             *traces.FORMATS,
-            *crowd_tables.FORMATS,
+            *crowd_formats.FORMATS,
             *preferences.FORMATS,
             comparisons.FORMAT,
             ratings.COCOEVAL_COUNTS,

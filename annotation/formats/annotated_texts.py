@@ -28,6 +28,8 @@ UNNAMED = "unnamed"
 """Speaker of a text that does not say who speaks."""
 ANYBODY = "annotator"
 """Rater of a file that names none."""
+NOTHING = "nothing chosen"
+"""Reason of an answer without an option, where others have one each."""
 QUESTION_LIMIT = 120
 LINE_OF_SPEAKER = re.compile(rf"^[ \t]*({NAME})[ \t]*:[ \t]*", re.MULTILINE)
 SPEAKERS = ("speaker", "role", "author", "from", "sender", "name")
@@ -41,7 +43,8 @@ class Answer:
     """An answer of a rater to a question about a text.
 
     `options` are those that were chosen, `spans` the marked words; a `value` is a number or a text. `notes`
-    explain single options or labels. An answer without either is `missing` for a reason.
+    explain single options or labels. An answer without either is `missing` for a reason. `offered` are all
+    options, where the file has them; with `is_set` several may be chosen.
     """
 
     rater: str
@@ -52,6 +55,8 @@ class Answer:
     spans: tuple[Span, ...] = ()
     missing: str = ""
     explanation: str = ""
+    offered: tuple[str, ...] = ()
+    is_set: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
     kind: RaterKind = "human"
     identified: bool = True
@@ -174,9 +179,9 @@ class Questions:
         self.single: dict[str, bool] = {}
         self.left_out: Counter[str] = Counter()
         answers = [answer for text in texts for answer in text.answers]
-        written = {answer.question for answer in answers if answer.type == "text"}
+        text_questions = {answer.question for answer in answers if answer.type == "text"}
         for answer in answers:
-            if answer.type == "options" and answer.question in written and not answer.missing:
+            if answer.type == "options" and answer.question in text_questions and not answer.missing:
                 answer.type, answer.value = "text", "\n".join(answer.options)
             self._meet(answer)
 
@@ -184,9 +189,10 @@ class Questions:
         question = answer.question
         if answer.missing or answer.type not in ("options", "spans"):
             return
-        labels = answer.options if answer.type == "options" else [label for _, _, label in answer.spans]
+        is_marked = answer.type == "spans"
+        labels = [label for _, _, label in answer.spans] if is_marked else answer.offered + answer.options
         self.options.setdefault(question, {}).update(dict.fromkeys(labels))
-        is_single = answer.type == "options" and len(answer.options) == 1
+        is_single = answer.type == "options" and len(answer.options) < 2 and not answer.is_set
         self.single[question] = self.single.get(question, True) and is_single
 
     def labels(self, text: Text, first: int, turn: int | None) -> Iterator[LabelRecord]:
@@ -207,6 +213,8 @@ class Questions:
             yield _label(answer, question, None, turn)
         elif answer.type == "spans":
             yield from self._spans(text, answer, first)
+        elif answer.type == "options" and self.single[question] and not answer.options:
+            yield _label(replace(answer, missing=NOTHING), question, None, turn)
         elif answer.type == "options" and self.single[question]:
             values = tuple(self.options[question])
             yield _label(answer, question, answer.options[0], turn, level="nominal", values=values)

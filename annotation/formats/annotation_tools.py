@@ -13,7 +13,6 @@ from pyarrow import parquet
 
 from annotation.formats.annotated_texts import (
     ANYBODY,
-    SPEAKERS,
     Answer,
     Questions,
     Span,
@@ -27,7 +26,8 @@ from annotation.formats.annotated_texts import (
 from annotation.formats.corpus_format import Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, is_number, require
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import as_text, open_table
+from annotation.formats.table_file import as_text
+from annotation.formats.table_reader import open_table
 
 DIALOGUES = (
     *("dialogue", "dialogue_id", "dialog_id", "conversation", "conversation_id", "conv_id"),
@@ -57,7 +57,7 @@ def _add(
         f"{dialogue} {order}" if dialogue and order is not None else key,
         dialogue=dialogue,
         order=order,
-        speaker=first_text(fields, SPEAKERS),
+        speaker=first_text(fields, ("speaker", "role", "author", "sender"))[:NAME_LIMIT],
         metadata={} if dialogue else about,
         line=line,
         file=file,
@@ -109,15 +109,17 @@ def read_prodigy(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of Prodigy's tasks, with the annotators' answers."""
     texts = Texts(source)
     for file, line, record in json_records(source):
-        meta = record.get("meta")
-        if record.keys() & {"image", "audio", "video"}:
-            texts.left_out["tasks of images and sounds"] += 1
-            continue
-        text = _add(texts, record, meta if isinstance(meta, dict) else {}, line, source.name_in_folder(file))
-        if text is None:
-            texts.left_out["tasks without a text"] += 1
-            continue
-        text.answers += _prodigy_answers(record, text, texts)
+        with source.report_problems(file, line):
+            if record.keys() & {"image", "audio", "video"}:
+                texts.left_out["tasks of images and sounds"] += 1
+                continue
+            meta = record.get("meta")
+            about = meta if isinstance(meta, dict) else {}
+            text = _add(texts, record, about, line, source.name_in_folder(file))
+            if text is None:
+                texts.left_out["tasks without a text"] += 1
+            else:
+                text.answers += list(_prodigy_answers(record, text, texts))
     yield from texts.records()
 
 
@@ -129,11 +131,20 @@ def _prodigy_answers(record: dict[str, Any], text: Text, texts: Texts) -> Iterat
     if decision not in ("accept", "reject", "ignore"):
         raise ImportProblem(f"{str(decision)[:40]!r} is not accept, reject or ignore", field="answer")
     missing = {"accept": "", "reject": "rejected", "ignore": "ignored"}[decision]
-    if relations := record.get("relations"):
-        texts.left_out["relations"] += len(relations)
+    texts.left_out["relations"] += len(require(record.get("relations") or [], list, "relations"))
     if options := record.get("options"):
-        chosen = () if missing else _chosen(record, require(options, list, "options"))
-        yield Answer(question="choice", type="options", options=tuple(chosen), missing=missing, **common)
+        names = _names_of_options(require(options, list, "options"))
+        config = record.get("config")
+        is_set = isinstance(config, dict) and config.get("choice_style") == "multiple"
+        yield Answer(
+            question="choice",
+            type="options",
+            options=() if missing else tuple(_accepted_options(record, names)),
+            offered=tuple(names.values()),
+            is_set=is_set,
+            missing=missing,
+            **common,
+        )
     spans = _spans(record.get("spans") or [], "spans")
     is_manual = "spans" in record and not isinstance(record.get("label"), str) and not options
     if is_manual:
@@ -149,15 +160,21 @@ def _prodigy_answers(record: dict[str, Any], text: Text, texts: Texts) -> Iterat
         yield Answer(question="user_input", type="text", value=answer, **common)
 
 
-def _chosen(record: Mapping[str, Any], options: list[Any]) -> Iterator[str]:
-    """Yield the chosen options: their ids where these are words, else their texts."""
+def _names_of_options(options: list[Any]) -> dict[Any, str]:
+    """Return the names of options by id: the ids where these are words, else the texts."""
     names = {}
     for index, option in enumerate(options):
         entry = require(option, dict, f"options[{index}]")
         key, text = entry.get("id"), first_text(entry, ("text",))
+        if not isinstance(key, str | int | float):
+            raise ImportProblem("must be a text or a number", field=f"options[{index}].id")
         names[key] = str(text or key) if is_number(key) or str(key).isdigit() else str(key)
+    return names
+
+
+def _accepted_options(record: Mapping[str, Any], names: Mapping[Any, str]) -> Iterator[str]:
     for index, key in enumerate(require(record.get("accept") or [], list, "accept")):
-        if key not in names:
+        if isinstance(key, list | dict) or key not in names:
             raise ImportProblem(f"{str(key)[:40]!r} is not one of the options", field=f"accept[{index}]")
         yield names[key]
 
@@ -192,21 +209,21 @@ def read_doccano(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of doccano's texts, with the labels of each file's annotator."""
     texts = Texts(source)
     for file, line, record in json_records(source):
-        name = Path(source.called(file)).stem[:NAME_LIMIT]
-        is_person = name.casefold() not in SHARED_FILES
-        meta = record.get("meta")
-        about = {key: value for key, value in record.items() if key not in DOCCANO_KEYS}
-        about |= meta if isinstance(meta, dict) else {}
-        text = _add(texts, record, about, line, source.name_in_folder(file))
-        if text is None:
-            texts.left_out["records without a text"] += 1
-            continue
-        if relations := record.get("relations"):
-            texts.left_out["relations"] += len(relations)
-        answers = list(_doccano_answers(record, text, name if is_person else ANYBODY, is_person))
-        if not answers:
-            texts.left_out["texts without labels, as not annotated"] += 1
-        text.answers += answers
+        with source.report_problems(file, line):
+            name = Path(source.called(file)).stem[:NAME_LIMIT]
+            is_person = name.casefold() not in SHARED_FILES
+            meta = record.get("meta")
+            about = {key: value for key, value in record.items() if key not in DOCCANO_KEYS}
+            about |= meta if isinstance(meta, dict) else {}
+            text = _add(texts, record, about, line, source.name_in_folder(file))
+            if text is None:
+                texts.left_out["records without a text"] += 1
+                continue
+            texts.left_out["relations"] += len(require(record.get("relations") or [], list, "relations"))
+            answers = list(_doccano_answers(record, text, name if is_person else ANYBODY, is_person))
+            if not answers:
+                texts.left_out["texts without labels, as not annotated"] += 1
+            text.answers += answers
     yield from texts.records()
 
 
@@ -216,29 +233,28 @@ DOCCANO_KEYS = frozenset(
 
 
 def _doccano_answers(record: dict[str, Any], text: Text, rater: str, is_person: bool) -> Iterator[Answer]:
-    comments = record.get("Comments") or record.get("comments") or []
-    notes = [note if isinstance(note, str) else first_text(note, ("text",)) for note in comments]
+    comments = require(record.get("Comments") or record.get("comments") or [], list, "Comments")
+    notes = [first_text(note if isinstance(note, dict) else {"text": note}, ("text",)) for note in comments]
     common: dict[str, Any] = {"explanation": "\n".join(filter(None, notes))}
     classes: dict[tuple[str, bool], list[str]] = {}
     spans: dict[tuple[str, bool], list[Span]] = {}
     for key in LABELS:
-        for index, entry in enumerate(require(record.get(key) or [], list, key)):
-            user = entry.get("user") if isinstance(entry, dict) else None
-            own = (rater, is_person) if user is None else (f"annotator {user}", True)
-            is_class = isinstance(entry, str | int) or (
-                isinstance(entry, dict) and "start_offset" not in entry
-            )
-            if is_class:
-                label = first_text({"label": entry}, ("label",)) or first_text(entry, ("label", "text"))
+        for index, part in enumerate(require(record.get(key) or [], list, key)):
+            entry = part if isinstance(part, dict) else {"label": part}
+            user = entry.get("user")
+            own = (rater, is_person) if user is None else (f"annotator {user}"[:NAME_LIMIT], True)
+            if isinstance(part, list) or "start_offset" in entry:
+                spans.setdefault(own, []).extend(_spans([part], f"{key}[{index}]"))
+            elif label := first_text(entry, ("label", "text")):
                 classes.setdefault(own, []).append(label)
             else:
-                spans.setdefault(own, []).extend(_spans([entry], f"{key}[{index}]"))
+                raise ImportProblem("has no label", field=f"{key}[{index}]")
     for (name, identified), options in classes.items():
-        chosen = tuple(dict.fromkeys(options))
-        if any(len(option) > SHORT for option in chosen):
-            yield Answer(name, "label", "text", "\n".join(chosen), identified=identified, **common)
+        selected = tuple(dict.fromkeys(options))
+        if any(len(option) > SHORT for option in selected):
+            yield Answer(name, "label", "text", "\n".join(selected), identified=identified, **common)
         else:
-            yield Answer(name, "label", "options", options=chosen, identified=identified, **common)
+            yield Answer(name, "label", "options", options=selected, identified=identified, **common)
     for (name, identified), marked in spans.items():
         _check_ends(marked, text, "label")
         yield Answer(name, "spans", "spans", spans=tuple(marked), identified=identified, **common)
@@ -403,6 +419,12 @@ def _argilla_turns(fields: Mapping[str, Any]) -> list[tuple[str, str]] | str:
     return texts[0][1] if len(texts) == 1 and len(fields) == 1 else texts
 
 
+def _objects(value: Any, path: str) -> list[dict[str, Any]]:
+    """Return a list of objects, empty for null."""
+    entries = require(value or [], list, path)
+    return [require(entry, dict, f"{path}[{index}]") for index, entry in enumerate(entries)]
+
+
 def _argilla_answers(record: dict[str, Any], texts: Texts) -> tuple[dict[str, Any], list[Answer]]:
     """Return the fields and the answers of a record, in any of Argilla's forms."""
     answers: list[Answer] = []
@@ -411,13 +433,15 @@ def _argilla_answers(record: dict[str, Any], texts: Texts) -> tuple[dict[str, An
         if isinstance(responses, dict):
             for question, entries in responses.items():
                 answers += _responses(question, entries or [], texts)
-        for response in responses if isinstance(responses, list) else ():
-            for question, entry in (response.get("values") or {}).items():
-                answers += _responses(question, [{**response, "value": entry.get("value")}], texts)
-        if isinstance(suggestions, dict):
-            suggestions = [{**entry, "question_name": name} for name, entry in suggestions.items() if entry]
-        for entry in suggestions or ():
-            answers += _suggestion(str(entry.get("question_name", "")), entry)
+        for response in _objects(responses if isinstance(responses, list) else None, "responses"):
+            for question, entry in require(response.get("values") or {}, dict, "responses.values").items():
+                value = require(entry, dict, f"responses.values.{question}").get("value")
+                answers += _responses(question, [{**response, "value": value}], texts)
+        for name, entry in suggestions.items() if isinstance(suggestions, dict) else ():
+            if entry:
+                answers += _suggestion(name, require(entry, dict, f"suggestions.{name}"))
+        for entry in _objects(None if isinstance(suggestions, dict) else suggestions, "suggestions"):
+            answers += _suggestion(first_text(entry, ("question_name", "question_id")), entry)
         return fields, answers
     if "prediction" in record or "annotation" in record:
         return _first_argilla(record)
@@ -439,8 +463,10 @@ def _argilla_answers(record: dict[str, Any], texts: Texts) -> tuple[dict[str, An
             answers += _suggestion(name, _parts(record, f"{name}-suggestion", "-"))
             used |= {key for key in record if key == name or key.startswith(f"{name}-")}
     rest = {key: value for key, value in record.items() if key not in used}
-    named = {key: value for key, value in rest.items() if key in FIELDS}
-    return named or {key: value for key, value in rest.items() if isinstance(value, str | list)}, answers
+    text_fields = {key: value for key, value in rest.items() if key in FIELDS}
+    return text_fields or {
+        key: value for key, value in rest.items() if isinstance(value, str | list)
+    }, answers
 
 
 def _parts(record: Mapping[str, Any], name: str, mark: str) -> dict[str, Any]:
@@ -492,13 +518,13 @@ def _argilla_value(question: str, value: Any, missing: str, **common: Any) -> It
         spans = tuple(_spans(value, question))
         yield Answer(question=question, type="spans", spans=spans, **common)
     elif isinstance(value, list) and value and isinstance(value[0], dict):
-        for entry in value:
+        for entry in _objects(value, question):
             rank, name = entry.get("rank"), f"{question}:{entry.get('value')}"
-            if is_number(rank):
+            if rank is not None and is_number(rank):
                 yield Answer(question=name, type="number", value=float(rank), **common)
     else:
         options = tuple(dict.fromkeys(str(part) for part in require(value, list, question)))
-        yield Answer(question=question, type="options", options=options, **common)
+        yield Answer(question=question, type="options", options=options, is_set=True, **common)
 
 
 def _first_argilla(record: Mapping[str, Any]) -> tuple[dict[str, Any], list[Answer]]:
@@ -557,11 +583,11 @@ def read_potato(source: Source) -> Iterator[SourceRecord]:
     is_table = not source.begins_with(b"{") if not source.path.is_dir() else False
     for folder, line, record in _potato_rows(source) if is_table else _potato_lines(source):
         with source.report_problems(line=line):
-            shown = BREAK.sub("\n", first_text(record, ("displayed_text", "text")))
-            if not shown:
+            text_of_instance = BREAK.sub("\n", first_text(record, ("displayed_text", "text")))
+            if not text_of_instance:
                 texts.left_out["instances without a text"] += 1
                 continue
-            text = texts.add(shown, first_text(record, ("instance_id", "id")), line=line)
+            text = texts.add(text_of_instance, first_text(record, ("instance_id", "id")), line=line)
             user = (first_text(record, ("user_id", "user", "username")) or folder)[:NAME_LIMIT]
             common: dict[str, Any] = {"rater": user or ANYBODY, "identified": bool(user)}
             schemas = require(record.get("label_annotations") or {}, dict, "label_annotations")
@@ -604,15 +630,22 @@ def _potato_rows(source: Source) -> Iterator[PotatoLine]:
 
 
 def _potato_spans(spans: Any) -> list[Any]:
+    """Return marked words as a list; Potato also writes `schema:label:start:end` with a value for each."""
     if not isinstance(spans, dict):
-        return list(spans)
-    places = [key.rsplit(":", 2) for key, value in spans.items() if str(value).lower() not in FALSE]
-    return [[int(begin), int(end), label.rpartition(":")[2]] for label, begin, end in places]
+        return require(spans, list, "span_annotations")
+    places = []
+    for key, value in spans.items():
+        label, *ends = key.rsplit(":", 2)
+        if len(ends) != 2 or not all(end.isdecimal() for end in ends):
+            raise ImportProblem(f"{key[:60]!r} is not like schema:label:0:5", field="span_annotations")
+        if str(value).lower() not in FALSE:
+            places.append([int(ends[0]), int(ends[1]), label.rpartition(":")[2]])
+    return places
 
 
 def _potato_answers(schema: str, values: dict[str, Any], common: dict[str, Any]) -> Iterator[Answer]:
     """Yield the answers of a schema: chosen options, a number on a scale, or texts."""
-    chosen: list[str] = []
+    selected: list[str] = []
     for option, value in values.items():
         text = str(as_text(value) or "").strip()
         if text.casefold() in FALSE and not NUMBERED.fullmatch(option):
@@ -621,12 +654,12 @@ def _potato_answers(schema: str, values: dict[str, Any], common: dict[str, Any])
             if text.replace(".", "", 1).isdigit():
                 yield Answer(question=schema, type="number", value=float(text), **common)
         elif text.casefold() in TRUE or text == option or text.isdigit():
-            chosen.append(option)
+            selected.append(option)
         else:
             question = schema if len(values) == 1 else f"{schema}:{option}"
             yield Answer(question=question, type="text", value=text, **common)
-    if chosen:
-        yield Answer(question=schema, type="options", options=tuple(chosen), **common)
+    if selected:
+        yield Answer(question=schema, type="options", options=tuple(selected), **common)
 
 
 def _looks_like_potato(head: Head) -> bool:
@@ -662,7 +695,8 @@ def read_potato_state(source: Source) -> Iterator[SourceRecord]:
                 places.setdefault(key, source.name_in_folder(file))
                 for schema, options in _schemas(values, f"{STATE}.{key}").items():
                     text.answers += _potato_answers(schema, options, {"rater": user})
-            n_spans += sum(map(bool, (state.get("instance_id_to_span_to_value") or {}).values()))
+            spans = require(state.get(SPANS) or {}, dict, SPANS)
+            n_spans += sum(map(bool, spans.values()))
     if not any(text.answers for text in texts.values()):
         raise ImportProblem("holds no answers")
     questions = Questions(list(texts.values()))
@@ -673,6 +707,7 @@ def read_potato_state(source: Source) -> Iterator[SourceRecord]:
         source.notes.append(f"Left out: instances with marked words, as the file has no texts ({n_spans}).")
 
 
+SPANS = "instance_id_to_span_to_value"
 STATE = "instance_id_to_label_to_value"
 
 

@@ -18,6 +18,7 @@ from annotation.formats.header_words import (
     AnswerName,
     answer_name,
     is_nameless,
+    name_for_key,
     plain_name,
     tokens_of,
     word_set,
@@ -32,7 +33,7 @@ DERIVED = word_set(
     " consensus"
     " agreement aggregated aggregate tokens words chars duration seconds price cost age year kappa alpha"
     " gender"
-    " time spent elapsed latency country education native"
+    " time spent elapsed latency country education native confidence"
 )
 """Words in the headers of figures that follow from others or describe the text."""
 NAMES_OF_PARTS = ITEMS | HEADERS["response"] | HEADERS["text"] | HEADERS["system"] | HEADERS["prompt"]
@@ -40,6 +41,8 @@ SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b
 GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
 """What platforms put before the names of columns that are not answers."""
 NUMBERED_QUESTION = re.compile(r"(?:q|qn|question|frage|pregunta|item_q)[_ .-]?\d{1,3}[a-z]?", re.IGNORECASE)
+NAMING = word_set("id ids uuid name names email username")
+"""Last words of headers whose columns name somebody or something."""
 OPEN_QUESTION = re.compile(
     r".*[?？]\s*$|^(how|what|which|is|does|do|did|are|was|please|rate)\b.*", re.I | re.S
 )
@@ -108,6 +111,7 @@ def answer_columns(
     _number_raters(names)
     _name_questions(names)
     _add_columns(names, columns, answers)
+    _doubt_raters(names, columns, answers)
     _add_explanations(reasons, names, answers)
     return answers
 
@@ -127,6 +131,9 @@ def _name_of(column: ColumnProfile) -> AnswerName:
 
 def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
     """Whether nothing in the header of a column with answers says that it holds something else."""
+    last = tokens_of(name.name)[-1:]
+    if last and last[0].word in NAMING:
+        return False
     if "[]." in name.name or SYSTEM_OF_PAIR.search(name.name) or name.name.casefold().startswith(GIVEN):
         return False
     if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
@@ -186,6 +193,14 @@ def _shares_values(column: ColumnProfile, others: Iterable[ColumnProfile]) -> bo
     return False
 
 
+def _different_scales(columns: Iterable[ColumnProfile]) -> list[ColumnProfile]:
+    """Return the first column of each scale."""
+    first: dict[tuple[str, tuple[str, ...]], ColumnProfile] = {}
+    for column in columns:
+        first.setdefault((column.guess.look, column.guess.scale.values), column)
+    return list(first.values())
+
+
 def _split_unknown(
     names: dict[str, AnswerName],
     columns: Mapping[str, ColumnProfile],
@@ -209,35 +224,37 @@ def _split_unknown(
     rest = [name for name in unnamed if name not in split]
     sure = [name for name in rest if name in varying or _is_sure(columns[name], names[name])]
     unsure = [name for name in rest if name not in sure]
-    known = [columns[name] for name in names if name not in unsure]
+    other_scales = _different_scales(columns[name] for name in names.keys() - set(unsure))
     if not unsure:
         return
     if has_rater and not named and not split:
         others = [name for name in unsure if columns[name].guess.look in ("category", "score")]
         for name in unsure:
-            if varying or (sure and (name in others or not _shares_values(columns[name], known))):
+            if varying or (sure and (name in others or not _shares_values(columns[name], other_scales))):
                 names.pop(name)
                 answers.unclear.append(name)
-        left = [name for name in unsure if name in names]
-        if left:
-            answers.doubts.append(f"{_listed(left)} may be something other than questions")
+        remaining = [name for name in unsure if name in names]
+        if remaining:
+            answers.doubts.append(f"{_listed(remaining)} may be something other than questions")
         return
     if named or split:
-        generic = [columns[name] for name, parts in names.items() if parts.rater and parts.is_generic]
+        generic = _different_scales(
+            columns[name] for name, parts in names.items() if parts.rater and parts.is_generic
+        )
         for name in unsure:
             if generic and _shares_values(columns[name], generic) and columns[name].guess.look != "score":
                 names[name] = replace(names[name], rater=name, kind="human", question="")
                 if not all(parts.is_generic for parts in named.values()):
                     answers.doubts.append(f"{name} may be a rater or a question")
             else:
-                if _shares_values(columns[name], known) and columns[name].guess.look != "score":
+                if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
                     answers.doubts.append(f"{name} may hold answers, too")
                 names.pop(name)
                 answers.unclear.append(name)
         return
     if sure:
         for name in unsure:
-            if _shares_values(columns[name], known) and columns[name].guess.look != "score":
+            if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
                 answers.doubts.append(f"{name} may be a question, too")
             names.pop(name)
             answers.unclear.append(name)
@@ -257,8 +274,8 @@ def _raters_or_questions(
     if all(NUMBERED_QUESTION.fullmatch(plain_name(name)) for name in unsure):
         return
     best: list[str] = []
-    for name in unsure:
-        alike = [other for other in unsure if _shares_values(columns[name], [columns[other]])]
+    for first in _different_scales(columns[name] for name in unsure):
+        alike = [name for name in unsure if _shares_values(first, [columns[name]])]
         best = alike if len(alike) > len(best) else best
     is_figures = all(columns[name].guess.look == "score" for name in best)
     for name in unsure:
@@ -285,9 +302,9 @@ def _split_by_question(
         for left, right in _sides(name):
             for rater, question in ((left, right), (right, left)):
                 is_part = {token.base for token in tokens_of(rater)} & (NAMES_OF_PARTS | QUALITIES | GENERIC)
-                known = question.casefold() in shared
+                is_shared = question.casefold() in shared
                 recurs = _is_usual(question) and usual[question.casefold()] > 1
-                if not is_part and (known or recurs) and name not in splits:
+                if not is_part and (is_shared or recurs) and name not in splits:
                     splits[name] = (rater, question)
     unknown = [name for name, (_, question) in splits.items() if question.casefold() not in shared]
     raters = {rater.casefold() for rater, _ in splits.values()}
@@ -381,17 +398,32 @@ def _add_columns(
         kind = parts.kind or ("key" if "key" in columns[name].meanings else "human")
         rater = parts.rater or ("key" if kind == "key" else "")
         question = parts.question or ("" if rater or parts.item else plain_name(name))
-        key = (question, rater, parts.item)
+        key = (name_for_key(question), name_for_key(rater), name_for_key(parts.item))
         if key in seen:
             answers.doubts.append(f"{name} and {seen[key]} may be the same answer")
-            question = plain_name(name)[:120]
+            key = (name_for_key(name), *key[1:])
+        if key in seen:
+            continue
         seen[key] = name
-        clean = [
-            part.replace("@", " at ").replace("]", ")").replace("[", "(")
-            for part in (question, rater, parts.item)
-        ]
-        answers.columns.append(Column(name, KIND_ROLES[kind], clean[0], clean[1], clean[2]))
+        answers.columns.append(Column(name, KIND_ROLES[kind], *key))
     answers.items = list(dict.fromkeys(column.item for column in answers.columns if column.item))
+
+
+def _doubt_raters(
+    names: Mapping[str, AnswerName], columns: Mapping[str, ColumnProfile], answers: Answers
+) -> None:
+    """Ask about judges that may be people, and about columns that name the rater of another column."""
+    raters = {parts.rater: parts.kind for parts in names.values() if parts.rater}
+    called = [
+        rater for rater in raters if {token.base for token in tokens_of(rater)} <= {"judge", "judges", ""}
+    ]
+    if len(called) > 1 or (called and "human" not in raters.values()):
+        answers.doubts.append(f"{_listed(called)} may be people or models")
+    for column in columns.values():
+        name = answer_name(column.name)
+        last = tokens_of(column.name)[-1:]
+        if name.rater in raters and last and last[0].word in NAMING and column.name not in names:
+            answers.doubts.append(f"{column.name} may name the rater of each row")
 
 
 def _add_explanations(reasons: list[AnswerName], names: dict[str, AnswerName], answers: Answers) -> None:

@@ -11,7 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import FEATHER, INDEX, PARQUET, Row, TableFile, as_text, flatten
+from annotation.formats.table_file import FEATHER, INDEX, PARQUET, Row, TableFile, as_text, flatten
 
 BATCH_ROWS = 1_000
 PARQUET_MARK, OLD_FEATHER_MARK, STREAM_MARK = b"PAR1", b"FEA1", b"\xff\xff\xff\xff"

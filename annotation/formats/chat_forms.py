@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from annotation.formats.chat_records import (
 )
 from annotation.formats.corpus_format import Head
 from annotation.formats.fields import decode_python
+from annotation.formats.header_words import names_answers
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, LabelRecord
 
@@ -46,11 +47,26 @@ TIMES = ("timestamp", "created_at", "create_time", "created", "time")
 CHAT_LISTS = ("", "rows[].row.", *(f"{name}[]." for name in CHAT_NAMES))
 """Where chats are in a file: in its lines or its list, in the rows of a hub, or in a list with a name."""
 
+
+UNRATED = frozenset({"openai_moderation"})
+"""Fields that look like answers of a judge, and are a moderation filter's."""
+
+
+def _has_answers(paths: frozenset[str]) -> bool:
+    """Whether chats have labels beside them: they are read as a table, which has them, too."""
+    outer = {path for path in paths if "[]" not in path and "." not in path}
+    nested = {re.split(r"\[]|\.", path)[0] for path in paths - outer}
+    return any(map(names_answers, outer - nested - UNRATED))
+
+
 MESSAGES = Form(
     key="messages",
     title="Chats as lists of messages",
     hint='OpenAI\'s form, one chat a line or a list: {"id", "messages": [{"role", "content"}], "metadata"}.',
-    looks_like=lambda head: any(f"{place}messages[].role" in paths_of(head) for place in CHAT_LISTS),
+    looks_like=lambda head: (
+        any(f"{place}messages[].role" in paths_of(head) for place in CHAT_LISTS)
+        and not _has_answers(paths_of(head))
+    ),
     turns=("messages",),
     speaker=("name", "role"),
     role=("role",),
@@ -69,7 +85,7 @@ LISTS = ("conversations", "conversation", "items")
 
 def _looks_like_sharegpt(head: Head) -> bool:
     """Whether a file has such chats; pairs of a better and a worse reply are preferences."""
-    if has_fields(head, "chosen", "rejected"):
+    if has_fields(head, "chosen", "rejected") or _has_answers(paths_of(head)):
         return False
     return any(has_paths(head, f"{name}[].from", f"{name}[].value") for name in LISTS) or any(
         has_paths(head, f"conversations[].{role}", f"conversations[].{text}")
@@ -98,7 +114,9 @@ LMSYS_CHAT = Form(
     key="lmsys-chat",
     title="LMSYS-Chat-1M",
     hint='{"conversation_id", "model", "conversation": [{"role", "content"}]}, one chat a line or a list.',
-    looks_like=lambda head: has_paths(head, "conversation[].role", "conversation[].content"),
+    looks_like=lambda head: (
+        has_paths(head, "conversation[].role", "conversation[].content") and not _has_answers(paths_of(head))
+    ),
     turns=("conversation",),
     speaker=("role",),
     text=("content",),
@@ -182,7 +200,9 @@ GEMINI = Form(
     key="gemini",
     title="Gemini's requests and tuning examples",
     hint='{"contents": [{"role", "parts": [{"text"}]}]}, one chat a line or a list.',
-    looks_like=lambda head: has_paths(head, "contents[].role", "contents[].parts"),
+    looks_like=lambda head: (
+        has_paths(head, "contents[].role", "contents[].parts") and not _has_answers(paths_of(head))
+    ),
     turns=("contents",),
     speaker=("role",),
     text=("parts",),
@@ -238,15 +258,23 @@ def _prepare_chatgpt(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     nodes = raw.get("mapping")
     if not isinstance(nodes, dict):
         raise ImportProblem("must be an object", field="mapping")
-    branch: list[str] = []
-    key = raw.get("current_node") or _last_leaf(nodes)
-    while isinstance(key, str) and key in nodes and len(branch) <= len(nodes):
-        branch.append(key)
-        key = at(nodes[key], "parent")
-    turns = [turn for key in reversed(branch) if (turn := _chatgpt_turn(nodes[key]))]
+    branch = _branch(
+        raw.get("current_node") or _last_leaf(nodes), {key: at(node, "parent") for key, node in nodes.items()}
+    )
+    turns = [turn for key in branch if (turn := _chatgpt_turn(nodes[key]))]
     if others := sum(1 for key in nodes.keys() - set(branch) if _chatgpt_turn(nodes[key])):
         left_out[OTHER_BRANCHES] += others
     yield {**raw, "turns": turns}
+
+
+def _branch(leaf: Any, parents: Mapping[str, Any]) -> list[str]:
+    """Return the keys from the root of a tree to a leaf."""
+    branch: dict[str, None] = {}
+    key = leaf
+    while isinstance(key, str) and key in parents and key not in branch:
+        branch[key] = None
+        key = parents[key]
+    return list(reversed(branch))
 
 
 def _last_leaf(nodes: Raw) -> str:
@@ -294,12 +322,24 @@ CHATGPT = Form(
 )
 
 
-# Claude's export.
+# Claude's export. Where messages name their parents, a chat is a tree as in ChatGPT's.
 
 
 def _prepare_claude(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
+    messages = objects_at(raw, "chat_messages")
+    keys = [str(message.get("uuid") or number) for number, message in enumerate(messages)]
+    before = ["", *keys]
+    parents = {
+        key: message.get("parent_message_uuid", before[number])
+        for number, (key, message) in enumerate(zip(keys, messages, strict=True))
+    }
+    branch = set(_branch(raw.get("current_leaf_message_uuid") or before[-1], parents))
+    if others := len(messages) - len(branch):
+        left_out[OTHER_BRANCHES] += others
     turns = []
-    for number, message in enumerate(objects_at(raw, "chat_messages")):
+    for number, (key, message) in enumerate(zip(keys, messages, strict=True)):
+        if key not in branch:
+            continue
         path = f"chat_messages[{number}]"
         parts = [
             part for part in objects_at(message, "content", path) if part.get("type") not in SKIPPED_PARTS
@@ -322,9 +362,9 @@ CLAUDE = Form(
     looks_like=lambda head: (
         has_paths(head, "chat_messages[].sender") or {"chat_messages", "uuid"} <= head.keys
     ),
-    speaker=("sender",),
+    speaker=("sender", "role"),
     time=("created_at",),
-    id=("uuid",),
+    id=("uuid", "id"),
     metadata=("name", "summary", "created_at"),
     extra=("uuid",),
     system="claude",

@@ -20,6 +20,7 @@ from annotation.formats.arrow_tables import read_objects
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, plain
 from annotation.formats.source import BINARY_TABLES, ImportProblem, Source
+from annotation.formats.table_reader import is_json_lines
 from annotation.records import HUMAN, Dialogue, LabelRecord, Participant, Turn
 
 Raw = dict[str, Any]
@@ -102,7 +103,7 @@ def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator
         for number, raw in read_objects(source, start):
             yield Record(raw, number)
         return
-    if _is_lines(source):
+    if is_json_lines(source):
         for number, content in source.lines():
             with source.report_problems(line=number):
                 yield Record(_object(decode_python(content)), number)
@@ -111,18 +112,6 @@ def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator
     for path, raw in _entries(document, inside, by_id):
         with source.report_problems(path=path):
             yield Record(_object(raw), None if path else 1, path)
-
-
-def _is_lines(source: Source) -> bool:
-    """Whether a file has an object on each of several lines, and is not one document."""
-    with source.open() as file:
-        first = file.readline(source.max_line + 1)
-        if not any(line.strip() for line in file):
-            return False
-    try:
-        return isinstance(decode_python(first), dict)
-    except ImportProblem:
-        return False
 
 
 def _entries(document: Any, inside: Paths, by_id: bool) -> Iterator[tuple[str, Any]]:
@@ -355,9 +344,11 @@ class Form:
 def read_form(form: Form, source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each chat of a file; chats without any turn are left out, and counted."""
     reading = _Reading(form, source)
-    for record in (
-        form.read(source, reading.left_out) if form.read else records(source, form.inside, form.by_id)
-    ):
+    chats = form.read(source, reading.left_out) if form.read else records(source, form.inside, form.by_id)
+    for number, record in enumerate(chats):
+        if number == source.first_rows:
+            source.is_cut = True
+            break
         file = Path(record.file) if record.file else None
         with source.report_problems(file, record.line, record.path):
             for raw in form.prepare(record.raw, reading.left_out) if form.prepare else (record.raw,):

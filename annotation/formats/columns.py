@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from annotation.formats.header_words import is_nameless, meanings_of
 from annotation.formats.scales import NO_OPINION, ScaleGuess, decimal_number, guess_scale
-from annotation.formats.table_reader import Cell, Row
+from annotation.formats.table_file import Cell, Row
 from annotation.text.table_cells import looks_like_a_model, looks_like_nothing
 
 LOOKS = {
@@ -112,16 +112,16 @@ def describe_column(name: str, cells: Sequence[Cell], wording: str = "") -> Colu
     is_list = name.endswith("[]") or any(isinstance(cell, list) for cell in cells)
     texts = [text for cell in cells for text in _texts(cell)]
     missing = [text for text in texts if looks_like_nothing(text)]
-    kept = [text for text in texts if not looks_like_nothing(text)]
-    counts = Counter(kept)
+    answered = [text for text in texts if not looks_like_nothing(text)]
+    counts = Counter(answered)
     n = sum(any(not looks_like_nothing(text) for text in _texts(cell)) for cell in cells)
     meanings = meanings_of(name) or (meanings_of(wording) if wording else frozenset())
     guess = guess_scale(Counter(texts)) if len(counts) <= 5_000 else ScaleGuess(look="text")
-    n_words = sum(len(text.split()) or 1 for text in kept) / len(kept) if kept else 0.0
+    n_words = sum(len(text.split()) or 1 for text in answered) / len(answered) if answered else 0.0
     n_words = max(
         n_words,
-        sum(map(len, kept)) / len(kept) / 6
-        if kept and not any(" " in t for t in kept) and any(ord(t[0]) > 0x2E80 for t in kept)
+        sum(map(len, answered)) / len(answered) / 6
+        if answered and not any(" " in t for t in answered) and any(ord(t[0]) > 0x2E80 for t in answered)
         else 0.0,
     )
     look = _look(name, counts, meanings, guess, n_words, is_list)

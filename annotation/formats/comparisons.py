@@ -12,9 +12,10 @@ from typing import Any, cast
 from annotation.formats.corpus_format import JUDGES, OF_TABLES, Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
-from annotation.formats.model_messages import content_text, log_records
+from annotation.formats.model_messages import content_text, log_records, top_names
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import open_table, own_columns, text_of
+from annotation.formats.table_file import text_of
+from annotation.formats.table_reader import open_table, own_columns
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
 from annotation.schemes.definitions import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
 from annotation.text.table_cells import unsaid_judges
@@ -442,8 +443,8 @@ def _ask(source: Source, raters: list[str]) -> None:
     elif raters == [UNNAMED]:
         source.notes.append("The file names no judge: its answers are taken as one person's, `unnamed`.")
     else:
-        count = f"{len(raters)} raters, such as {raters[0]}," if len(raters) > 1 else raters[0]
-        source.notes.append(f"By their names, {count} are taken as people.")
+        examples = ", ".join(raters[:3])
+        source.notes.append(f"Taken as people, by their names: {len(raters)} (such as {examples}).")
 
 
 PERSON = re.compile(
@@ -452,6 +453,9 @@ PERSON = re.compile(
     re.IGNORECASE,
 )
 """Names that arenas and studies give to people, such as `arena_user_12` and `expert_3`."""
+
+
+COUNTS = ("turn", "sample")
 
 
 def _lines(source: Source) -> Lines:
@@ -464,6 +468,7 @@ def _lines(source: Source) -> Lines:
         return
     if not source.is_text or source.begins_with(b"["):
         for number, raw in log_records(source):
+            raw |= {name: int(raw[name]) for name in COUNTS if str(raw.get(name, "")).isdecimal()}
             yield number, lambda raw=raw: _of_object(raw, source)  # type: ignore[misc]
         return
     table = open_table(source)
@@ -552,7 +557,7 @@ def _dialogue(key: str, gathered: _Gathered) -> Dialogue:
 
 
 def _looks_like(head: Head) -> bool:
-    names: Mapping[str, Any] | frozenset[str] = head.keys or head.header
+    names = head.keys or top_names(head.header)
     own = {"responses"} <= set(names) and bool({"winner", "ranking"} & set(names))
     return own or any(sides <= set(names) for sides in SIDES)
 

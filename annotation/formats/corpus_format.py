@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.source import PACKED, ZIP, ImportProblem, Source
-from annotation.formats.table_reader import ENCODING, SHEET, flatten, open_table, records_of
+from annotation.formats.table_file import ENCODING, SHEET, flatten
+from annotation.formats.table_reader import open_table, records_of
 from annotation.records import Dialogue, LabelRecord
 
 # Beginning of a file: enough to detect its format.
@@ -273,7 +274,8 @@ def read_start(path: str | Path, name: str = "") -> Head:
     ImportProblem for a file that cannot be read; one with content of its own kind, such as a pickle or an
     archive of several files, has its first bytes.
     """
-    place, files = Path(path), ()
+    place = Path(path)
+    files: tuple[str, ...] = ()
     if place.is_dir():
         inside = sorted(file for file in place.rglob("*") if file.is_file())
         files = tuple(file.name for file in inside)

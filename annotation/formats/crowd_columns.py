@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.formats import mapped
 from annotation.formats.mapping import Column
 from annotation.formats.source import ImportProblem
-from annotation.formats.table_reader import Cell, Row, TableFile
+from annotation.formats.table_file import Cell, Row, TableFile
+from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 
 Rows = list[tuple[int, Row]]
-ITEM, RESPONDENT = "item", "respondent"
-"""Columns that are added: what a row is about, and who answered, where the table only numbers them."""
+ITEM, RESPONDENT, PART = "item", "respondent", "part"
+"""Columns that are added: what a row is about, who answered, the number of an item within a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +73,36 @@ def plain_html(text: str) -> str:
     return TAG.sub("", BREAK.sub("\n", text)) if BREAK.search(text) else text
 
 
-def items_of(names: Sequence[str], rows: Rows, fallback: str) -> list[str]:
-    """Return the item of each row: an id among the inputs that tells them apart, or the `fallback` column.
+def items_of(names: Sequence[str], rows: Rows, fallback: str, rater: str) -> list[str]:
+    """Return the item of each row: an id among the inputs that tells them apart, or the task of `fallback`.
 
-    The same inputs are one item, even where a batch shows them twice.
+    The same inputs are one item, even where a batch shows them twice, unless a rater answered both.
     """
     inputs = [tuple(text_of_cell(row.get(name)) for name in names) for _, row in rows]
-    different = len(set(inputs))
+    tasks = [
+        (text_of_cell(row.get(fallback)) or f"row {line}") + (f"-{row[PART]}" if row.get(PART) else "")
+        for line, row in rows
+    ]
+    items = _ids(names, rows, len(set(inputs)))
+    if items is None:
+        first: dict[tuple[str, ...], str] = {}
+        items = [
+            first.setdefault(content, task) if any(content) else task
+            for content, task in zip(inputs, tasks, strict=True)
+        ]
+    raters = [text_of_cell(row.get(rater)) for _, row in rows]
+    answered = Counter(zip(items, raters, strict=True))
+    repeated = {item for (item, name), count in answered.items() if count > 1 and name}
+    return [task if item in repeated else item for item, task in zip(items, tasks, strict=True)]
+
+
+def _ids(names: Sequence[str], rows: Rows, different: int) -> list[str] | None:
+    """Return the ids in a column that has as many as there are different inputs, None without one."""
     for name in names:
         values = [text_of_cell(row.get(name)) for _, row in rows]
         if ID_NAME.search(name) and all(values) and len(set(values)) == different:
             return values
-    first: dict[tuple[str, ...], str] = {}
-    items = []
-    for (line, row), content in zip(rows, inputs, strict=True):
-        own = text_of_cell(row.get(fallback)) or f"row {line}"
-        items.append(first.setdefault(content, own) if any(content) else own)
-    return items
+    return None
 
 
 def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Column]:
@@ -107,13 +122,13 @@ def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Colu
     if transcripts:
         columns = [Column(transcripts[0], "transcript")]
     elif asked and answers:
-        columns = [Column(asked[0], "utterance", speaker=mapped.USER)]
+        columns = [Column(asked[0], "utterance", speaker=USER)]
     elif texts:
         return [Column(texts[0], "text"), *systems[:1]]
     if len(answers) > 1:
         return []
     if columns and answers:
-        columns.append(Column(answers[0], "utterance", speaker=mapped.ASSISTANT))
+        columns.append(Column(answers[0], "utterance", speaker=ASSISTANT))
         columns += systems[:1]
     return columns
 
@@ -121,7 +136,7 @@ def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Colu
 def _is_dialogue(name: str, rows: Rows) -> bool:
     cells = [text for _, row in rows if (text := text_of_cell(row.get(name)))]
     try:
-        sizes = [len(mapped.turns_of_transcript(cell)) for cell in dict.fromkeys(cells)]
+        sizes = [len(turns_of_transcript(cell)) for cell in dict.fromkeys(cells)]
     except ImportProblem:
         return False
     return bool(sizes) and max(sizes) > 1
@@ -156,9 +171,18 @@ def names_of(rows: Rows) -> list[str]:
 
 def label_column(name: str, question: str, item: str = "") -> Column:
     """Return a column of answers; signs that part a mapping's keys are replaced."""
-    plain_item = item.replace("[", "(").replace("]", ")").strip()[:200]
+    plain_item = cut(item.replace("[", "(").replace("]", ")").strip(), 200)
     return Column(name, "label", question=question_of(question), item=plain_item)
 
 
 def question_of(text: str) -> str:
-    return " ".join(text.replace("@", "(at)").split())[:120].strip()
+    """Return the question in a column's name or wording, on one line."""
+    return cut(" ".join(text.replace("@", "(at)").split()), 120)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters; two long texts never become the same one."""
+    if len(text) <= limit:
+        return text
+    digest = hashlib.blake2b(text.encode(), digest_size=3).hexdigest()
+    return f"{text[: limit - 9].rstrip()}... {digest}"[:limit]

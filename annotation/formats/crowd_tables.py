@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annotation.formats import mapped, ratings, surveys
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, Format, SourceRecord
+from annotation.formats import surveys
 from annotation.formats.crowd_columns import (
     COMMENT_NAME,
     ITEM,
+    PART,
     RESPONDENT,
     CrowdForm,
     Rows,
@@ -34,8 +34,8 @@ from annotation.formats.crowd_columns import (
 from annotation.formats.mapping import TURN_ITEM, Column, Scale
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.scales import guess_scale
-from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import Row, TableFile, open_table
+from annotation.formats.source import ImportProblem
+from annotation.formats.table_file import Row, TableFile
 
 MOST_ROWS = 200_000
 """Maximum number of rows of such a table."""
@@ -104,7 +104,7 @@ def _scales(columns: Sequence[Column], rows: Rows) -> dict[str, Scale]:
 # Answer.y1, Answer.y2 are several items in one task. Rejected assignments are left out.
 
 TASK_ANSWERS = "Answer.taskAnswers"
-NUMBERED = re.compile(r"(.*?[^\d_.-])[_.-]?(\d{1,3})")
+NUMBERED = re.compile(r"(?P<before>\D*?)(?P<mark>[_.-]?)(?P<number>\d{1,3})(?P<after>\D*)")
 SET = "|"
 GENERIC_STEMS = frozenset(["answer.q", "answer.question", "answer.answer"])
 
@@ -117,11 +117,11 @@ def _prepare_mturk(rows: Rows, table: TableFile) -> Rows:
     rows = leave_out(rows, table, "Rejected assignments", _is_rejected)
     rows = _unfolded(_joined_buttons([(line, _with_task_answers(row)) for line, row in rows]))
     names = [name for name in names_of(rows) if name.startswith("Input.")]
-    items = items_of(names, rows, "HITId")
+    items = items_of(names, rows, "HITId", "WorkerId")
     result = []
     for (line, row), item in zip(rows, items, strict=True):
         shown: Row = {name: plain_html(cell) for name in names if isinstance(cell := row.get(name), str)}
-        result.append((line, row | shown | {ITEM: _numbered_item(item, row)}))
+        result.append((line, row | shown | {ITEM: item}))
     return result
 
 
@@ -209,12 +209,18 @@ def _unfolded(rows: Rows) -> Rows:
 
 
 def _families(names: Iterable[str]) -> dict[str, tuple[dict[int, str], frozenset[int]]]:
-    """Return columns that differ by a number at their end, by the rest of their names."""
+    """Return columns that differ by a number, by the rest of their names: `Answer.reply1_polite`."""
     families: dict[str, dict[int, str]] = {}
     for name in names:
         if match := NUMBERED.fullmatch(name):
-            families.setdefault(match[1], {})[int(match[2])] = name
+            stem = match["before"] + (match["after"] if match["before"].endswith(".") else _joined(match))
+            families.setdefault(stem.rstrip("_.-"), {})[int(match["number"])] = name
     return {stem: (own, frozenset(own)) for stem, own in families.items()}
+
+
+def _joined(match: re.Match[str]) -> str:
+    """Return what follows the number in a name, apart from what is before it."""
+    return f"_{match['after'].lstrip('_.-')}" if match["after"] else ""
 
 
 def _parts_of(row: Row, parts: Mapping[str, Mapping[int, str]], numbers: Sequence[int]) -> Iterator[Row]:
@@ -224,16 +230,6 @@ def _parts_of(row: Row, parts: Mapping[str, Mapping[int, str]], numbers: Sequenc
         own = {stem: row.get(names[number]) for stem, names in parts.items()}
         if any(text_of_cell(cell) for cell in own.values()):
             yield {**shared, **own, PART: str(number)}
-
-
-PART = "part"
-"""Column with the number of an item within a task."""
-
-
-def _numbered_item(item: str, row: Row) -> str:
-    """Return an item's id; parts of a task that are known by the task's id are numbered."""
-    part = text_of_cell(row.get(PART))
-    return f"{item}-{part}" if part and item == text_of_cell(row.get("HITId")) else item
 
 
 def _mturk_columns(columns: Sequence[str], rows: Rows, wordings: Mapping[str, str]) -> list[Column]:
@@ -286,7 +282,7 @@ def _prepare_toloka(rows: Rows, table: TableFile) -> Rows:
         ),
     )
     names = [name for name in names_of(rows) if name.startswith("INPUT:")]
-    items = items_of(names, rows, "ASSIGNMENT:task_id")
+    items = items_of(names, rows, "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id")
     rows = [(line, {**row, ITEM: item}) for (line, row), item in zip(rows, items, strict=True)]
     if "ASSIGNMENT:worker_id" not in table.columns:
         rows = [(line, {**row, RESPONDENT: AGGREGATED}) for line, row in rows]
@@ -399,31 +395,4 @@ FORMS: tuple[CrowdForm, ...] = (
         _appen_columns,
     ),
     *surveys.FORMS,
-)
-
-
-def _read(source: Source) -> Iterator[SourceRecord]:
-    """Yield the dialogues or ratings of a platform's table, by its own mapping or the source's."""
-    table = open_table(source)
-    entries: Mapping[str, Any] = source.mapping
-    if not entries:
-        mapping = mapping_of(table.columns, list(table.rows()), table.wordings)
-        if mapping is None:
-            raise ImportProblem("has no recognised columns of answers: map its columns", field="map")
-        entries = mapping.entries()
-    yield from mapped.read_rows(source, table, entries)
-
-
-FORMATS: tuple[Format, ...] = tuple(
-    Format(
-        key=form.key,
-        title=form.title,
-        hint=form.hint,
-        read=_read,
-        looks_like=lambda head, form=form: not head.is_json and form.has_columns(head.header),  # type: ignore[misc]
-        roles=ANY_ROLES,
-        settings=(ratings.TURNS_FROM, MISSING, JUDGES),
-        labels_only=form.is_survey,
-    )
-    for form in FORMS
 )

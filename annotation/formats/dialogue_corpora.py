@@ -25,8 +25,8 @@ from annotation.formats.chat_records import (
 )
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import plain
-from annotation.formats.mapped import turns_of_transcript
 from annotation.formats.source import ImportProblem, Source
+from annotation.formats.transcript_cells import turns_of_transcript
 from annotation.records import HUMAN, SELF, Dialogue, LabelRecord, Participant, Turn
 
 

@@ -18,6 +18,7 @@ from annotation.formats.header_words import (
 )
 from annotation.formats.mapping import DIALOGUE_ITEM, TURN_ITEM, Column
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
+from annotation.formats.scales import decimal_number
 from annotation.text.table_cells import looks_like_a_model
 
 USER, ASSISTANT = "user", "assistant"
@@ -51,7 +52,9 @@ def read_turns(sample: Sample) -> Reading | None:
     if not speaker:
         draft.missing.append("a column that says who speaks")
     if not dialogue:
-        draft.missing.append("a column that says which dialogue a row belongs to")
+        draft.doubts.append("no column says which dialogue a row belongs to: the file is one dialogue")
+        if draft.missing:
+            draft.missing.append("a column that says which dialogue a row belongs to")
     elif sample.columns[dialogue].n_different == len(sample.rows) > 1:
         draft.missing.append(f"several rows with the same {dialogue}")
     if draft.missing:
@@ -75,24 +78,31 @@ def read_turns(sample: Sample) -> Reading | None:
     )
     add_answers(draft, answers)
     if repeats == "texts":
-        draft.doubts.append(f"rows with the same {number} have different texts: one turn in several rows?")
+        rows = sample.keys(dialogue, number)
+        if rater or answers.columns or len(set(rows)) < len(set(sample.keys(dialogue, number, speaker))):
+            draft.doubts.append(f"rows with the same {number} have different texts, speakers or raters")
     elif repeats and not rater:
         draft.doubts.append("turns are repeated, and no column says who rated them")
     if answers.columns and not rater and not answers.raters:
         draft.doubts.append("no column says who answered: the rater is named after the file")
     _place_answers(draft, sample, answers, dialogue)
     _check_dialogues(draft, sample, dialogue, speaker)
-    return draft.reading(sample, _sentence_of_turns(answers, rater, bool(repeats)))
+    _check_order(draft, sample, dialogue, number, rater)
+    return draft.reading(sample, _sentence_of_turns(answers, rater, repeats))
 
 
-def _sentence_of_turns(answers: Answers, rater: str, repeats: bool) -> str:
+def _sentence_of_turns(answers: Answers, rater: str, repeats: str) -> str:
+    if repeats == "texts" and not rater:
+        return "Each row is a sentence of a turn: rows with the same number and speaker are joined."
     if rater and (repeats or answers.columns):
         return "Each row is one turn rated by one rater; turns repeat for each rater."
     if not answers.columns:
         return "Each row is one turn of a dialogue."
     raters = answers.raters
-    who = f"{len(raters)} raters in columns" if len(raters) > 1 else raters[0] if raters else "one rater"
-    return f"Each row is one turn of a dialogue, rated by {who}."
+    raters_text = (
+        f"{len(raters)} raters in columns" if len(raters) > 1 else raters[0] if raters else "one rater"
+    )
+    return f"Each row is one turn of a dialogue, rated by {raters_text}."
 
 
 def _text_column(draft: Draft, sample: Sample) -> str:
@@ -185,15 +195,15 @@ def _repeats(sample: Sample, dialogue: str, number: str, text: str) -> str:
         rows = sample.keys(dialogue, number)
         if len(set(rows)) == len(rows):
             return ""
-        whole = sample.keys(dialogue, number, text)
-        return "turns" if len(set(whole)) == len(set(rows)) else "texts"
+        contents = sample.keys(dialogue, number, text)
+        return "turns" if len(set(contents)) == len(set(rows)) else "texts"
     texts = [row for row in sample.keys(dialogue, text) if len(row[1].split()) > 3]
     return "turns" if texts and len(set(texts)) * 3 <= len(texts) * 2 else ""
 
 
 def _check_dialogues(draft: Draft, sample: Sample, dialogue: str, speaker: str) -> None:
     sizes = Counter(key for (key,) in sample.keys(dialogue))
-    if sizes[""] * 20 > len(sample.rows):
+    if dialogue and sizes[""] * 20 > len(sample.rows):
         draft.doubts.append(f"{dialogue} is empty in {sizes['']} of {len(sample.rows)} rows")
     if len(sample.rows) < 1.5 * len(sizes):
         draft.doubts.append("most dialogues have one turn")
@@ -208,6 +218,19 @@ def _check_dialogues(draft: Draft, sample: Sample, dialogue: str, speaker: str) 
         draft.doubts.append(f"most dialogues have one {speaker}")
 
 
+def _check_order(draft: Draft, sample: Sample, dialogue: str, number: str, rater: str) -> None:
+    """Ask where the numbers of turns are not in the order of the rows."""
+    last: dict[str, float] = {}
+    for key, text, name in sample.keys(dialogue, number, rater):
+        place = decimal_number(text)
+        if place is None:
+            continue
+        if place < last.get(f"{key}\0{name}", place):
+            draft.doubts.append(f"the rows are not in the order of {number}")
+            return
+        last[f"{key}\0{name}"] = place
+
+
 def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str) -> None:
     """Say of answers beside turns that are the same in all rows of a dialogue that they are about it."""
     for column in answers.columns:
@@ -215,8 +238,8 @@ def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str
         n: Counter[str] = Counter()
         filled: Counter[str] = Counter()
         rater = next((c.name for c in draft.columns.values() if c.role == "rater"), "")
-        for key, who, value in sample.keys(dialogue, rater, column.name):
-            group = f"{key}\0{who}"
+        for key, name, value in sample.keys(dialogue, rater, column.name):
+            group = f"{key}\0{name}"
             n[group] += 1
             filled[group] += bool(value)
             values[group].add(value)
@@ -265,10 +288,10 @@ def read_messages(sample: Sample) -> Reading | None:
             groups[prefix].setdefault("speaker", column.name)
         elif "time" in column.meanings:
             groups[prefix].setdefault("time", column.name)
-    whole = [group for group in groups.values() if "text" in group and "speaker" in group]
+    turn_lists = [group for group in groups.values() if "text" in group and "speaker" in group]
     lists = [group["list"] for group in groups.values() if "list" in group]
     draft = Draft("messages")
-    if not whole:
+    if not turn_lists:
         texts = [group["text"] for group in groups.values() if "text" in group]
         if texts:
             draft.missing.append(f"who speaks each of {texts[0]}")
@@ -278,9 +301,9 @@ def read_messages(sample: Sample) -> Reading | None:
         draft.add(lists[0], "transcript")
         draft.doubts.append(f"nothing says who speaks in {lists[0]}: two speakers in turn")
     else:
-        draft.add(whole[0]["text"], "text")
-        draft.add(whole[0]["speaker"], "speaker")
-        draft.add(whole[0].get("time", ""), "time")
+        draft.add(turn_lists[0]["text"], "text")
+        draft.add(turn_lists[0]["speaker"], "speaker")
+        draft.add(turn_lists[0].get("time", ""), "time")
         beside = [
             column.name
             for meaning in ("prompt", "response", "context")
@@ -289,8 +312,10 @@ def read_messages(sample: Sample) -> Reading | None:
         ]
         if beside:
             draft.doubts.append(f"{', '.join(beside[:3])} may be turns, too")
-        if len(whole) > 1:
-            draft.doubts.append(f"{whole[0]['text']} and {whole[1]['text']} are both lists of turns")
+        if len(turn_lists) > 1:
+            draft.doubts.append(
+                f"{turn_lists[0]['text']} and {turn_lists[1]['text']} are both lists of turns"
+            )
     return _with_row_answers(draft, sample, "Each row is one dialogue with a list of its turns")
 
 
@@ -504,7 +529,7 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
     if answers.columns and draft.key == "responses":
         draft.doubts.append("nothing says which response the answers are about")
     raters_in_columns = answers.raters
-    who = (
+    raters_text = (
         ", rated by one rater"
         if rater and answers.columns
         else f", rated by {', '.join(raters_in_columns[:4])}"
@@ -513,4 +538,4 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         if answers.columns
         else ""
     )
-    return draft.reading(sample, f"{sentence}{who}.")
+    return draft.reading(sample, f"{sentence}{raters_text}.")

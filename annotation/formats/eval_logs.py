@@ -27,14 +27,16 @@ from annotation.formats.model_messages import (
     log_records,
     nested,
     numbered,
+    objects_in,
     output_messages,
     score_of,
     split_prompts,
     turn_of,
     verdict,
 )
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import BROKEN, ImportProblem, Source
 from annotation.records import Continuation, Dialogue, Participant, RaterKind
+from annotation.text.table_cells import number as finite_number
 
 # What all logs have: samples, each with the answers of systems and their scores.
 
@@ -200,7 +202,10 @@ def _inspect_samples(source: Source, omissions: Omissions) -> Iterator[tuple[Sam
 
 
 def _inspect_archive(source: Source) -> tuple[dict[str, Any], Iterator[Any]]:
-    archive = zipfile.ZipFile(source.path)
+    try:
+        archive = zipfile.ZipFile(source.path)
+    except BROKEN as error:
+        raise ImportProblem(f"is a broken zip archive: {error}") from None
     names = archive.namelist()
     if any(info.compress_type not in (STORED, DEFLATED) for info in archive.infolist()):
         raise ImportProblem(
@@ -217,8 +222,11 @@ def _inspect_archive(source: Source) -> tuple[dict[str, Any], Iterator[Any]]:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
-    with archive.open(name) as file:
-        content = file.read(MAX_MEMBER + 1)
+    try:
+        with archive.open(name) as file:
+            content = file.read(MAX_MEMBER + 1)
+    except BROKEN as error:
+        raise ImportProblem(f"cannot be unpacked: {error}", file=name[:200]) from None
     if len(content) > MAX_MEMBER:
         raise ImportProblem(f"is larger than {MAX_MEMBER >> 20} MiB", file=name[:200])
     try:
@@ -374,12 +382,9 @@ def _components(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     grading = result.get("gradingResult")
     if not isinstance(grading, dict):
         return []
-    components = grading.get("componentResults")
-    listed = [part for part in components or [] if isinstance(part, dict)]
     flat: list[dict[str, Any]] = []
-    for part in listed:
-        inner = part.get("componentResults")
-        flat += [p for p in inner if isinstance(p, dict)] if isinstance(inner, list) and inner else [part]
+    for part in objects_in(grading.get("componentResults")):
+        flat += objects_in(part.get("componentResults")) or [part]
     return flat or [grading]
 
 
@@ -464,7 +469,7 @@ def _promptfoo_scores(
         assertion = _assertion(component)
         kind_word = str(assertion.get("type", "")).removeprefix("not-")
         question = _assertion_name(assertion)
-        about = (str(assertion.get("type", "")), assertion.get("value"))
+        about = (str(assertion.get("type", "")), str(assertion.get("value")))
         if not assertion.get("metric") and about in shared:
             question = f"{about[0]}: {about[1]}"[:110]
         repeated[question] += 1
@@ -523,7 +528,7 @@ def _deepeval_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
         inner = raw.get("testRunData")
         run: dict[str, Any] = inner if isinstance(inner, dict) else raw
         model = _system(source, _deepeval_model(run))
-        cases = [case for name in DEEPEVAL_LISTS for case in run.get(name) or []]
+        cases = [case for name in DEEPEVAL_LISTS for case in objects_in(run.get(name))]
         for case in cases or [run]:
             number += 1
             with source.report_problems(line=line, path="" if line else f"test case {number}"):
@@ -688,49 +693,64 @@ LM_EVAL_FIELDS = frozenset(
 
 
 def _lm_eval_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
+    samples: dict[str, tuple[Sample, tuple[Message, ...], list[Score]]] = {}
     for line, raw in log_records(source):
         with source.report_problems(line=line):
-            names = raw.get("metrics")
-            metrics = (
-                names if isinstance(names, list) else [name for name in raw if name not in LM_EVAL_FIELDS]
-            )
-            scores = tuple(
-                score_of(name, str(name), "metric", raw[name])
-                for name in metrics
-                if isinstance(raw.get(name), int | float)
-            )
             question, choices = _lm_eval_arguments(raw.get("arguments"))
             prompt, history = split_prompts(input_messages(question))
-            answer = _lm_eval_answer(raw.get("filtered_resps") or raw.get("resps"), choices)
+            answer = _lm_eval_answer(raw.get("resps") or raw.get("filtered_resps"), choices)
             metadata = {"target": raw["target"]} if raw.get("target") not in (None, "") else {}
-            key = _slug(
-                "doc", str(raw.get("doc_id")), "" if raw.get("filter") in (None, "none") else raw["filter"]
-            )
+            key = _slug("doc", first_text(raw, "doc_id"))
+            messages: tuple[Message, ...] = (Message(ASSISTANT, answer),) if answer else ()
             sample = Sample(key, prompt, tuple(history), metadata)
-            yield sample, Answer(_system(source, ""), (Message(ASSISTANT, answer),) if answer else (), scores)
+            samples.setdefault(key, (sample, messages, []))[2].extend(_lm_eval_scores(raw))
+    system = _system(source, "")
+    for sample, messages, scores in samples.values():
+        yield sample, Answer(system, messages, tuple(scores))
+
+
+def _lm_eval_scores(raw: Mapping[str, Any]) -> Iterator[Score]:
+    """Yield a document's scores; a metric after a filter has its name, as in `exact_match,strict-match`."""
+    names = raw.get("metrics")
+    metrics = names if isinstance(names, list) else [name for name in raw if name not in LM_EVAL_FIELDS]
+    filtered = first_text(raw, "filter")
+    suffix = f",{filtered}" if filtered not in ("", "none") else ""
+    for name in metrics:
+        if isinstance(name, str) and is_number(raw.get(name)):
+            yield score_of(f"{name}{suffix}", f"{name}{suffix}", "metric", raw[name])
 
 
 def _lm_eval_arguments(arguments: Any) -> tuple[str, list[str]]:
     """Return what was asked, and the continuations whose likelihoods were compared."""
-    if isinstance(arguments, dict):
-        parts = [list(part.values()) for part in arguments.values() if isinstance(part, dict)]
-    else:
-        parts = [part for part in arguments or [] if isinstance(part, list)]
-    if not parts or not isinstance(parts[0][0], str):
+    listed = objects_in(list(arguments.values())) if isinstance(arguments, dict) else arguments
+    listed = listed if isinstance(listed, list) else []
+    parts = [list(part.values()) if isinstance(part, dict) else part for part in listed]
+    texts = [part for part in parts if isinstance(part, list) and part and isinstance(part[0], str)]
+    if not texts or len(texts) < len(parts):
         raise ImportProblem("must have what was asked", field="arguments")
-    choices = [part[1] for part in parts if len(part) > 1 and isinstance(part[1], str)]
-    return parts[0][0], choices if len(choices) == len(parts) else []
+    choices = [part[1] for part in texts if len(part) > 1 and isinstance(part[1], str)]
+    return texts[0][0], choices if len(choices) == len(texts) else []
 
 
 def _lm_eval_answer(responses: Any, choices: Sequence[str]) -> str:
+    """Return the generated text, or of several choices the likeliest."""
     values = responses if isinstance(responses, list) else []
     while len(values) == 1 and isinstance(values[0], list):
         values = values[0]
     if choices and len(values) == len(choices):
-        likelihoods = [part[0] if isinstance(part, list) else part for part in values]
-        numbers = [float(part) for part in likelihoods]
-        return choices[numbers.index(max(numbers))].strip()
+        likelihoods = [finite_number(str(_first(part))) for part in values]
+        finite = [likelihood for likelihood in likelihoods if likelihood is not None]
+        if len(finite) < len(likelihoods):
+            raise ImportProblem("must have the likelihood of each choice", field="resps")
+        return choices[finite.index(max(finite))].strip()
     return values[0] if values and isinstance(values[0], str) else ""
+
+
+def _first(value: Any) -> Any:
+    """Return the first element of lists in lists, `[["-1.5", "True"]]`: -1.5."""
+    while isinstance(value, list) and value:
+        value = value[0]
+    return value
 
 
 LM_EVAL = Format(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from annotation.text.table_cells import looks_like_a_model
@@ -148,6 +149,8 @@ PREFIXES = re.compile(
     re.IGNORECASE,
 )
 ANSWER_PREFIXES = ("answer", "output:", "annotation", "label", "rating", "score", "result.", "response")
+LONGEST_QUESTION, LONGEST_ITEM = 120, 400
+"""Maximum number of characters of a question and of an item in the key of a column."""
 NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__|index|level_0|X(\.\d+)?|\.\.\.\d+")
 """Columns that programs write for the numbers of rows."""
 
@@ -182,6 +185,11 @@ class Token:
 
 def tokens_of(name: str) -> list[Token]:
     """Split a header into words: at signs, and at capitals within a word."""
+    return list(_tokens(name))
+
+
+@lru_cache(maxsize=20_000)
+def _tokens(name: str) -> tuple[Token, ...]:
     tokens = []
     for chunk in CHUNK.finditer(name):
         cuts = [0, *(cut.start() for cut in CAMEL.finditer(chunk[0])), len(chunk[0])]
@@ -191,7 +199,7 @@ def tokens_of(name: str) -> list[Token]:
             if end > start:
                 place = chunk.start() + start
                 tokens.append(Token(chunk[0][start:end].casefold(), place, chunk.start() + end))
-    return tokens
+    return tuple(tokens)
 
 
 def plain_name(name: str) -> str:
@@ -248,6 +256,7 @@ METRICS = word_set("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet
 REASONS = HEADERS["explanation"]
 GENERIC = HEADERS["value"] | word_set(
     "class final result output overallscore human llm tag tags thumbs liked approved"
+    " prediction pred predicted"
 )
 """Words for any answer, which tell no question from another."""
 VERSIONS = re.compile(
@@ -314,6 +323,12 @@ class AnswerName:
         return any(token.base in QUALITIES for token in tokens_of(self.question))
 
 
+def name_for_key(text: str, longest: int = LONGEST_QUESTION) -> str:
+    """Return a name without the signs that separate names in the keys of a mapping."""
+    plain = text.replace("@", " at ").replace("]", ")").replace("[", "(")
+    return " ".join(plain.split())[:longest]
+
+
 def answer_name(name: str) -> AnswerName:
     """Split the header of a column of answers into its rater, question and item."""
     last = name.removesuffix("[]")
@@ -338,6 +353,14 @@ def answer_name(name: str) -> AnswerName:
         is_prefixed=is_prefixed,
         is_weak=is_weak,
     )
+
+
+def names_answers(name: str) -> bool:
+    """Whether the header of a column says that it has answers: a rater's, a score, or a usual question."""
+    answer, meanings = answer_name(name), meanings_of(name)
+    if {"system", "explanation", "rater"} & meanings or answer.is_reason:
+        return False
+    return bool(answer.kind) or answer.has_quality or "value" in meanings
 
 
 def _text_of(tokens: list[Token], name: str) -> str:

@@ -269,8 +269,10 @@ def _foreign(data: dict[str, Any], entry: dict[str, Any], path: str, source: Sou
 
 def _of_texts(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> _Task:
     """Parse a task without messages: its texts are the turns."""
-    named = source.mapping.get("text")
-    texts = {key: data[key] for key in data if key == named or (not named and _is_text(key, data[key]))}
+    text_field = source.mapping.get("text")
+    texts = {
+        key: data[key] for key in data if key == text_field or (not text_field and _is_text(key, data[key]))
+    }
     text = text_of_turns(next(iter(texts.values())) if len(texts) == 1 else list(texts.items()))
     turns = [{"speaker": turn.speaker, "text": turn.text} for turn in text.turns]
     rest = {name: value for name, value in data.items() if name not in texts}

@@ -399,6 +399,7 @@ def _explained(result: Mapping[str, Any]) -> str:
 
 STARS = 5
 """Number of stars of a rating, unless higher ones were given."""
+MOST_STARS = 1_000
 KEY_LIMIT = 120
 NO_STARS = "no stars given"
 Key = tuple[str, bool]
@@ -433,6 +434,10 @@ class Controls:
             self.single[key] = self.single.get(key, True) and len(answer.value) == 1
         elif isinstance(answer.value, float):
             self.most[key] = max(self.most.get(key, 0.0), answer.value)
+            if answer.type == "rating" and not 0 <= answer.value <= MOST_STARS:
+                raise ImportProblem(
+                    f"{answer.value:g} is not a number of stars from 0 to {MOST_STARS}", field=answer.path
+                )
 
     def labels(self, voice: Voice) -> Iterator[LabelRecord]:
         """Yield the labels of a voice's answers."""
@@ -451,7 +456,8 @@ class Controls:
         elif not self.single[key]:
             for option in self.options[key]:
                 tag = f"{name}: {option}"
-                yield _label(voice, answer, tag, float(option in value), "binary", (0.0, 1.0), marks=option)
+                label = _label(voice, answer, tag, float(option in value), "binary", (0.0, 1.0), marks=option)
+                yield replace(label, group=name)
         elif numbers := _numbers(self.options[key]):
             scale = (*sorted(numbers.values()),)
             yield _label(voice, answer, name, numbers[value[0]], "ordinal", scale, marks=value[0])

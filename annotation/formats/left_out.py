@@ -10,7 +10,8 @@ from typing import Any
 
 from annotation.formats.fields import decode_python
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import Row, is_json_lines, open_table, raw_rows, records_of, text_of
+from annotation.formats.table_file import Row, text_of
+from annotation.formats.table_reader import is_json_lines, open_table, raw_rows, records_of
 
 REASON = "why_left_out"
 MOST_LEFT_OUT = 100_000

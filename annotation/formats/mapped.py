@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +14,7 @@ from annotation.formats import ratings
 from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, Head, SourceRecord
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
+    QUESTION,
     RATER_KINDS,
     TURN_ITEM,
     Column,
@@ -23,7 +23,9 @@ from annotation.formats.mapping import (
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import Cell, Row, TableFile, flatten, open_table
+from annotation.formats.table_file import Cell, Row, TableFile, flatten
+from annotation.formats.table_reader import open_table
+from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 from annotation.formats.turn_rows import (
     COLUMNS,
     NUMBER,
@@ -36,11 +38,7 @@ from annotation.formats.turn_rows import (
 from annotation.records import SELF, LabelRecord
 from annotation.text.table_cells import number, unguarded
 
-USER, ASSISTANT, UNNAMED = "user", "assistant", "unnamed"
-NO_QUESTION = ratings.QUESTION
-SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?([^:\n]{1,60}):[ \t]*(.*)$")
-"""A line of a transcript: `Ana: Shall we start?`."""
-END_OF_TURN = re.compile(r"\s*__eou__\s*")
+UNNAMED = "unnamed"
 OF_CONTINUATIONS = ("continuation", "system", "trial")
 MOST_GROUPED = 256 * 2**20
 """Maximum number of characters of a table whose dialogues are not in one piece."""
@@ -178,7 +176,7 @@ class _Answers:
             _text(row, mapping.of(role)) for role in ("rater", "question", "item")
         )
         for column, explanation_column in self.columns:
-            question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
+            question = column.question or row_question or (QUESTION if column.rater else column.name)
             rater = column.rater or row_rater or self.rater_of_file
             kind = RATER_KINDS[column.role]
             explanation = _text(row, explanation_column)
@@ -216,9 +214,13 @@ class _Answers:
                 item, rater, kind, f"{question}:{value}"[:120], answer, YES_NO, explanation, question
             )
 
+    def of_set(self, question: str, cell: Cell) -> Iterator[_Answer]:
+        """Yield the yes/no answers of a cell with a set, without their rater and item."""
+        yield from self._expand("", "", "", question, cell, "")
+
     def _set_values(self, table: TableFile) -> dict[str, tuple[str, ...]]:
         """Return the values of each question that is answered with sets: declared, or all that occur."""
-        columns = self.mapping.answers
+        columns = [*self.mapping.answers, *self.mapping.all_of("value")]
         sets: dict[str, dict[str, None]] = {}
         is_list = any(column.name.endswith("[]") for column in columns)
         if not is_list and not any(scale.separator for scale in self.mapping.scales.values()):
@@ -226,7 +228,9 @@ class _Answers:
         for _, row in table.rows():
             row_question = _text(row, self.mapping.of("question"))
             for column in columns:
-                question = column.question or row_question or (NO_QUESTION if column.rater else column.name)
+                question = column.question or row_question or (QUESTION if column.rater else column.name)
+                if column.role == "value":
+                    question = _question_of_row(row, self.mapping, column.name)
                 scale, cell = self.mapping.scale(question), row.get(column.name)
                 if scale.separator or isinstance(cell, list):
                     known = sets.setdefault(question, dict.fromkeys(scale.values))
@@ -266,8 +270,10 @@ def set_of(cell: Cell, scale: Scale) -> frozenset[str] | None:
 
 
 def _text(row: Row, column: str) -> str:
-    """Return the text of a column that may be absent, without space around it."""
+    """Return the text of a column that may be absent, without space around it; a list as JSON."""
     cell = row.get(column) if column else None
+    if isinstance(cell, list):
+        return json.dumps(cell) if cell else ""
     return unguarded(cell).strip() if isinstance(cell, str) else ""
 
 
@@ -281,13 +287,14 @@ LONG = (
 
 
 def rating_rows(
-    source: Source, table: TableFile, mapping: ColumnMapping
+    source: Source, table: TableFile, mapping: ColumnMapping, keep: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the answers of a table, one a row, in the columns of the long ratings file.
 
     These are item, rater, kind, question, value, explanation, level, values (JSON), group, cluster, system,
     dialogue, continuation, turn, sample, identified, missing and those of exports. A table with turns yields
-    the labels of its dialogues, with the items' keys and the dialogue as the cluster.
+    the labels of its dialogues, with the items' keys and the dialogue as the cluster. In a table without
+    turns, the columns `keep` are there as well, with a zero byte before their names.
     """
     if mapping.has_dialogues:
         yield from _rows_of_labels(source, table, mapping)
@@ -297,11 +304,19 @@ def rating_rows(
     value, raters = mapping.of("value"), mapping.of("rater")
     for line, row in table.rows():
         shared = {role: _text(row, column) for role, column in columns.items() if column}
+        shared |= {f"\0{name}": _text(row, name) for name in keep}
         for answer in answers.read(row):
             item = answer.item or ("" if shared.get("dialogue") else f"row {line}")
             yield line, {**shared, **_long(answer, item)}
-        if value:
-            yield line, {**shared, **_long_of_row(row, mapping, answers, value, raters)}
+        if not value:
+            continue
+        cells, cell = _long_of_row(row, mapping, answers, value, raters), row.get(value)
+        if not (mapping.scale(cells["question"]).separator or isinstance(cell, list)):
+            yield line, {**shared, **cells}
+            continue
+        for tag in answers.of_set(cells["question"], cell):  # a set is a group of yes/no answers
+            named = replace(tag, rater=cells["rater"], explanation=cells["explanation"])
+            yield line, {**_long(named, cells["item"]), **shared}
 
 
 def _long(answer: _Answer, item: str) -> dict[str, str]:
@@ -326,8 +341,7 @@ def _long_of_row(
     row: Row, mapping: ColumnMapping, answers: _Answers, value: str, raters: str
 ) -> dict[str, str]:
     """Return the row of a table that has one answer a row already."""
-    question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else value)
-    question = NO_QUESTION if question.casefold() in ("", "value") else question
+    question = _question_of_row(row, mapping, value)
     scale = mapping.scale(question)
     level, values = _text(row, mapping.of("level")), _text(row, mapping.of("values"))
     return {
@@ -339,6 +353,12 @@ def _long_of_row(
         "group": "",
         **(_scale_cells(scale) if not (level or values) else {"level": level, "values": values}),
     }
+
+
+def _question_of_row(row: Row, mapping: ColumnMapping, value: str) -> str:
+    """Return the question of a table with one answer a row: its cell, else the name of the column."""
+    question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else value)
+    return QUESTION if question.casefold() in ("", "value") else question
 
 
 def _rows_of_labels(
@@ -670,54 +690,6 @@ def _anchors(scale: Scale) -> tuple[tuple[float, str], ...]:
     """Return the wordings of a scale's numbers."""
     numbers = ((number(value), wording) for value, wording in scale.anchors.items())
     return tuple((value, wording) for value, wording in numbers if value is not None)
-
-
-def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
-    """Return (speaker, text) of a dialogue in one cell: JSON messages, `Ana: ...` lines, or `__eou__`.
-
-    Lines without a speaker belong to the line before them; texts without speakers alternate between two.
-    """
-    if isinstance(cell, list):
-        texts = [text for text in cell if isinstance(text, str)]
-        return [((USER, ASSISTANT)[n % 2], text) for n, text in enumerate(texts)]
-    text = (cell or "").strip()
-    if text.startswith("["):
-        try:
-            return _messages(json.loads(text))
-        except ValueError:
-            pass  # a transcript may begin with a bracket
-    if "__eou__" in text:
-        texts = [part for part in END_OF_TURN.split(text) if part]
-        return [((USER, ASSISTANT)[n % 2], part) for n, part in enumerate(texts)]
-    turns: list[tuple[str, str]] = []
-    for line in text.splitlines():
-        match = SAID.match(line)
-        if match:
-            turns.append((match[1].strip(), match[2].strip()))
-        elif turns and line.strip():
-            turns[-1] = (turns[-1][0], f"{turns[-1][1]}\n{line.strip()}".strip())
-        elif line.strip():
-            raise ImportProblem(f"{line.strip()[:40]!r} does not say who speaks: write `Ana: ...`")
-    return [turn for turn in turns if turn[1]]
-
-
-SPEAKER_KEYS = ("speaker", "role", "from", "author", "name", "sender")
-TEXT_KEYS = ("text", "content", "value", "utterance", "message")
-
-
-def _messages(messages: Any) -> list[tuple[str, str]]:
-    """Return the turns of a JSON list of messages or texts; ValueError for any other list."""
-    turns = []
-    for index, message in enumerate(messages):
-        if isinstance(message, str):
-            turns.append(((USER, ASSISTANT)[index % 2], message))
-            continue
-        speaker = next((message[key] for key in SPEAKER_KEYS if isinstance(message.get(key), str)), "")
-        text = next((message[key] for key in TEXT_KEYS if isinstance(message.get(key), str)), "")
-        if not speaker or not text:
-            raise ValueError("not a list of messages")
-        turns.append((speaker, text))
-    return turns
 
 
 # The formats of tables: with Concord's own columns, and with any.

@@ -101,6 +101,8 @@ ROLES: Table[Role] = Table(
         )
     },
 )
+QUESTION = "overall"
+"""Key of a question that nothing names."""
 RATER_KINDS = {"label": "human", "judge": "judge", "key": "key", "metric": "metric"}
 """Kind of the rater of a column with answers, by its role."""
 TEXT_ROLES = ("text", "transcript", "utterance", "response")

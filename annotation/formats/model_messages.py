@@ -12,6 +12,7 @@ from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, is_nu
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_reader import open_table
 from annotation.records import LabelRecord, RaterKind, Turn
+from annotation.text.table_cells import number
 
 # Messages: whatever stands as the input or the output of a model becomes messages with roles.
 
@@ -52,7 +53,8 @@ def output_messages(value: Any) -> list[Message]:
 
 
 def _messages(value: Any, role: str, keys: Sequence[str]) -> list[Message]:
-    value = unpacked(value)
+    if isinstance(value, str) and _holds_messages(content := unpacked(value)):
+        value = content
     if value is None or value == "" or value == [] or value == {}:
         return []
     if isinstance(value, list):
@@ -74,6 +76,13 @@ def _messages(value: Any, role: str, keys: Sequence[str]) -> list[Message]:
         if len(value) == 1:
             return _messages(next(iter(value.values())), role, keys)
     return [Message(role, content_text(value))]
+
+
+def _holds_messages(value: Any) -> bool:
+    """Whether the JSON in a text is messages; any other JSON is what somebody wrote."""
+    if isinstance(value, dict):
+        return _is_message(value) or any(isinstance(value.get(key), list) for key in ("messages", "choices"))
+    return isinstance(value, list) and all(isinstance(part, dict) and _is_message(part) for part in value)
 
 
 def unpacked(value: Any) -> Any:
@@ -214,13 +223,16 @@ def score_of(question: str, rater: str, kind: RaterKind, value: Any, explanation
     """Return a verdict with a value of JSON: true and false are yes and no, an empty one is missing."""
     why = explanation if isinstance(explanation, str) else "" if explanation is None else str(explanation)
     score = Score(question.strip() or "score", rater.strip() or "unnamed", kind, None, why)
+    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        value = value.strip().lower() == "true"
     if isinstance(value, bool):
         answer = "yes" if value else "no"
         return replace(score, value=answer, level="nominal", values=("no", "yes"))
     if is_number(value):
         return replace(score, value=float(value))
     if isinstance(value, str) and value.strip():
-        return replace(score, value=value.strip())
+        as_number = number(value.strip())
+        return replace(score, value=value.strip() if as_number is None else as_number)
     if value is None or isinstance(value, str | float):
         return score
     raise ImportProblem(f"must be a number, a text, true or false, not {kind_of(value)}", field=question)
@@ -273,20 +285,40 @@ def log_records(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[
 def _unflattened(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row with the objects of its lists: `messages[].role` and `messages[].content` are messages."""
     record: dict[str, Any] = {}
-    lists: dict[str, dict[str, list[Any]]] = {}
     for name, cell in row.items():
-        stem, mark, key = name.partition("[].")
-        if mark and isinstance(cell, list):
-            lists.setdefault(stem, {})[key] = cell
-        elif not mark or cell is not None:
-            record[name.removesuffix("[]")] = cell
-    for stem, columns in lists.items():
-        length = max(map(len, columns.values()))
-        record[stem] = [
-            {key: cells[n] for key, cells in columns.items() if n < len(cells) and cells[n] is not None}
-            for n in range(length)
-        ]
+        _put(record, name, cell)
     return record
+
+
+def _put(target: dict[str, Any], path: str, cell: Any, *, is_inner: bool = False) -> None:
+    """Put a cell into an object by its path; within lists, dots are objects, and lists are JSON."""
+    stem, mark, key = path.partition("[].")
+    if is_inner and "." in stem:
+        outer, _, rest = path.partition(".")
+        inner = target.setdefault(outer, {})
+        if isinstance(inner, dict):
+            _put(inner, rest, cell, is_inner=True)
+        return
+    values = unpacked_list(cell) if mark else cell
+    if not mark:
+        if cell is not None:
+            target[path.removesuffix("[]")] = unpacked_list(cell) if path.endswith("[]") else cell
+    elif isinstance(values, list):
+        elements = target.setdefault(stem, [])
+        elements += [{} for _ in range(len(values) - len(elements))]
+        for element, value in zip(elements, values, strict=False):
+            if value is not None:
+                _put(element, key, value, is_inner=True)
+
+
+def unpacked_list(cell: Any) -> Any:
+    """Return the list of a text that is a JSON list, any other value unchanged."""
+    if isinstance(cell, str) and cell.startswith("["):
+        try:
+            return decode_python(cell.encode())
+        except ImportProblem:
+            return cell
+    return cell
 
 
 def _is_document(source: Source) -> bool:
@@ -303,9 +335,9 @@ def _is_document(source: Source) -> bool:
 def _objects(values: Any) -> Iterator[tuple[None, dict[str, Any]]]:
     if not isinstance(values, list) or not values:
         raise ImportProblem("holds no records")
-    for number, value in enumerate(values, start=1):
+    for place, value in enumerate(values, start=1):
         if not isinstance(value, dict):
-            raise ImportProblem(f"must be an object, not {kind_of(value)}", field=f"record {number}")
+            raise ImportProblem(f"must be an object, not {kind_of(value)}", field=f"record {place}")
         yield None, value
 
 
@@ -330,6 +362,16 @@ def nested(record: Mapping[str, Any], *path: str) -> Any:
     return None
 
 
+def top_names(paths: Iterable[str]) -> frozenset[str]:
+    """Return the top-level names of paths: `messages` of `messages[].role`."""
+    return frozenset(path.partition("[]")[0].partition(".")[0] for path in paths)
+
+
+def names_in(paths: Iterable[str]) -> frozenset[str]:
+    """Return all names in paths: `messages` and `role` of `messages[].role`."""
+    return frozenset(name.removesuffix("[]") for path in paths for name in path.split("."))
+
+
 def first_text(record: Mapping[str, Any], *paths: tuple[str, ...] | str) -> str:
     """Return the first of some values that is a text or a number, without space around it."""
     for path in paths:
@@ -339,6 +381,11 @@ def first_text(record: Mapping[str, Any], *paths: tuple[str, ...] | str) -> str:
         if is_number(value):
             return f"{value:g}" if isinstance(value, float) else str(value)
     return ""
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list, [] for anything else."""
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
 def id_of(text: str, field: str = "id") -> str:

@@ -34,16 +34,19 @@ from annotation.formats.model_messages import (
     id_of,
     input_messages,
     log_records,
+    names_in,
     nested,
     numbered,
     output_messages,
     score_of,
     split_prompts,
+    top_names,
     turn_of,
 )
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
 from annotation.schemes.definitions import FIRST, SECOND, TIE, ranking_text
+from annotation.text.table_cells import number
 
 PROMPTS = ("prompt", "instruction", "question", "input", "context", "history", "query", "post", "messages")
 IDS = ("prompt_id", "id", "pair_id", "question_id", "uid")
@@ -214,17 +217,15 @@ def _label(raw: Mapping[str, Any], pair: Pair, name: str, is_named: bool) -> Lab
 
 def _preference(value: Any, pair: Pair, name: str) -> tuple[str, str]:
     """Return which response is better, and the value as it is where it says more."""
-    text = f"{value:g}" if is_number(value) else str(value).strip().lower()
+    as_number = value if is_number(value) else number(str(value).strip())
+    text = str(value).strip().lower() if as_number is None else f"{as_number:g}"
     if text in pair.values:
         return pair.values[text], ""
-    try:
-        number = float(text)
-    except ValueError:
-        number = None
-    if number is not None and not pair.values and -3 <= number <= 3:  # how much better the second one is
-        return (TIE if number == 0 else SECOND if number > 0 else FIRST), f"{name} {text}"
-    if number is not None and pair.values is ONE_TWO and 1 < number < 2:  # weighted by its probability
-        return (SECOND if number > 1.5 else FIRST), f"{name} {text}"
+    weight = number(text)
+    if weight is not None and not pair.values and -3 <= weight <= 3:  # how much better the second one is
+        return (TIE if weight == 0 else SECOND if weight > 0 else FIRST), f"{name} {text}"
+    if weight is not None and pair.values is ONE_TWO and 1 < weight < 2:  # weighted by its probability
+        return (SECOND if weight > 1.5 else FIRST), f"{name} {text}"
     raise ImportProblem(f"is {text[:40]!r}, which is no preference", field=name)
 
 
@@ -237,7 +238,7 @@ def _rater(raw: Mapping[str, Any]) -> tuple[str, SaidKind]:
 
 
 def _looks_like(head: Head) -> bool:
-    names = frozenset(head.keys) | {path.partition("[]")[0].partition(".")[0] for path in head.paths}
+    names = head.keys | top_names(head.paths)
     if {"conversation_a", "conversation_b"} <= names or "dialogue" in names:
         return False
     return pair_of(names) is not None and ("chosen" in names or bool(set(PROMPTS) & names))
@@ -300,13 +301,13 @@ def _rated(
             omissions.add("Responses left out, because they are empty")
             continue
         system = (first_text(part, "model", "generator", "system") or ASSISTANT)[:NAME_LIMIT]
-        number = sum(other.system == system for other in continuations.values())
-        own = f"{system}-{number + 1}" if number else system
+        trial = sum(other.system == system for other in continuations.values())
+        own = f"{system}-{trial + 1}" if trial else system
         turn = Turn(ASSISTANT, text, at=len(turns))
-        continuations[own] = Continuation(own, system, (turn,), mode="static", trial=number)
+        continuations[own] = Continuation(own, system, (turn,), mode="static", trial=trial)
         labels += [score.label(own, 0) for score in _scores(part)]
-        if is_number(part.get("rank")):
-            ranks.append((float(part["rank"]), own))
+        rank = number(first_text(part, "rank"))
+        ranks += [(rank, own)] if rank is not None else []
     if len(ranks) == len(continuations) > 1:
         labels.append(_ranking(ranks, list(continuations)))
     speakers = dict.fromkeys(turn.speaker for turn in (*turns, *(p.turns[0] for p in continuations.values())))
@@ -326,10 +327,9 @@ def _scores(part: Mapping[str, Any]) -> Iterator[Any]:
         if not isinstance(entry, dict) or "Rating" not in entry:
             continue
         rating = entry["Rating"]
-        is_digit = isinstance(rating, str) and rating.strip().isdigit()
-        value = float(rating) if is_digit else None if rating in ("N/A", "") else rating
+        value = None if rating in ("N/A", "") else rating
         yield score_of(aspect, FEEDBACK_JUDGE, "judge", value, entry.get("Rationale"))
-    if is_number(part.get("overall_score")):
+    if first_text(part, "overall_score"):
         yield score_of("overall_score", FEEDBACK_JUDGE, "judge", part["overall_score"], part.get("critique"))
 
 
@@ -353,16 +353,11 @@ def _ranking(ranks: Sequence[tuple[float, str]], names: Sequence[str]) -> LabelR
 
 
 def _is_feedback(head: Head) -> bool:
-    names = head.inner | head.paths
-    plain = {path.rpartition(".")[2].removesuffix("[]") for path in names}
-    has_prompt = bool({"instruction", "prompt"} & plain)
-    is_rated = {
-        "model",
-        "response",
-        "annotations",
-    } <= plain | head.inner and "completions" in head.keys | plain
-    is_ranked = {"answers", "model", "rank"} <= plain | head.inner
-    is_alpaca = {"instruction", "output", "generator"} <= plain
+    names = head.inner | names_in(head.paths)
+    has_prompt = bool({"instruction", "prompt"} & names)
+    is_rated = {"completions", "model", "response", "annotations"} <= names
+    is_ranked = {"answers", "model", "rank"} <= names
+    is_alpaca = {"instruction", "output", "generator"} <= names
     return has_prompt and (is_rated or is_ranked or is_alpaca)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import lru_cache
+from itertools import islice, repeat
+from typing import Any
 
 from annotation.formats import crowd_tables
 from annotation.formats.columns import LOOKS, ColumnProfile, describe_columns
@@ -19,9 +22,8 @@ from annotation.formats.dialogue_readings import (
     read_turns,
 )
 from annotation.formats.header_words import tokens_of
-from annotation.formats.mapping import Column, Mapping, Scale
+from annotation.formats.mapping import QUESTION, Mapping, Scale
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
-from annotation.formats.ratings import QUESTION
 from annotation.formats.readings import (
     DIALOGUE_READINGS,
     RATING_READINGS,
@@ -32,13 +34,14 @@ from annotation.formats.readings import (
     rater_names,
 )
 from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
-from annotation.formats.table_reader import Cell, Row, TableFile
+from annotation.formats.table_file import Row, TableFile
 from annotation.text.table_cells import kind_of_rater, looks_like_a_model
 
 __all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "profile_lines", "scan"]
 
 SAMPLE_ROWS = 2_000
 """Rows that a table is described from; answers are counted in all rows."""
+BATCH = 5_000
 MOST_RATERS = 10_000
 CODED = frozenset(["code", "class", "category", "act", "cluster", "topic", "intent", "type", "kind"])
 """Words in the names of questions whose numbers may be codes."""
@@ -111,10 +114,10 @@ def describe(table: TableFile) -> Profile:
     if needs_all:
         every = {id(reading): Counts(reading.mapping) for reading in possible}
         n_rows = 0
-        for _, row in table.rows():
-            n_rows += 1
+        for batch in _batches(table):
+            n_rows += len(batch)
             for counts in every.values():
-                counts.add(row)
+                counts.add(batch)
         has_more = False
     for reading in readings:
         if reading.is_possible:
@@ -150,11 +153,10 @@ def _platform_reading(table: TableFile) -> Reading | None:
         return None
     if mapping.has_dialogues:
         key = next(key for key, role in SHOWN.items() if mapping.all_of(role))
-        return Reading(key, f"{form.title}: each row is what one worker answered.", mapping, certain=True)
+        return Reading(key, f"Each row is what one worker answered ({form.title}).", mapping, certain=True)
     key = "wide" if mapping.of("item") else "survey"
-    sentence = (
-        f"{form.title}: each row is {'an item rated by one person' if key == 'wide' else 'one person'}."
-    )
+    unit = "an item rated by one person" if key == "wide" else "one person"
+    sentence = f"Each row is {unit} ({form.title})."
     is_guess = key == "survey" and any(column.question == QUESTION for column in mapping.answers)
     doubts = ("columns with the same answers are taken as items of one question",) if is_guess else ()
     return Reading(key, sentence, mapping, certain=not doubts, doubts=doubts)
@@ -167,7 +169,7 @@ SHOWN = {"transcript": "transcript", "cells": "utterance", "turns": "text"}
 class Counts:
     """Answers to each question of a mapping, counted, and the names of raters in rows and columns."""
 
-    def __init__(self, mapping: Mapping, rows: Iterable[Row] = ()) -> None:
+    def __init__(self, mapping: Mapping, rows: Sequence[Row] = ()) -> None:
         self.mapping = mapping
         self.answers: dict[str, Counter[str]] = {}
         self.of_judges: dict[str, Counter[str]] = {}
@@ -178,31 +180,49 @@ class Counts:
         self._rater = mapping.of("rater")
         self._question = mapping.of("question")
         self._kind = mapping.of("kind")
-        for row in rows:
-            self.add(row)
+        if rows:
+            self.add(rows)
 
-    def add(self, row: Row) -> None:
-        """Count the answers of a row."""
-        question, rater = cell_text(row.get(self._question)), cell_text(row.get(self._rater))
-        kind = _kind_of(cell_text(row.get(self._kind))) if self._kind else ""
+    def add(self, rows: Sequence[Row]) -> None:
+        """Count the answers of some rows."""
         for column in self.mapping.answers:
-            if column.role != "metric":
-                self._count(column.question or question, row.get(column.name), column.role == "judge")
-        if self._value and kind != "metric":
-            is_judge = kind == "judge" if kind else _is_judge(rater)
-            self._count(question, row.get(self._value), is_judge)
-        if rater and len(self.raters) < MOST_RATERS:
-            self.raters[rater] = None
+            if column.role == "metric":
+                continue
+            names = ("" if column.question else self._question, column.name)
+            for (question, text), count in self._cells(rows, column.question or "", *names).items():
+                self._count(column.question or question, text, count, column.role == "judge")
+        if self._rater:
+            for (rater,) in Counter((cell_text(row.get(self._rater)),) for row in rows):
+                if rater and len(self.raters) < MOST_RATERS:
+                    self.raters[rater] = None
+        if self._value:
+            places = (self._question, self._value, self._rater, self._kind)
+            for (question, text, rater, word), count in self._cells(rows, "", *places).items():
+                kind = _kind_of(word)
+                if kind != "metric":
+                    self._count(question, text, count, kind == "judge" if kind else _is_judge(rater))
 
-    def _count(self, question: str, cell: Cell, is_judge: bool) -> None:
-        if question in self.too_many or len(self.answers) > MOST_VALUES:
+    def _cells(self, rows: Sequence[Row], question: str, *names: str) -> Counter[tuple[str, ...]]:
+        """Count the cells of some columns together; the parts of lists each by itself."""
+        counts: Counter[tuple[str, ...]] = Counter()
+        columns: list[Iterable[Any]] = [
+            [row.get(name) for row in rows] if name else repeat("") for name in names
+        ]
+        if any(type(cell) is list for cell in columns[1]):
+            for first, cells, *others in zip(*columns, strict=False):
+                for cell in cells if isinstance(cells, list) else (cells,):
+                    counts[(cell_text(first), cell_text(cell), *map(cell_text, others))] += 1
+                self.lists.add(question or cell_text(first))
+            return counts
+        for key, count in Counter(zip(*columns, strict=False)).items():
+            counts[tuple(map(cell_text, key))] += count
+        return counts
+
+    def _count(self, question: str, text: str, count: int, is_judge: bool) -> None:
+        if not text or question in self.too_many or len(self.answers) > MOST_VALUES:
             return
         counts = (self.of_judges if is_judge else self.answers).setdefault(question, Counter())
-        if isinstance(cell, list):
-            self.lists.add(question)
-        for part in cell if isinstance(cell, list) else (cell,):
-            if text := cell_text(part):
-                counts[text] += 1
+        counts[text] += count
         if len(counts) > MOST_VALUES:
             self.too_many.add(question)
 
@@ -210,7 +230,10 @@ class Counts:
         """Return the scale of each question with answers, over those of people, judges and keys."""
         guesses = {}
         for question in dict.fromkeys((*self.answers, *self.of_judges)):
-            people, judges = (side.get(question, Counter()) for side in (self.answers, self.of_judges))
+            people, judges = (
+                _coded(side.get(question, Counter()), self.mapping.scale(question))
+                for side in (self.answers, self.of_judges)
+            )
             if not (every := people + judges):
                 continue
             guess = guess_sets(every) if question in self.lists else guess_scale(every)
@@ -221,6 +244,23 @@ class Counts:
         return guesses
 
 
+def _coded(answers: Counter[str], scale: Scale) -> Counter[str]:
+    """Return answers as a scale's codes store them, without those that are no answer."""
+    if not scale.codes:
+        return answers
+    coded: Counter[str] = Counter()
+    for text, count in answers.items():
+        coded[scale.codes.get(text, text)] += count
+    return coded
+
+
+def _batches(table: TableFile) -> Iterator[list[Row]]:
+    rows = (row for _, row in table.rows())
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+@lru_cache(maxsize=MOST_RATERS)
 def _kind_of(text: str) -> str:
     try:
         return kind_of_rater(text) if text else ""
@@ -234,24 +274,24 @@ def scan(table: TableFile, mapping: Mapping) -> Mapping:
     What the mapping says of a scale already stays.
     """
     counts = Counts(mapping)
-    for _, row in table.rows():
-        counts.add(row)
+    for rows in _batches(table):
+        counts.add(rows)
     return _complete(mapping, counts)
 
 
 def _complete(mapping: Mapping, counts: Counts) -> Mapping:
     scales = dict(mapping.scales)
     for question, guess in counts.guesses().items():
-        said = mapping.scale(question)
+        declared = mapping.scale(question)
         scale = guess.scale
         codes = {**dict.fromkeys(guess.missing, ""), **scale.codes} if scale.level != "text" else {}
         scales[question] = Scale(
-            level=said.level or scale.level,
-            values=said.values or (scale.values if not (said.level or said.codes) else ()),
-            codes=said.codes or (codes if not said.values else dict.fromkeys(guess.missing, "")),
-            anchors=said.anchors or scale.anchors,
-            separator=said.separator or ("" if said.values else scale.separator),
-            decimal=said.decimal or scale.decimal,
+            level=declared.level or scale.level,
+            values=declared.values or (scale.values if declared.level in ("", scale.level) else ()),
+            codes={**(dict.fromkeys(guess.missing, "") if declared.values else codes), **declared.codes},
+            anchors=declared.anchors or scale.anchors,
+            separator=declared.separator or ("" if declared.values else scale.separator),
+            decimal=declared.decimal or scale.decimal,
         )
     return replace(mapping, scales=scales)
 
@@ -296,6 +336,7 @@ def _judges(raters: Iterable[str], readings: Iterable[Reading]) -> Iterable[str]
             yield rater
 
 
+@lru_cache(maxsize=MOST_RATERS)
 def _is_judge(name: str) -> bool:
     words = {token.base for token in tokens_of(name)}
     return looks_like_a_model(name) or bool(words & {"llm", "judge"} and not words & {"human"})
@@ -338,6 +379,8 @@ def _with_certainty(readings: list[Reading]) -> list[Reading]:
 
 WIDEST_NAME = 32
 EXAMPLES = 60
+MOST_OPTIONS = 60
+"""Maximum number of columns of a mapping that are printed as options."""
 
 
 def profile_lines(profile: Profile, command: str) -> list[str]:
@@ -356,7 +399,7 @@ def profile_lines(profile: Profile, command: str) -> list[str]:
         lines += [
             "",
             "To read it so, correct what is wrong and run:",
-            _command_line(command, possible[0].mapping),
+            *_command_lines(command, possible[0].mapping),
         ]
     else:
         lines += ["", "Nothing fits: name the columns, like --map dialogue=COLUMN --map text=COLUMN"]
@@ -421,14 +464,16 @@ def _scale_sentence(scale: Scale) -> str:
     return ScaleGuess(scale, "set" if scale.separator else key).sentence if scale.level else ""
 
 
-def _command_line(command: str, mapping: Mapping) -> str:
+def _command_lines(command: str, mapping: Mapping) -> list[str]:
     """Return the command with the mapping's columns; scales are guessed again from the answers."""
-    entries: dict[str, list[str]] = {}
-    for column in mapping.columns:
-        entries.setdefault(_option_key(column), []).append(column.name)
-    options = [f"--map {shlex.quote(f'{key}={name}')}" for key, names in entries.items() for name in names]
-    return " ".join([_printable(command), *map(_printable, options)])
-
-
-def _option_key(column: Column) -> str:
-    return column.key
+    options = [f"--map {shlex.quote(f'{column.key}={column.name}')}" for column in mapping.columns]
+    if len(options) <= MOST_OPTIONS:
+        return [" ".join([_printable(command), *map(_printable, options)])]
+    return [
+        f"{_printable(command)} --map-file mapping.yaml",
+        f"where mapping.yaml has {len(options):,} lines like",
+        *(
+            _printable(f"    {json.dumps(column.key, ensure_ascii=False)}: {json.dumps(column.name)}")
+            for column in mapping.columns[:5]
+        ),
+    ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from annotation.formats.answer_columns import answer_columns
 from annotation.formats.columns import ColumnProfile
-from annotation.formats.header_words import is_nameless
-from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, row_raters
+from annotation.formats.header_words import LONGEST_ITEM, answer_name, is_nameless, name_for_key
+from annotation.formats.mapping import MOST_ENTRIES
+from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 
 LONG_ROLES = (
     *("kind", "identified", "sample", "missing", "turn_number", "level", "values", "scheme"),
@@ -152,6 +154,8 @@ def read_long(sample: Sample) -> Reading | None:
 
 def read_wide(sample: Sample) -> Reading | None:
     """Answers in columns: one a rater, one a question, or one for each of both."""
+    if _is_matrix(sample):
+        return None
     draft = Draft("wide")
     raters = row_raters(sample)
     rater = raters[0].name if raters else ""
@@ -204,8 +208,41 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def _is_matrix(sample: Sample) -> bool:
+    """Whether a table has a row for each of few raters, and a column for each of many items."""
+    columns = list(sample.columns.values())
+    if len(columns) <= max(20, 3 * len(sample.rows)) or columns[0].n_different < len(sample.rows):
+        return False
+    return sum(column.is_answers for column in columns[1:]) >= 0.9 * (len(columns) - 1)
+
+
+def _read_matrix(sample: Sample) -> Reading:
+    """Read a row for each rater, and a column for each item, or for each item and question."""
+    draft = Draft("survey")
+    first, *others = (column.name for column in sample.columns.values())
+    draft.add(first, "rater")
+    names = [cell_text(row.get(first)) for row in sample.rows]
+    if not all(answer_name(name).kind in ("human", "judge") for name in names):
+        draft.doubts.append(f"{first} may be something other than the rater")
+    parts = {name: re.split(r"__|[|/:#]", name) for name in others}
+    last = Counter(pieces[-1] for pieces in parts.values())
+    has_questions = all(len(pieces) > 1 for pieces in parts.values()) and len(last) * 4 <= len(parts)
+    for name in others:
+        question = parts[name][-1] if has_questions else ""
+        item = name.removesuffix(question).rstrip("_|/:#") if question else name
+        draft.add(name, "label", question=name_for_key(question), item=name_for_key(item, LONGEST_ITEM))
+    if len(others) > MOST_ENTRIES - 1:
+        draft.missing.append(f"at most {MOST_ENTRIES - 1:,} columns: a mapping has no more")
+    n_items = len({column.item for column in draft.columns.values()} - {""})
+    return draft.reading(
+        sample, f"Each row is one rater with the answers about {_count(n_items, 'item')} in columns."
+    )
+
+
 def read_survey(sample: Sample) -> Reading | None:
     """People in rows and items in columns, as survey programs export."""
+    if _is_matrix(sample):
+        return _read_matrix(sample)
     draft = Draft("survey")
     raters = row_raters(sample)
     stamps = sample.look("time")
@@ -228,15 +265,14 @@ def read_survey(sample: Sample) -> Reading | None:
     if named_items:
         for column in named_items:
             draft.add(column.name, "label", question=column.question, item=column.item)
-        left = [column.name for column in answers.columns if not column.item]
-        if left:
-            draft.doubts.append(f"nothing says which item {', '.join(left[:3])} is about")
+        unplaced = [column.name for column in answers.columns if not column.item]
+        if unplaced:
+            draft.doubts.append(f"nothing says which item {', '.join(unplaced[:3])} is about")
     else:
         alike = Counter(tuple(sample.columns[column.name].guess.scale.values) for column in answers.columns)
         for column in answers.columns:
             item = sample.columns[column.name].wording or column.name
-            clean = item.replace("]", ")").replace("[", "(")[:120]
-            draft.add(column.name, "label", item=clean)
+            draft.add(column.name, "label", item=name_for_key(item, LONGEST_ITEM))
         draft.doubts.append("the columns may be items, or questions about one item")
         if len(alike) > 1:
             draft.doubts.append("the columns have different scales")

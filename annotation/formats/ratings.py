@@ -10,9 +10,11 @@ from typing import Any
 from annotation.formats.corpus_format import JUDGES, MISSING, OF_TABLES, Format, Rating, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, decode_python, evidence, require
 from annotation.formats.jsonl import order
+from annotation.formats.mapping import QUESTION
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import JSON_LINES, as_text, open_table, own_columns, text_of
-from annotation.formats.table_reader import Row as TableRow
+from annotation.formats.table_file import JSON_LINES, as_text, text_of
+from annotation.formats.table_file import Row as TableRow
+from annotation.formats.table_reader import open_table, own_columns
 from annotation.formats.turn_rows import truth, whole_number
 from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind
@@ -33,7 +35,6 @@ from annotation.text.table_cells import kind_of_rater, looks_like_nothing, numbe
 
 Row = dict[str, str]
 
-QUESTION = "overall"
 TURNS_FROM = "turns_from"
 NO_ANSWER = "no answer given"
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)

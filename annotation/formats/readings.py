@@ -9,7 +9,7 @@ from annotation.formats.answer_columns import Answers
 from annotation.formats.columns import ColumnProfile
 from annotation.formats.mapping import ROLES, Column
 from annotation.formats.mapping import Mapping as ColumnMapping
-from annotation.formats.table_reader import Cell, Row
+from annotation.formats.table_file import Cell, Row
 
 DIALOGUE_READINGS = ("turns", "messages", "cells", "transcript", "responses", "pairs")
 RATING_READINGS = ("long", "wide", "survey")

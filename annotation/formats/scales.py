@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 from annotation.formats.mapping import Scale
-from annotation.text.table_cells import folded, looks_like_a_number, looks_like_nothing, number
+from annotation.text.table_cells import (
+    decimal_commas,
+    folded,
+    looks_like_a_number,
+    looks_like_nothing,
+    number,
+)
 
 BINARY = (
     "yes no|y n|true false|t f|ja nein|ja nej|ja nee|j n|si no|sí no|sì no|s n|oui non|o n|sim não|tak"
@@ -252,8 +258,8 @@ class ScaleGuess:
             return f"whole numbers from {scale.values[0]} to {scale.values[-1]}, ordered"
         if self.look == "yes_no":
             words = {code: word for word, code in reversed(tuple(scale.codes.items())) if code}
-            shown = (words.get("1"), words.get("0")) if words else ("1", "0")
-            return " or ".join(word for word in shown if word)
+            words_in_order = (words.get("1"), words.get("0")) if words else ("1", "0")
+            return " or ".join(word for word in words_in_order if word)
         if self.look == "ordered":
             return f"in the order {values}"
         if self.look == "category":
@@ -322,12 +328,10 @@ def _numbers(counts: Counter[str]) -> ScaleGuess | None:
     has_commas = any(number(text) is None for text in values)
     decimal = "," if has_commas else ""
     doubts = []
-    if has_commas and all("." not in text for text in values):
-        thousands = [text for text in values if "," in text and len(text.partition(",")[2]) == 3]
-        if thousands:
-            doubts.append(f"{thousands[0]!r} may be a number in thousands")
-    elif has_commas:
+    if has_commas and any("." in text for text in values):
         doubts.append("some numbers have decimal points, others decimal commas")
+    elif has_commas and not decimal_commas(values):
+        doubts.append(f"{next(text for text in values if ',' in text)!r} may be a number in thousands")
     different = sorted(set(numbers))
     if different == [0, 1] or (len(different) == 1 and different[0] in (0, 1)):
         if len(different) == 1:

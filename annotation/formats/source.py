@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from annotation.errors import AnnotationError
 
@@ -392,10 +392,10 @@ class Source:
     def _unpacked(self, path: Path) -> io.BufferedReader:
         if path.is_dir():
             raise ImportProblem("is a folder; this format is one file", file=self.name)
-        file = path.open("rb", buffering=BLOCK)
+        file: io.BufferedReader = io.BufferedReader(path.open("rb", buffering=0), BLOCK)
         start = file.peek(START)
         if start.startswith(GZIP):
-            return io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=file), file), BLOCK)
+            return io.BufferedReader(_Unpacked(cast(IO[bytes], gzip.GzipFile(fileobj=file)), file), BLOCK)
         if not start.startswith(ZIP) or document_kind(parts_of(path)) == WORKBOOK:
             return file
         try:

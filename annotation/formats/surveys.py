@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from annotation.formats import ratings
 from annotation.formats.crowd_columns import (
     RESPONDENT,
     CrowdForm,
@@ -25,9 +24,9 @@ from annotation.formats.crowd_columns import (
     names_of,
     text_of_cell,
 )
-from annotation.formats.mapping import Column
+from annotation.formats.mapping import QUESTION, Column
 from annotation.formats.scales import guess_scale
-from annotation.formats.table_reader import Row, TableFile
+from annotation.formats.table_file import Row, TableFile
 
 QUALTRICS = (
     *("startdate", "enddate", "status", "ipaddress", "progress", "duration (in seconds)", "finished"),
@@ -112,10 +111,15 @@ def _is_limesurvey(names: frozenset[str]) -> bool:
 def _is_google_form(names: frozenset[str]) -> bool:
     others = [name for name in names if name not in TIMESTAMPS]
     is_asked = any("[" in name or "?" in name or len(name.split()) > 2 for name in others)
-    return bool(names & TIMESTAMPS) and is_asked and len(others) > 1 and not names & OF_CHATS
+    is_asked = is_asked and not any("[]" in name for name in others)  # the paths of lists
+    is_of_turns = any(OF_TURNS.search(name) for name in others if "?" not in name and len(name.split()) < 4)
+    return bool(names & TIMESTAMPS) and is_asked and len(others) > 1 and not is_of_turns
 
 
-OF_CHATS = frozenset(["text", "message", "speaker", "utterance", "content", "body", "author", "sender"])
+OF_TURNS = re.compile(
+    r"\b(?:text|message|speaker|utterance|content|body|author|sender|prompt|transcript|user_?input)\b"
+)
+"""Short names of columns that a log of messages has, and no form."""
 
 
 def _prepare_survey(own: Sequence[str], rows: Rows, table: TableFile) -> Rows:
@@ -293,7 +297,7 @@ def _about_items(asked: Sequence[_Asked], rows: Rows) -> list[_Asked]:
     if count < 2:
         return [replace(part, item="survey") for part in asked if not part.item]
     return [
-        _Asked(part.name, ratings.QUESTION, part.question or part.item)
+        _Asked(part.name, QUESTION, part.question or part.item)
         for part in asked
         if scales[part.name] == scale
     ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.formats.corpus_format import Format, Head, SourceRecord
-from annotation.formats.fields import NAME_LIMIT, decode_python, require
+from annotation.formats.fields import NAME_LIMIT, decode_python
 from annotation.formats.model_messages import (
     ASSISTANT,
     Message,
@@ -23,8 +23,10 @@ from annotation.formats.model_messages import (
     id_of,
     input_messages,
     log_records,
+    names_in,
     nested,
     numbered,
+    objects_in,
     output_messages,
     score_of,
     split_prompts,
@@ -329,8 +331,9 @@ def _columns(raw: Mapping[str, Any], name: str) -> Any:
 def _of_stats(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     values = entry.get("values")
     word = next(iter(values)) if isinstance(values, dict) and len(values) == 1 else None
-    sources = [unpacked(part) for part in entry.get("sources") or []]
-    comments = [part for part in entry.get("comments") or [] if isinstance(part, str)]
+    listed, noted = entry.get("sources"), entry.get("comments")
+    sources = [unpacked(part) for part in listed] if isinstance(listed, list) else []
+    comments = [part for part in noted if isinstance(part, str)] if isinstance(noted, list) else []
     return {
         "key": name,
         "score": entry.get("avg"),
@@ -399,10 +402,9 @@ def _spans(source: Source) -> Iterator[tuple[int | None, dict[str, Any]]]:
         if not isinstance(groups, list):
             yield line, raw
             continue
-        for group in groups:
-            for scope in group.get("scopeSpans") or group.get("scope_spans") or []:
-                for span in scope.get("spans") or []:
-                    yield line, require(span, dict, "spans")
+        for group in objects_in(groups):
+            for scope in objects_in(group.get("scopeSpans") or group.get("scope_spans")):
+                yield from ((line, span) for span in objects_in(scope.get("spans")))
 
 
 def _flat_span(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -411,11 +413,7 @@ def _flat_span(raw: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in raw.items():
         value = _literal(value)
         if name == "attributes" and isinstance(value, list):
-            span |= {
-                part.get("key", ""): _otlp_value(part.get("value"))
-                for part in value
-                if isinstance(part, dict)
-            }
+            span |= {str(part.get("key", "")): _otlp_value(part.get("value")) for part in objects_in(value)}
         elif name in ("attributes", "context") and isinstance(value, dict):
             prefix = "context." if name == "context" else ""
             span |= {f"{prefix}{key}": part for key, part in _leaves(value)}
@@ -459,7 +457,7 @@ def _span_messages(span: Mapping[str, Any], way: str) -> list[Message]:
     read = input_messages if way == "input" else output_messages
     indexed: dict[int, dict[str, Any]] = {}
     for name, value in span.items():
-        match = INDEXED.fullmatch(name)
+        match = INDEXED.fullmatch(str(name))
         if match and (match["list"] or {"prompt": "input", "completion": "output"}[match["way"]]) == way:
             indexed.setdefault(int(match["n"]), {})[match["part"]] = value
     if indexed:
@@ -597,7 +595,7 @@ def _mlflow_trace(raw: dict[str, Any], assumptions: _Assumptions) -> Trace:
         or _attribute(root, "mlflow.spanOutputs")
         or root.get("outputs")
     )
-    assessments = unpacked(info.get("assessments")) or unpacked(raw.get("assessments")) or []
+    assessments = unpacked(info.get("assessments")) or unpacked(raw.get("assessments"))
     return Trace(
         key=id_of(first_text(info, "trace_id", "request_id", "client_request_id"), "trace_id"),
         session=_metadata(metadata, "mlflow.trace.session"),
@@ -606,18 +604,18 @@ def _mlflow_trace(raw: dict[str, Any], assumptions: _Assumptions) -> Trace:
         answered=output_messages(_unquoted(answered or info.get("response_preview"))),
         model=next((model for span in spans if (model := _mlflow_model(span))), ""),
         user=_metadata(metadata, "mlflow.trace.user"),
-        scores=[_assessment(entry, assumptions) for entry in assessments if isinstance(entry, dict)],
+        scores=[_assessment(entry, assumptions) for entry in objects_in(assessments)],
     )
 
 
 def _unquoted(value: Any) -> Any:
-    """Return the text of a JSON text, any other value unchanged."""
+    """Return the value of a JSON text or object, any other value unchanged."""
     if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
         try:
             return decode_python(value.encode())
         except ImportProblem:
             return value
-    return value
+    return unpacked(value)
 
 
 def _metadata(metadata: Any, name: str) -> str:
@@ -662,7 +660,7 @@ def _assessment(raw: Mapping[str, Any], assumptions: _Assumptions) -> Score:
 
 
 def _looks_like_mlflow(head: Head) -> bool:
-    names = head.inner | head.header
+    names = head.inner | names_in(head.header)
     is_json = {"info", "data"} <= names and bool(
         {"trace_metadata", "request_metadata", "trace_location"} & names
     )

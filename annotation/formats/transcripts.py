@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +57,17 @@ class Notes:
     left_out: Counter[str] = field(default_factory=Counter)
     cues: Counter[str] = field(default_factory=Counter)
     speakers: Counter[str] = field(default_factory=Counter)
+    others: dict[str, None] = field(default_factory=dict)
     sentences: dict[str, None] = field(default_factory=dict)
 
     def say(self, sentence: str) -> None:
         """Say a sentence once."""
         self.sentences[sentence] = None
+
+    def pass_over(self, names: Iterable[str], speakers: frozenset[str]) -> None:
+        """Record names before a colon that are no speakers."""
+        others = (name for name in names if name not in speakers and not ABOUT.fullmatch(name))
+        self.others.update(dict.fromkeys(others))
 
     def all(self) -> Iterator[str]:
         """Yield all notes as sentences."""
@@ -77,6 +83,9 @@ class Notes:
             listing = ", ".join(f"{name} ({count})" for name, count in self.speakers.most_common(LISTED))
             rest = f" and {len(self.speakers) - LISTED} more" if len(self.speakers) > LISTED else ""
             yield f"Speakers, with their turns: {listing}{rest}."
+        if self.others:
+            rest = f" and {len(self.others) - LISTED} more" if len(self.others) > LISTED else ""
+            yield f"Before a colon, but no speakers: {', '.join(list(self.others)[:LISTED])}{rest}."
 
 
 Parse = Callable[[list[str], Notes], list[Transcript]]
@@ -129,8 +138,8 @@ def _first(lines: Sequence[str]) -> str:
     return next((line for line in lines if line.strip()), "")
 
 
-def _refuse(what: str, expected: str) -> ImportProblem:
-    return ImportProblem(f"no line says who speaks in this {what}: expected {expected}")
+def _refuse(kind: str, expected: str) -> ImportProblem:
+    return ImportProblem(f"no line says who speaks in this {kind}: expected {expected}")
 
 
 # WhatsApp's exported chats: `12/01/2024, 10:01 - Ana: Hi` (Android) or `[12.01.24, 10:01:23] Ana: Hi` (iOS).
@@ -250,8 +259,8 @@ WHATSAPP = Format(
 
 # Names of speakers, in lines like `Ana: hello`.
 #
-# A name is a few words with capitals, or a word that is a role or stands before several lines. So `Two
-# things: first` in the midst of a text is no speaker.
+# A name stands before several lines, is a role, or is a few words with capitals (where the others are no
+# roles). So `Two things: first` in the midst of a text is no speaker, nor is `Note: x` of an assistant.
 
 WORD = r"[^\W_][\w.'’&/#@+-]*"
 NAME = rf"{WORD}(?:[ \u00a0]{WORD}){{0,5}}(?:\s?\((?!\d+:)[^()\n]{{1,40}}\))?"
@@ -263,12 +272,13 @@ ROLE = re.compile(
 )
 PARTICLE = re.compile(r"a|al|and|bin|da|de|del|della|der|des|di|dos|du|el|la|le|of|ter|the|van|von|y|zu")
 ABOUT = re.compile(
-    r"attendees|bcc|cc|created|date|duration|file|from|https?|id|language|location|meeting|participants|"
+    r"attendees|bcc|cc|created|critical|date|debug|duration|error|fatal|file|from|https?|id|info|language|"
+    r"location|meeting|participants|"
     r"place|present|recorded|recording|sent|source|speakers|subject|time|title|to|topic|transcript|"
-    r"transcribed|url",
+    r"transcribed|trace|url|warn(?:ing)?",
     re.IGNORECASE,
 )
-"""Words before a colon that tell about a text, as headers of letters do: no speakers."""
+"""Words before a colon that tell about a text, as headers of letters do, or that begin a log's lines."""
 
 
 def _is_plain_name(name: str) -> bool:
@@ -280,10 +290,12 @@ def _is_plain_name(name: str) -> bool:
 def speakers_of(names: Iterable[str]) -> frozenset[str]:
     """Return the names, of all that stand before a colon, that are speakers."""
     counts = Counter(names)
+    roles = {name for name in counts if ROLE.fullmatch(name)}
     return frozenset(
         name
         for name, count in counts.items()
-        if not ABOUT.fullmatch(name) and (count > 1 or _is_plain_name(name) or ROLE.fullmatch(name))
+        if not ABOUT.fullmatch(name)
+        and (count > 1 or name in roles or (len(roles) < 2 and _is_plain_name(name)))
     )
 
 
@@ -318,7 +330,7 @@ class _Cue:
 def _subtitles(lines: list[str], notes: Notes) -> list[Transcript]:
     cues = list(_cues(lines))
     if not any(cue.speaker for cue in cues):
-        cues = _named_in_text(cues)
+        cues = _named_in_text(cues, notes)
     n_named = sum(bool(cue.speaker) for cue in cues)
     if not n_named or n_named * LEAST_NAMED < len(cues):
         number = f"only {n_named} of {len(cues)} cues say" if n_named else "no cue says"
@@ -341,25 +353,27 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
     texts: list[str] = []
     time: re.Match[str] | None = None
     place, before = 0, ""
-    named = ""
+    cue_speaker = ""
     for number, line in enumerate([*lines, ""], start=1):
         if match := CUE_TIME.match(line):
             if time is not None:  # no blank line between the cues: the line before is the number of this one
-                yield from _parts(texts[:-1] if texts and texts[-1].isdigit() else texts, time, place, named)
+                yield from _parts(
+                    texts[:-1] if texts and texts[-1].isdigit() else texts, time, place, cue_speaker
+                )
             webex = WEBEX_SPEAKER.match(before)
-            time, texts, place, named = match, [], number, webex["speaker"] if webex else ""
+            time, texts, place, cue_speaker = match, [], number, webex["speaker"] if webex else ""
         elif not line.strip() and time is not None:
-            yield from _parts(texts, time, place, named)
+            yield from _parts(texts, time, place, cue_speaker)
             time = None
         elif time is not None:
             texts.append(line.strip())
         before = line.strip()
 
 
-def _parts(texts: list[str], time: re.Match[str], line: int, named: str) -> Iterator[_Cue]:
+def _parts(texts: list[str], time: re.Match[str], line: int, cue_speaker: str) -> Iterator[_Cue]:
     start, end = time["start"].replace(",", "."), time["end"].replace(",", ".")
     before, *voices = VOICE.split("\n".join(texts))
-    for speaker, text in [(named, before), *zip(voices[::2], voices[1::2], strict=True)]:
+    for speaker, text in [(cue_speaker, before), *zip(voices[::2], voices[1::2], strict=True)]:
         if plain := _plain(text):
             yield _Cue(plain, start, end, line, html.unescape(speaker).strip())
 
@@ -368,11 +382,12 @@ def _plain(text: str) -> str:
     return html.unescape(TAG.sub("", text)).strip()
 
 
-def _named_in_text(cues: list[_Cue]) -> list[_Cue]:
+def _named_in_text(cues: list[_Cue], notes: Notes) -> list[_Cue]:
     """Return the cues with the speakers that their lines begin with; a cue of two speakers becomes two."""
     matches = [[(line, CUE_SPEAKER.match(line)) for line in cue.text.split("\n")] for cue in cues]
-    names = (_name(match) for lines in matches for _, match in lines if match)
+    names = [_name(match) for lines in matches for _, match in lines if match]
     speakers = speakers_of(names)
+    notes.pass_over(names, speakers)
     parts: list[_Cue] = []
     for cue, lines in zip(cues, matches, strict=True):
         is_first = True
@@ -524,6 +539,10 @@ DIVIDER = re.compile(
     r"[#\s]*(?P<numbered>(?:dialog(?:ue)?|conversation|chat|session|scene|example)\s*#?\d+)\s*:?)\s*$",
     re.IGNORECASE,
 )
+CAPTION_LINE = re.compile(rf"\s*\[(?P<speaker>[^\[\]\n]{{1,80}})\]\s+(?P<time>{CLOCK})\s*$")
+"""A line of Zoom's saved captions, above what is said: `[Ana Smith] 13:01:02`."""
+ALONE = re.compile(rf"\s*{CLOCK}\s*")
+"""A line that only says when the next turn is."""
 FOOTER = re.compile(r"\s*transcribed by\b.*otter", re.IGNORECASE)
 LONGEST_BEGINNING = 400
 """Characters of a line in which its speaker and time stand."""
@@ -548,13 +567,15 @@ class _Line:
 
 
 def _line(number: int, line: str) -> _Line:
-    beginning = line[:LONGEST_BEGINNING]
-    if beginning == line and (match := TELEGRAM_LINE.match(line)):
+    start = line[:LONGEST_BEGINNING]
+    if start == line and (match := TELEGRAM_LINE.match(line)):
         return _Line(number, match["text"], match["speaker"].strip(), match["time"], is_certain=True)
-    if beginning == line and (match := NAME_LINE.match(line)):
+    if start == line and (match := CAPTION_LINE.match(line)):
+        return _Line(number, "", match["speaker"].strip(), match["time"], is_certain=True)
+    if start == line and (match := NAME_LINE.match(line)):
         time, end = match["after"] or match["beside"], match["after_end"] or match["beside_end"]
         return _Line(number, "", match["speaker"], time, end or "")
-    match = TRANSCRIPT_LINE.match(beginning)
+    match = TRANSCRIPT_LINE.match(start)
     if match is None or (match["text"] or "").startswith("//"):
         return _Line(number, line)
     text = "" if match["text"] is None else line[match.start("text") :]
@@ -562,13 +583,16 @@ def _line(number: int, line: str) -> _Line:
     return _Line(number, text, _name(match), time or "", end or "")
 
 
-def _marked(lines: list[str]) -> list[_Line]:
+def _marked(lines: list[str], notes: Notes) -> list[_Line]:
     """Return the lines, with a speaker where one begins to speak."""
     entries = [_line(number, line) for number, line in enumerate(lines, start=1)]
-    named = [entry for entry in entries if entry.speaker]
-    is_timed = sum(bool(entry.time) for entry in named) * 5 >= len(named) * 4 and bool(named)
-    speakers = speakers_of(entry.speaker for entry in named if entry.time or not is_timed)
-    speakers |= {entry.speaker for entry in named if entry.is_certain}
+    turn_lines = [entry for entry in entries if entry.speaker]
+    from_first_time = list(dropwhile(lambda entry: not entry.time, turn_lines))
+    n_timed = sum(bool(entry.time) for entry in turn_lines)
+    is_timed = n_timed > 0 and n_timed * 5 >= len(from_first_time) * 4
+    speakers = speakers_of(entry.speaker for entry in turn_lines if entry.time or not is_timed)
+    speakers |= {entry.speaker for entry in turn_lines if entry.is_certain}
+    notes.pass_over((entry.speaker for entry in turn_lines), speakers)
     return [
         entry if entry.speaker in speakers and (entry.time or not is_timed) else _Line(entry.number, line)
         for entry, line in zip(entries, lines, strict=True)
@@ -576,28 +600,33 @@ def _marked(lines: list[str]) -> list[_Line]:
 
 
 def _plain_transcript(lines: list[str], notes: Notes) -> list[Transcript]:
-    marked = _marked(lines)
+    marked = _marked(lines, notes)
     if not any(line.speaker for line in marked):
         raise _refuse("text", TRANSCRIPT_EXPECTED)
     dialogues = []
+    above: list[str] = []
     for title, block in _divided(marked, notes):
-        transcript, above = Transcript(metadata={"title": title} if title else {}), []
+        transcript, clock = Transcript(metadata={"title": title} if title else {}), ""
         for line in block:
             if line.speaker:
                 more = {"extra": {"end": line.end}} if line.end else {}
-                transcript.add(line.speaker, line.text, line.time, line.number, **more)
+                transcript.add(line.speaker, line.text, line.time or clock, line.number, **more)
+                clock = ""
+            elif len(line.text) < LONGEST_BEGINNING and ALONE.fullmatch(line.text):
+                clock = line.text.strip()
             elif FOOTER.match(line.text):
                 notes.left_out[SYSTEM_LINES] += 1
             elif transcript.turns:
                 transcript.extend(line.text)
             elif line.text.strip():
                 above.append(line.text.strip())
-        if above:
-            transcript.metadata["heading"] = "\n".join(above)
         if transcript.turns:
             dialogues.append(transcript)
-        elif above:
-            notes.left_out["lines where nobody speaks"] += len(above)
+            if above:
+                transcript.metadata["heading"] = "\n".join(above)
+            above = []
+    if above:
+        notes.left_out["lines where nobody speaks"] += len(above)
     notes.speakers.update(turn.speaker for dialogue in dialogues for turn in dialogue.turns)
     return dialogues
 
@@ -644,16 +673,24 @@ def _looks_like_transcript(head: Head) -> bool:
         return False
     if any(line.startswith(("# ", "## ", "```", "| ", "- ", "* ")) for line in lines):
         return False
-    marked = _marked(lines)
-    named = [line for line in marked if line.speaker]
-    if len(named) < 2 or (not marked[0].speaker and re.search(r"[,;|]", first)):
+    marked = _marked(lines, Notes())
+    turn_lines = [line for line in marked if line.speaker]
+    if len(turn_lines) < 2 or (not marked[0].speaker and re.search(r"[,;|]", first)):
         return False
-    above_text = sum(not line.text for line in named)
-    counts = Counter(line.speaker for line in named)
+    n_above = marked.index(turn_lines[0])
+    n_lines, n_texts_below = len(lines) - n_above, sum(not line.text for line in turn_lines)
+    counts = Counter(line.speaker for line in turn_lines)
     recurring = sum(count for name, count in counts.items() if count > 1 or ROLE.fullmatch(name))
-    return (len(named) + above_text) * 2 >= len(lines) and recurring * 2 >= len(named) and len(counts) > 1
+    return (
+        n_above <= MOST_ABOVE
+        and (len(turn_lines) + n_texts_below) * 2 >= n_lines
+        and (recurring * 2 >= len(turn_lines) or all(line.time for line in turn_lines))
+        and len(counts) > 1
+    )
 
 
+MOST_ABOVE = 20
+"""Lines of a heading above a transcript."""
 TRANSCRIPT = Format(
     key="transcript",
     title="A transcript as text",

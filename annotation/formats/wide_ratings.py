@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from annotation.formats import ratings
 from annotation.formats.corpus_format import JUDGES, MISSING, Format, Head, SourceRecord
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import TableFile, open_table
+from annotation.formats.table_file import TableFile
+from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import unguarded
 
 PARTS = ("missing", "explanation", "evidence", "order")

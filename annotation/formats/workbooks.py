@@ -20,7 +20,7 @@ from typing import IO, Any
 from xml.etree.ElementTree import ParseError
 
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import (
+from annotation.formats.table_file import (
     EXCEL,
     SAMPLE_LINES,
     SHEET,
@@ -28,9 +28,8 @@ from annotation.formats.table_reader import (
     Row,
     TableFile,
     as_text,
-    read_header,
-    rows_by_column,
 )
+from annotation.formats.table_headers import read_header, rows_by_column
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 1_000

@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from calibration.agree.report import Additions, Block, Section, title_of
+from calibration.agree.report import Additions, Block, Section, section_of, title_of
 from calibration.reports.behaviours import stored_tags, table_seven
 from calibration.reports.tables import Table
 from calibration.reports.wording import PEOPLE as CROWD
-from calibration.statistics.analysis import Analysis, Entry
+from calibration.statistics.analysis import Analysis, Entry, analyse
 from calibration.statistics.cocoeval import OVERALL, Policy, Row, TagTable, tables_of
 from calibration.statistics.core.engine import Result
 from calibration.statistics.core.ratings import Ratings
@@ -22,6 +22,7 @@ from calibration.statistics.rater_panel import RaterPanel, rater_panel
 from calibration.statistics.repeats import repeats_of, right_answers
 from calibration.statistics.score_calibration import FOLDS
 from calibration.statistics.scores import MAPS, RULES, Mapped, Marks, Probabilities, ScoreAnalysis, of_scores
+from calibration.statistics.sets import ALPHA_MASI, set_ratings
 from calibration.studies.plan_texts import cautions, headings, rows, sentences
 from calibration.studies.plans import PEOPLE, PLANNED, Goal, PlanAnswer, plan_for
 
@@ -183,7 +184,7 @@ def _bins(probabilities: Probabilities) -> list[dict[str, Any]]:
     ]
 
 
-# `agree --raters`: each rater of a question, in one table per figure, in ascending order.
+# `agree --each-rater`: each rater of a question, in one table per figure, in ascending order.
 
 REPEATED = "Answering alike is not answering right: a rater can repeat its mistakes."
 NOTES = {
@@ -252,6 +253,25 @@ def _noted(block: Block, panel: RaterPanel) -> Block:
     if name == "rater_severity" and panel.through_judges:
         notes.append("People are joined by the items that judges rated, not by items of their own.")
     return Block(block.heading, block.entries, note=" ".join(filter(None, notes)), each=True)
+
+
+# Questions that are answered with sets: a group of yes/no questions, and the sets as one answer.
+
+OF_SETS = "An answer is the set of values that a rater chose, compared by the MASI distance."
+
+
+def set_sections(
+    groups: Mapping[str, Mapping[str, Ratings]], plan: Plan, cluster: str | None
+) -> list[Section]:
+    """Return a section for each group of yes/no questions: agreement on the sets of a rater's answers."""
+    sections = []
+    for group, questions in groups.items():
+        ratings = set_ratings(questions)
+        analysis = analyse(ratings, question=group, statistics=[ALPHA_MASI.key], plan=plan)
+        sections.append(
+            section_of(f"{group}, as sets", ratings, analysis, cluster, [OF_SETS], is_guess=False)
+        )
+    return sections
 
 
 # `agree --table7`: CoCoEval's table 7 for the file's binary questions, each a behaviour.

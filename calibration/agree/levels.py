@@ -10,16 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from annotation.text.table_cells import unguarded
-from calibration.agree.ratings_file import (
-    Part,
-    RatingsFile,
-    RatingsFileError,
-    Row,
-    Spelling,
-    Table,
-    read_table,
-)
+from calibration.agree.ratings_file import Part, RatingsFile, Spelling
+from calibration.agree.readings import Numbered, RatingsFileError, Row
 from calibration.agree.report import join_titles
 from calibration.statistics import FLAGS, Plan, Ratings
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
@@ -135,8 +127,6 @@ def query_of(options: Mapping[str, Any]) -> LevelQuery:
 
 # Places of the items of a ratings file: dialogue, continuation, system and turn.
 
-COLUMNS = ("item", "rater", "dialogue", "continuation", "system", "turn")
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -162,47 +152,47 @@ class Places:
 
 
 def read_places(
-    path: Path,
-    cluster: str | None,
-    best_of: str | None,
-    progress: Callable[[Table], Iterable[tuple[int, Row]]],
-    spelling: Spelling,
+    file: RatingsFile, best_of: str | None, progress: Callable[[Iterable[Numbered]], Iterable[Numbered]]
 ) -> Places:
     """Read the places of items. Without a named cluster column, each dialogue is a cluster.
 
     A continuation without a name gets its system's name. Raises RatingsFileError with the line of an item in
     two places, of two items in one place, and of a continuation with two systems or two clusters.
     """
-    table = read_table(path)
-    for column in ("dialogue", *filter(None, [best_of])):
-        if column not in table.columns:
-            columns = ", ".join(table.columns)
-            raise RatingsFileError(path, f"--levels needs a column {column!r}; the columns are {columns}", 1)
-    table.used = frozenset({*COLUMNS, *filter(None, [cluster, best_of])})
+    table = file.tables[0]
+    needed = [best_of] if best_of else []
+    absent = [column for column in needed if column not in table.columns]
+    if not (table.mapping.of("dialogue") or table.mapping.has_dialogues):
+        absent.insert(0, "dialogue")
+    if absent:
+        columns = ", ".join(table.columns)
+        raise RatingsFileError(
+            table.path, f"--levels needs a column {absent[0]!r}; the columns are {columns}", 1
+        )
     places = Places()
     items: dict[tuple[str, str, int | None], str] = {}
     units: dict[tuple[str, str], tuple[str, str]] = {}
-    for line, row in progress(table):
-        cells = {name: unguarded(cell or "").strip() for name, cell in row.items()}
-        _spell(cells, cluster, spelling)
-        item, place = cells.get("item", ""), _place(path, line, cells, cluster)
-        existing = places.of.setdefault(item, place)
-        if existing is place:
-            _check_free(path, line, item, place, items, units)
-        elif existing != place:
-            raise RatingsFileError(path, f"item {item!r} lies in two places", line, "item")
-        if best_of and cells.get("rater"):
-            places.groups.setdefault(cells["rater"], cells[best_of])
+    for table in file.tables:
+        for line, row in progress(table.rows(needed)):
+            _spell(row, file.spelling)
+            item, place = row["item"], _place(table.path, line, row, file.cluster)
+            existing = places.of.setdefault(item, place)
+            if existing is place:
+                _check_free(table.path, line, item, place, items, units)
+            elif existing != place:
+                raise RatingsFileError(table.path, f"item {item!r} lies in two places", line, "item")
+            if best_of and row["rater"]:
+                places.groups.setdefault(row["rater"], row[f"\0{best_of}"])
     return places
 
 
-def _spell(cells: dict[str, str], cluster: str | None, spelling: Spelling) -> None:
+def _spell(cells: Row, spelling: Spelling) -> None:
     """Give names the same spelling as in the ratings of the file."""
-    cells["item"] = spelling.item(cells.get("item", ""))
+    cells["item"] = spelling.item(cells["item"])
     for name, names in (
         ("rater", spelling.raters),
         ("system", spelling.systems),
-        (cluster, spelling.clusters),
+        ("cluster", spelling.clusters),
     ):
         if name in cells:
             cells[name] = names[cells[name]]
@@ -229,8 +219,8 @@ def _check_free(
         raise RatingsFileError(path, f"{message} {subject}", line)
 
 
-def _place(path: Path, line: int, cells: dict[str, str], cluster: str | None) -> Place:
-    if not cells["dialogue"]:
+def _place(path: Path, line: int, cells: Row, cluster: str | None) -> Place:
+    if not cells.get("dialogue"):
         raise RatingsFileError(path, "empty; --levels needs the dialogue of every item", line, "dialogue")
     turn = cells.get("turn", "").strip().removesuffix(".0")  # spreadsheets and data frames write 3.0
     if turn and not turn.isdecimal():
@@ -241,7 +231,7 @@ def _place(path: Path, line: int, cells: dict[str, str], cluster: str | None) ->
         cells["dialogue"],
         cells.get("continuation", "") or system,
         system,
-        cells[cluster] if cluster else cells["dialogue"],
+        cells["cluster"] if cluster else cells["dialogue"],
         int(turn) if turn else None,
     )
 
@@ -560,11 +550,11 @@ def tables(
     query: LevelQuery,
     plan: Plan,
     ratings_of: Callable[[Part], Ratings],
-    progress: Callable[[Table], Iterable[tuple[int, Row]]],
+    progress: Callable[[Iterable[Numbered]], Iterable[Numbered]],
     column: str | None,
 ) -> list[StratumTable]:
     """Return one table per stratum of the file. Raises ValueError and RatingsFileError with the reason."""
-    places = read_places(file.path, file.cluster, query.best_of, progress, file.spelling)
+    places = read_places(file, query.best_of, progress)
     strata: dict[str, dict[str, Ratings]] = {}
     for part in file.parts:
         strata.setdefault(part.stratum, {})[part.question] = ratings_of(part)

@@ -108,7 +108,7 @@ MORE = (
         _corrected,
     ),
     More(
-        "--raters",
+        "--each-rater",
         "also each rater beside the rest: severity, spread, agreement, and how alike it answers again",
         "nobody has a row, as no rater is identified",
         extras.raters,
@@ -202,9 +202,31 @@ def add_to(parser: ArgumentParser) -> None:
 
 
 def _add_reading(parser: ArgumentParser) -> None:
-    parser.add_argument("ratings", type=Path, help="the ratings file")
     parser.add_argument(
-        "--scale", choices=SCALES, help="measurement level of the values (needed without a column level)"
+        "ratings", type=Path, nargs="+", help="the table: a file, or several (or a folder) with one a rater"
+    )
+    parser.add_argument(
+        "--describe", action="store_true", help="only describe the columns and what the file can be read as"
+    )
+    parser.add_argument("--item", metavar="COLUMN", help="the column of the rated items")
+    parser.add_argument(
+        "--raters",
+        metavar="NAMES",
+        help="only these raters, comma-separated; or the columns with their answers",
+    )
+    parser.add_argument("--questions", metavar="NAMES", help="only these questions, comma-separated")
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="what a column is, like item=id, label:Helpful@ann=ann_helpful or judge@gpt=gpt (repeatable)",
+    )
+    parser.add_argument("--map-file", type=Path, help="the same as a YAML file")
+    parser.add_argument("--sheet", default="", help="the sheet of a workbook")
+    parser.add_argument("--encoding", default="", help="the encoding of a text file")
+    parser.add_argument(
+        "--scale", choices=SCALES, help="measurement level of the values (default: guessed from them)"
     )
     parser.add_argument("--values", help="the scale's values, comma-separated, lowest first: 1,2,3,4,5")
     parser.add_argument(
@@ -214,13 +236,9 @@ def _add_reading(parser: ArgumentParser) -> None:
         help="cells that mean no answer, comma-separated: NA,N/A,-",
     )
     parser.add_argument(
-        "--rater-columns", metavar="NAMES", help="a wide file's columns of raters, comma-separated"
-    )
-    parser.add_argument(
         "--judges",
         metavar="NAMES",
-        help="raters that are judges where the file has no column kind, comma-separated; the others are "
-        "people (none: all are)",
+        help="raters, or columns, that are judges, comma-separated; the others are people (none: all are)",
     )
     parser.add_argument(
         "--fold-names",
@@ -230,7 +248,6 @@ def _add_reading(parser: ArgumentParser) -> None:
         help="join names that differ in case or space alone; no keeps them apart (default: refused)",
     )
     parser.add_argument("--positive", help="the positive class of precision, recall and F1 (1)")
-    parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
     parser.add_argument("--against", help="only pairs with this rater, as the reference")
     parser.add_argument("--by", help="a column whose values are reported separately, such as system")
     parser.add_argument(

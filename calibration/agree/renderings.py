@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape as quoted
 from typing import Any
 
@@ -12,12 +13,23 @@ from annotation.text import display
 from calibration.agree import levels
 from calibration.agree.levels import STAR, StratumTable
 from calibration.agree.ratings_file import RatingsFile
-from calibration.agree.report import Block, Section, interval, number, plain, title_of, verdict_sentences
+from calibration.agree.report import (
+    MOST_VERDICTS,
+    Block,
+    Section,
+    counted,
+    interval,
+    number,
+    plain,
+    title_of,
+    verdict_sentences,
+)
 from calibration.renderings import csv_text, escaped, fitted
 from calibration.reports.renderings import LATEX_NEEDS, latex_float
 from calibration.reports.snapshot import Figure
 from calibration.reports.tables import Cell, Table
 from calibration.reports.wording import interval as ends_of
+from calibration.reports.wording import join_names
 from calibration.statistics import STATISTICS, Entry, Result
 from calibration.statistics.level_correlations import LevelEntry, LevelRow, LevelTable
 from calibration.statistics.level_scores import Level
@@ -85,6 +97,81 @@ def _section_of_text(name: str, section: Section) -> list[str]:
     if section.interval_method:
         lines += textwrap.wrap(f"Intervals: {section.interval_method}.", WIDTH)
     return [*lines, ""]
+
+
+def as_screen(name: str, reading: str, sections: Sequence[Section], tables: Sequence[Table] = ()) -> str:
+    """Return the first screen: how the file was read, verdicts, people and judges in one table, cautions.
+
+    Then come the blocks that options ask for. `reading` says what a row of the file is.
+    """
+    lines = [line for table in tables for line in _table_of_text(name, table)]
+    heading = plain(f"{name}: {sections[0].title}" if len(sections) == 1 and sections[0].title else name)
+    lines += [heading, "=" * min(len(heading), WIDTH), ""]
+    lines += _wrapped([f"Read as: {reading}."] if reading else [])
+    lines += [*_wrapped(_merged({section.title: section.facts for section in sections})), ""]
+    verdicts = [
+        f"{section.title}, {line}" if len(sections) > 1 else line
+        for section in sections
+        for line in verdict_sentences(section.verdicts)
+    ]
+    if len(verdicts) > MOST_VERDICTS:
+        more = f"These are {MOST_VERDICTS} of {len(verdicts)} verdicts; --full has all."
+        verdicts = [*verdicts[:MOST_VERDICTS], more]
+    lines += ["Verdicts", *_bullets(verdicts), ""] if verdicts else []
+    lines += [*_summary_of_text(sections), ""]
+    if cautions := _merged({section.title: section.cautions for section in sections}):
+        lines += ["Cautions", *_bullets(cautions[:MOST_CAUTIONS])]
+        lines += [f"  {len(cautions) - MOST_CAUTIONS} more with --full."] * (len(cautions) > MOST_CAUTIONS)
+        lines += [""]
+    for section in sections:
+        for block in section.requested:
+            title = f"{section.title}: {block.heading}" if len(sections) > 1 else block.heading
+            lines += [*_block_of_text(replace(block, heading=title)), ""]
+    count = sum(len(block.entries) for section in sections for block in section.blocks)
+    methods = dict.fromkeys(section.interval_method for section in sections if section.interval_method)
+    lines += _wrapped(
+        [*(f"Intervals: {method}." for method in methods), MORE.format(counted(count, "figure"))]
+    )
+    return "\n".join([*lines, ""])
+
+
+MORE = (
+    "More: --full prints all {}, and --json, --csv, --html and --latex write them; --each-rater puts each "
+    "rater beside the rest, --by COLUMN reports groups apart, --table7 compares tags. Others: agree --help."
+)
+MOST_CAUTIONS = 5
+
+
+def _merged(sentences: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the sentences of several questions: those of all once, the others with their questions."""
+    questions: dict[str, list[str]] = {}
+    for question, own in sentences.items():
+        for sentence in own:
+            questions.setdefault(sentence, []).append(question)
+    everywhere = [sentence for sentence, names in questions.items() if len(names) == len(sentences)]
+    apart = [(sentence, names) for sentence, names in questions.items() if len(names) < len(sentences)]
+    return [*everywhere, *(f"{join_names(names)}: {sentence}" for sentence, names in apart)]
+
+
+def _summary_of_text(sections: Sequence[Section]) -> list[str]:
+    """Return one table of people's agreement, and of each judge and metric beside people."""
+    rows = [["question", "raters", "statistic", "value", "interval", "items", "clusters"]]
+    notes: dict[str, int] = {}
+    for section in sections:
+        for row in section.summary:
+            result, mark = row.entry.result, ""
+            if not result.ok or result.low is None:
+                mark = f"[{notes.setdefault(result.reason, len(notes) + 1)}]"
+            name = result.name.removeprefix("judge_").removeprefix("mean_")
+            value = number(result.value) if result.ok else result.status
+            rows.append([plain(section.title), plain(row.raters), title_of(name), value])
+            rows[-1] += [interval(result) + mark, f"{result.n_items:,}", f"{result.n_clusters:,}"]
+    if len(rows) == 1:
+        return ["No two raters can be compared."]
+    first = 0 if len(sections) > 1 else 1
+    right = {"value", "interval", "items", "clusters"}
+    table = columns([row[first:] for row in rows], right=right)
+    return ["Agreement", *table, *_wrapped(f"[{n}] {note}" for note, n in notes.items())]
 
 
 def _bullets(sentences: Iterable[str]) -> list[str]:
@@ -577,7 +664,7 @@ def _level_cell(entry: LevelEntry) -> str:
 def render_levels(file: RatingsFile, stratum_tables: list[StratumTable], form: str) -> str:
     """Return the tables as text, json, csv, latex or html."""
     if form == "json":
-        read = {"file": file.path.name, "shape": file.shape, "cluster": file.cluster}
+        read = {"file": file.name, "shape": file.shape, "cluster": file.cluster}
         questions = [
             {"title": stratum_table.title, "facts": levels.facts(stratum_table)}
             for stratum_table in stratum_tables
@@ -590,4 +677,4 @@ def render_levels(file: RatingsFile, stratum_tables: list[StratumTable], form: s
     if form == "csv":
         return as_csv(levels.entries(stratum_tables), (*COLUMNS, *FURTHER))
     writers = {"html": levels_as_html, "latex": levels_as_latex, "text": levels_as_text}
-    return writers[form](file.path.name, stratum_tables)
+    return writers[form](file.name, stratum_tables)

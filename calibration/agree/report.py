@@ -24,6 +24,7 @@ from calibration.statistics.rater_panel import figure_title
 from calibration.statistics.replacement import BAR, CORRECTED, StandIn
 from calibration.statistics.score_calibration import METHODS
 from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES
+from calibration.statistics.sets import ALPHA_MASI
 from calibration.statistics.table import described
 from calibration.statistics.unanswered import GAP, MEAN, NAME, SHARE, WITH_MEAN
 from calibration.statistics.unanswered import NAME as BOUNDS
@@ -166,7 +167,8 @@ ANSWERS = {
 def answers_of(ratings: Ratings, analysis: Analysis) -> tuple[str, ...]:
     """Return the first sentences of a report: people, judges compared with people, metrics, the test."""
     panel_key, pair_key = ANSWERS[ratings.level]
-    panels = [e for e in analysis.panel if e.result.name == panel_key and len(_kinds(e, ratings)) == 1]
+    keys = (panel_key, ALPHA_MASI.key)
+    panels = [e for e in analysis.panel if e.result.name in keys and len(_kinds(e, ratings)) == 1]
     out = [_panel_sentence(e, ratings, analysis) for e in panels]
     gaps = [e for e in analysis.gaps if e.result.name in (f"gap_{pair_key}", f"gap_mean_{pair_key}")]
     pooled = {e.raters for e in gaps if e.result.name == f"gap_{pair_key}"}
@@ -304,7 +306,7 @@ def _beside_people(analysis: Analysis, ratings: Ratings, key: str) -> list[Entry
 def _beside_sentence(entry: Entry) -> str:
     first, rater = entry.raters
     result = entry.result
-    reference = "the people’s mean" if first == MEAN_OF_PEOPLE else first
+    reference = THE_MEAN if first == MEAN_OF_PEOPLE else first
     title = title_of(result.name)
     if not result.ok:
         return f"{title} of {rater} with {reference} has no value: {result.reason}."
@@ -352,6 +354,40 @@ def highest(entries: Sequence[Entry], key: Callable[[Entry], float] = _value) ->
     if len(entries) <= MOST_PAIRS:
         return list(entries)
     return sorted(entries, key=lambda entry: -key(entry))[:MOST_PAIRS]
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """A figure of the first screen, with the raters in words."""
+
+    raters: str
+    entry: Entry
+
+
+def summary_of(ratings: Ratings, analysis: Analysis) -> tuple[SummaryRow, ...]:
+    """Return the agreement of people with each other, and of each judge and metric with people."""
+    panel_key, pair_key = ANSWERS[ratings.level]
+    keys = (panel_key, ALPHA_MASI.key)
+    panels = [e for e in analysis.panel if e.result.name in keys and len(_kinds(e, ratings)) == 1]
+    rows = [SummaryRow(_called(e, ratings) if len(e.raters) > 1 else e.raters[0], e) for e in panels]
+    beside = [e for e in analysis.gaps if e.result.name in (f"judge_{pair_key}", f"judge_mean_{pair_key}")]
+    pooled = {e.raters for e in beside if e.result.name == f"judge_{pair_key}"}
+    beside = [e for e in beside if e.result.name == f"judge_{pair_key}" or e.raters not in pooled]
+    judged = {entry.raters[0] for entry in beside}
+    rows += [SummaryRow(f"{e.raters[0]} with people", e) for e in highest(beside)]
+    others = [e for e in _beside_people(analysis, ratings, pair_key) if e.raters[1] not in judged]
+    rows += [
+        SummaryRow(f"{e.raters[1]} with {THE_MEAN if e.raters[0] == MEAN_OF_PEOPLE else e.raters[0]}", e)
+        for e in highest(others, _strength)
+    ]
+    if not rows:
+        matching = [e for e in analysis.pairs if e.result.name == pair_key]
+        matching = matching or [e for e in analysis.pairs if e.result.name == "spearman"]
+        rows = [SummaryRow(" and ".join(e.raters), e) for e in highest(matching)]
+    return tuple(rows)
+
+
+THE_MEAN = "the people’s mean"
 
 
 def _rest(
@@ -495,7 +531,7 @@ def verdict_payloads(section: Section) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Section:
-    """The report of one question in one stratum."""
+    """The report of one question in one stratum; `requested` are the blocks that options ask for."""
 
     title: str
     ratings: Ratings
@@ -505,6 +541,19 @@ class Section:
     blocks: tuple[Block, ...]
     limits: tuple[str, ...]
     verdicts: tuple[Judged, ...] = ()
+    requested: tuple[Block, ...] = ()
+    cluster: str | None = None
+
+    @property
+    def summary(self) -> tuple[SummaryRow, ...]:
+        """The figures of the first screen."""
+        return summary_of(self.ratings, self.analysis)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What limits the figures of the first screen."""
+        shown = Analysis(panel=tuple(row.entry for row in self.summary))
+        return _limits(self.ratings, shown, self.cluster, with_titles=False)
 
     @property
     def interval_method(self) -> str:
@@ -531,19 +580,23 @@ def section_of(
     facts: Sequence[str] = (),
     more: Sequence[Block] = (),
     verdicts: Sequence[Judged] = (),
+    *,
+    is_guess: bool = False,
 ) -> Section:
     """Return the report of an analysis; ``cluster`` is the column of the clusters.
 
-    ``facts`` are additional facts about the input, ``more`` the blocks requested by options. The report
-    begins with the verdicts.
+    ``facts`` are additional facts about the input, ``more`` the blocks requested by options; `is_guess`: the
+    scale was guessed from the answers. The report begins with the verdicts.
     """
     return Section(
         title=title,
         ratings=ratings,
         analysis=analysis,
-        facts=(*_facts(ratings, cluster), *left_out_of(analysis), *facts),
+        facts=(*_facts(ratings, cluster, is_guess=is_guess), *left_out_of(analysis), *facts),
         answers=answers_of(ratings, analysis),
         blocks=(*_blocks(analysis), *more),
+        cluster=cluster,
+        requested=(*(() if analysis.panel else _blocks(analysis)), *more),
         limits=_limits(ratings, analysis, cluster),
         verdicts=tuple(verdicts),
     )
@@ -554,7 +607,7 @@ def left_out_of(analysis: Analysis) -> list[str]:
     return [f"{analysis.left_out}."] if analysis.left_out else []
 
 
-def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
+def _facts(ratings: Ratings, cluster: str | None, *, is_guess: bool) -> tuple[str, ...]:
     n_ratings = int((ratings.values == ratings.values).sum())
     empty = ratings.values.size - n_ratings
     are = "is" if empty == 1 else "are"
@@ -567,8 +620,10 @@ def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
     if ratings.scale is not None:
         values = ", ".join(ratings.label(v) for v in ratings.scale)
     origin = "as declared" if ratings.declared else "the values that occur, as none were declared"
+    origin = "guessed from the answers" if is_guess else origin
     facts.append(
-        f"Scale: {ratings.level}, {values}" + (f" ({origin})." if ratings.scale is not None else ".")
+        f"Scale: {ratings.level}, {values}"
+        + (f" ({origin})." if ratings.scale is not None or is_guess else ".")
     )
     if ratings.level == "binary":
         is_on_scale = ratings.positive is not None and ratings.positive in (ratings.scale or ())
@@ -616,7 +671,9 @@ def _blocks(analysis: Analysis) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[str, ...]:
+def _limits(
+    ratings: Ratings, analysis: Analysis, cluster: str | None, *, with_titles: bool = True
+) -> tuple[str, ...]:
     out = []
     if cluster is None:
         out.append(
@@ -625,7 +682,7 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
     if not ratings.declared and ratings.scale is not None:
         out.append("Values of the scale that nobody used are unknown: declare them with --values.")
     out += [
-        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({join_titles(about)})."
+        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]}{f' ({join_titles(about)})' if with_titles else ''}."
         for flag, about in _raised(analysis).items()
     ]
     unknown = [

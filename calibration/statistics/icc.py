@@ -65,6 +65,10 @@ def _explained_by_axes(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
     return np.where(real, along**2 / np.where(real, sizes, 1.0), 0.0).sum(axis=1), real.sum(axis=1)
 
 
+def _product(matrix: sparse.csr_array, columns: Floats) -> Floats:
+    return np.asarray(matrix @ columns)
+
+
 class Crowd:
     """The normal equations of many raters under rows of weights, without their matrices.
 
@@ -78,11 +82,11 @@ class Crowd:
         self.raters = self.presence.T.tocsr()
         self.weights = np.ascontiguousarray(weights.T)
         self.shares = self.weights / present.sum(axis=1)[:, None]
-        self.answers = self.raters @ self.weights
+        self.answers = _product(self.raters, self.weights)
 
     def times(self, columns: Floats) -> Floats:
         """Return each row's matrix times its column of a raters x rows array."""
-        return self.answers * columns - self.raters @ (self.shares * (self.presence @ columns))
+        return self.answers * columns - _product(self.raters, self.shares * _product(self.presence, columns))
 
     def matrix(self, row: int) -> Floats:
         """Return the matrix of one row."""
@@ -92,18 +96,19 @@ class Crowd:
     def links(self) -> Ints:
         """Return the raters present minus the groups of raters who share items, per row."""
         drawn = (self.weights > 0).astype(np.float64)
-        seen = self.raters @ drawn > 0
+        seen = _product(self.raters, drawn) > 0
         reached = np.zeros(seen.shape, np.bool_)
         reached[seen.argmax(axis=0), np.arange(seen.shape[1])] = True
         while True:  # from one rater to all those joined to it
-            further = self.raters @ (drawn * (self.presence @ reached.astype(np.float64))) > 0
+            joined = _product(self.presence, reached.astype(np.float64))
+            further = _product(self.raters, drawn * joined) > 0
             if (further == reached).all():
                 break
             reached = further
         links = seen.sum(axis=0) - 1
         for row in np.flatnonzero((reached != seen).any(axis=0)):
             graph = self.raters @ self.presence.multiply(drawn[:, [row]])
-            links[row] = len(seen) - connected_components(graph, directed=False, return_labels=False)
+            links[row] = len(seen) - connected_components(graph, directed=False)[0]
         return np.asarray(links)
 
     def explained(self, reduced: Floats) -> tuple[Floats, Ints]:
@@ -114,7 +119,7 @@ class Crowd:
         """
         right = np.ascontiguousarray(reduced.T)
         links = self.links()
-        diagonal = self.answers - self.raters @ self.shares
+        diagonal = self.answers - _product(self.raters, self.shares)
         scale = np.where(diagonal > TOUCHING, diagonal, 1.0)
         solution, residual = np.zeros_like(right), right.copy()
         towards = residual / scale
@@ -131,7 +136,7 @@ class Crowd:
             size = smaller
         squares = (right * solution).sum(axis=0)
         for row in np.flatnonzero(size > 1e-18 * np.maximum(enough * 1e24, 1e-300)):
-            by_axes = _explained_by_axes(self.matrix(row)[None], reduced[[row]])
+            by_axes = _explained_by_axes(self.matrix(int(row))[None], reduced[[row]])
             squares[row], links[row] = by_axes[0][0], by_axes[1][0]
         return squares, links
 

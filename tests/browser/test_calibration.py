@@ -181,7 +181,7 @@ def test_gold_labels_are_made_and_exported(page_of, rea, rated: World) -> None:
     page.get_by_role("button", name="Make gold labels").click()
     expect(page.get_by_role("heading", name="(Mean")).to_be_visible()
     with page.expect_download() as download:
-        page.get_by_role("link", name="CSV").click()
+        page.get_by_role("link", name="CSV", exact=True).click()
     rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
     assert len(rows) == 24
     assert float(rows[0]["value"]) == 1.0
@@ -212,7 +212,7 @@ def test_gold_by_a_rule_with_an_option_is_compared_with_the_majority(page_of, re
     page.locator("main td a").first.click()
     expect(page.get_by_role("heading", name="Items: different values (quality)")).to_be_visible()
     with page.expect_download() as download:
-        page.get_by_role("link", name="CSV").click()
+        page.get_by_role("link", name="CSV", exact=True).click()
     rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
     assert len(rows) == 24
     page.set_viewport_size(PHONE)

@@ -196,7 +196,7 @@ def test_strata_have_a_table_each(frame: pd.DataFrame, tmp_path: Path) -> None:
 
 
 def test_one_rater_can_be_the_reference(path: Path) -> None:
-    entries = _json(path, "--question", TURN, "--against", "ann")["statistics"]
+    entries = _json(path, "--questions", TURN, "--against", "ann")["statistics"]
     assert list(dict.fromkeys(entry["row"] for entry in entries)) == ["bob", "cy", "gpt", "b<eu & co"]
     assert entries[0]["raters"] == ["ann", "bob"]
 

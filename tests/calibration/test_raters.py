@@ -237,15 +237,15 @@ def agree(path: Path, *options: str) -> str:
 @pytest.mark.exhaustive
 def test_agree_describes_raters_in_every_form(tmp_path: Path, compiled: Compiled) -> None:
     file = ratings_file(tmp_path)
-    entries = json.loads(agree(file, "--raters", "--json"))["statistics"]
+    entries = json.loads(agree(file, "--each-rater", "--json"))["statistics"]
     severities = {e["raters"][0]: e["value"] for e in entries if e["name"] == "rater_severity"}
     assert set(severities) == {"ann", "ben", "gpt"}
     assert {"samples_percent_agreement", "pass_hat_2", "right_hat_2"} <= {e["name"] for e in entries}
     assert not [e for e in json.loads(agree(file, "--json"))["statistics"] if e["name"] == "rater_severity"]
-    text, page = agree(file, "--raters"), agree(file, "--raters", "--html")
+    text, page = agree(file, "--each-rater"), agree(file, "--each-rater", "--html")
     for shown in (text, page):
         assert "Severity, items held equal" in shown
         assert "How consistently gpt answers, 2 samples of an item" in shown
         assert all(number(value, 3) in shown for value in severities.values())
-    assert f"rater_severity,ann,{severities['ann']}" in agree(file, "--raters", "--csv")
-    compiled(agree(file, "--raters", "--latex"), packages="booktabs,longtable")
+    assert f"rater_severity,ann,{severities['ann']}" in agree(file, "--each-rater", "--csv")
+    compiled(agree(file, "--each-rater", "--latex"), packages="booktabs,longtable")

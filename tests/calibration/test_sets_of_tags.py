@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.corpora.import_file import import_path
+from annotation.models import Corpus
 from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
@@ -112,3 +115,31 @@ def test_the_row_is_on_the_page_and_in_every_file(researcher: Client) -> None:
     assert float(line["value"]) == figure.value
     stored = json.loads(RENDERINGS["json"].write(report))["sets"]
     assert stored[0]["figures"][1]["value"] == figure.value
+
+
+def test_sets_of_a_column_become_a_group_with_its_alpha(tmp_path: Path) -> None:
+    path = tmp_path / "rated.csv"
+    answers = [("9;5;6", "5;6;9"), ("5", "5;6"), ("", "9"), ("6", "6")]
+    path.write_text(
+        "conv,who,said,ann,ben\n"
+        + "".join(f"d{n},A,words,{first},{second}\n" for n, (first, second) in enumerate(answers))
+    )
+    mapping = {
+        "dialogue": "conv",
+        "speaker": "who",
+        "text": "said",
+        "label[turn]:topics": ["ann", "ben"],
+        "separator:topics": ";",
+    }
+    import_path(path=path, format="table", corpus="sets", into=False, by=None, mapping=mapping)
+    corpus = Corpus.objects.get(name="sets")
+    study = studies.create(name="sets", corpus=corpus, definition={"resamples": 0}, by=None)
+    tag_set = _sets(studies.compute(study=study, part="all", by=None))
+    assert (tag_set.group, tag_set.titles) == ("topics", ("5", "6", "9"))
+    (figure,) = tag_set.figures
+    assert (figure.n_items, figure.n_missing) == (3, 1)
+    within = 2 * (2 / 3)
+    among = 2 * (
+        2 * (1 - 1 / 3 * 2 / 3) + 2 * (1 - 2 / 3 * 2 / 3) + 4 * (1 - 1 / 3 * 2 / 3) + 2 / 3 + 2 + 2 * (2 / 3)
+    )
+    assert figure.value == pytest.approx(1 - 5 * within / among, abs=1e-12)

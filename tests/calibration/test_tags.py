@@ -223,7 +223,7 @@ def test_agree_writes_the_figures_of_the_table_alone_as_csv(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("form", ["", "--html", "--latex", "--csv"])
 def test_other_sections_follow_the_table_where_an_option_asks_for_them(tmp_path: Path, form: str) -> None:
-    printed = _agree(tmp_path, "--raters", *([form] if form else []))
+    printed = _agree(tmp_path, "--each-rater", *([form] if form else []))
     table = "table7_judge_precision" if form == "--csv" else "Marked turns"
     other = "krippendorff_alpha" if form == "--csv" else "Krippendorff"
     assert 0 <= printed.index(table) < printed.index(other)

@@ -63,6 +63,18 @@ def test_several_options_of_prodigy_are_a_yes_or_no_for_each(tmp_path: Path) -> 
     assert {label.group for label in dialogue.labels} == {"choice"}
 
 
+def test_one_option_of_several_allowed_ones_is_a_yes_or_no_and_none_of_one_is_missing(tmp_path: Path) -> None:
+    options = [{"id": "kind", "text": "Kind"}, {"id": "short", "text": "Short"}]
+    task = {"text": "Hi", "options": options, "answer": "accept", "_annotator_id": "ana"}
+    several = {**task, "accept": ["kind"], "config": {"choice_style": "multiple"}}
+    (dialogue,), _ = read(lines(tmp_path, several))
+    assert answers(dialogue) == [("ana", "choice:kind", 0, 1), ("ana", "choice:short", 0, 0)]
+    none = {**task, "accept": [], "_annotator_id": "ben"}
+    (dialogue,), _ = read(lines(tmp_path, {**task, "accept": ["kind"]}, none))
+    assert answers(dialogue) == [("ana", "choice", 0, "kind"), ("ben", "choice", 0, None)]
+    assert dialogue.labels[1].missing == "nothing chosen"
+
+
 def test_tasks_of_prodigy_are_turns_of_the_dialogue_that_they_name() -> None:
     (dialogue,), _ = read(FORMS / "prodigy--dialogue.jsonl")
     assert (dialogue.id, turns(dialogue)) == ("c1", [("Bot", "Where to?"), ("User", "To Bern, please.")])

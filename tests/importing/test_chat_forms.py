@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ import pyarrow
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from django.core.management import call_command
 
 from annotation.corpora.import_file import mark_rated, rated_speakers
 from annotation.formats import FORMATS, ImportProblem, Source
 from annotation.formats.chat_records import paths_of_text, time_of
 from annotation.formats.corpus_format import guess, read_start
+from annotation.models import Label, Rater
 from annotation.records import Dialogue
-from tests.importing.helpers import written
+from tests.importing.helpers import imported, written
 
 FORMS = Path(__file__).parent / "forms"
 
@@ -315,3 +318,53 @@ def test_instructions_with_responses_are_chats_of_two_turns(tmp_path: Path) -> N
         {"instruction": "c", "output": "d", "helpful": 2},
     ]
     assert guess(FORMATS, read_start(written(tmp_path, *rated))) == "table"
+
+
+@pytest.mark.django_db
+def test_an_export_imports_by_the_command_without_a_form_and_rates_the_assistant_alone() -> None:
+    out = StringIO()
+    call_command("import_corpus", str(FORMS / "chatgpt.json"), "--name", "chats", stdout=out)
+    counts = json.loads(out.getvalue().splitlines()[-1])
+    assert (counts["dialogues"], counts["turns"], counts["items"]) == (1, 6, 3)
+    assert "messages outside the current branch, left out: 1" in out.getvalue()
+    out = StringIO()
+    call_command("import_corpus", str(FORMS / "slack--folder"), "--name", "team", stdout=out)
+    assert json.loads(out.getvalue().splitlines()[-1])["dialogues"] == 2
+
+
+@pytest.mark.django_db
+def test_ratings_of_people_in_roles_are_labels_of_unidentified_raters() -> None:
+    imported(FORMS / "topical-chat.json", "topical", format="topical-chat")
+    assert Label.objects.count() == 13
+    assert {(rater.kind, rater.identified) for rater in Rater.objects.all()} == {("human", False)}
+
+
+def test_claude_follows_the_parents_of_its_messages(tmp_path: Path) -> None:
+    def message(key: str, parent: str, sender: str) -> dict[str, Any]:
+        return {
+            "uuid": key,
+            "parent_message_uuid": parent,
+            "sender": sender,
+            "text": key,
+            "created_at": "2024",
+        }
+
+    chat = {
+        "uuid": "c",
+        "chat_messages": [
+            message("a", "00", "human"),
+            message("b", "a", "assistant"),
+            message("c", "a", "assistant"),
+            message("d", "c", "human"),
+        ],
+    }
+    (followed,), notes = dialogues(written(tmp_path, [chat], name="c.json"))
+    assert [turn.text for turn in followed.turns] == ["a", "c", "d"]
+    assert notes == ["messages outside the current branch, left out: 1"]
+
+
+@pytest.mark.parametrize("key", ["messages", "conversations", "conversation"])
+def test_chats_with_labels_beside_them_are_a_table_that_keeps_the_labels(tmp_path: Path, key: str) -> None:
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    rows = [{"id": str(n), key: chat, "human_rating": n, "judge_rating": n} for n in (1, 2)]
+    assert guess(FORMATS, read_start(written(tmp_path, *rows))) == "table"

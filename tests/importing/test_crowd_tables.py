@@ -12,7 +12,8 @@ from annotation.formats import FORMATS, crowd_tables, mapped
 from annotation.formats.corpus_format import guess, read_start
 from annotation.formats.mapping import Mapping
 from annotation.formats.source import Source
-from annotation.formats.table_reader import TableFile, open_table
+from annotation.formats.table_file import TableFile
+from annotation.formats.table_reader import open_table
 from tests.importing.helpers import imported
 
 FORMS = Path(__file__).parent / "forms"
@@ -111,6 +112,64 @@ def test_the_same_inputs_in_two_tasks_are_one_item(tmp_path: Path) -> None:
     table, mapping = read(path)
     items = [row["item"] for _, row in mapped.rating_rows(Source(path), table, mapping)]
     assert items == ["H1", "H1", "H3"]
+
+
+def test_inputs_that_a_worker_rated_twice_are_two_items(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "batch.csv",
+        ["HITId", "WorkerId", "Input.prompt", "Input.response", "Answer.label"],
+        ["H1", "W1", "Hi", "Hello", "yes"],
+        ["H2", "W1", "Hi", "Hello", "no"],
+    )
+    table, mapping = read(path)
+    items = [row["item"] for _, row in mapped.rating_rows(Source(path), table, mapping)]
+    assert items == ["H1/self/1", "H2/self/1"]
+
+
+def test_numbers_within_names_tell_the_items_of_a_task_apart(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "batch.csv",
+        ["HITId", "WorkerId", "Input.reply_1", "Input.reply_2", "Answer.r1_polite", "Answer.r2_polite"],
+        ["H1", "W1", "Yes.", "No.", "4", "1"],
+        ["H1", "W2", "Yes.", "No.", "5", "2"],
+        ["H2", "W3", "Well.", "No.", "3", "1"],
+    )
+    table, mapping = read(path)
+    cells = [row for _, row in mapped.rating_rows(Source(path), table, mapping)]
+    assert [(row["item"], row["rater"], row["question"], row["value"]) for row in cells] == [
+        ("H1-1", "W1", "r_polite", "4"),
+        ("H1-2", "W1", "r_polite", "1"),
+        ("H1-1", "W2", "r_polite", "5"),
+        ("H1-2", "W2", "r_polite", "2"),
+        ("H2-1", "W3", "r_polite", "3"),
+        ("H1-2", "W3", "r_polite", "1"),
+    ]
+
+
+def test_answers_about_several_responses_are_ratings_of_the_task(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "batch.csv",
+        ["HITId", "WorkerId", "Input.prompt", "Input.response_a", "Input.response_b", "Answer.better"],
+        ["H1", "W1", "Hi", "Hello", "Yo", "A"],
+        ["H1", "W2", "Hi", "Hello", "Yo", "B"],
+    )
+    table, mapping = read(path)
+    assert not mapping.has_dialogues
+    assert [row["item"] for _, row in mapped.rating_rows(Source(path), table, mapping)] == ["H1", "H1"]
+
+
+def test_long_questions_that_begin_alike_stay_apart(tmp_path: Path) -> None:
+    texts = ["Please read this reply with care. " * 8 + end for end in ("Hello", "Bye")]
+    path = written(
+        tmp_path / "form.csv",
+        ["Timestamp", "Email Address", *(f"{text} [{part}]" for text in texts for part in ("Kind", "Clear"))],
+        ["1/5/2026", "ana@example.org", "4", "5", "2", "1"],
+        ["1/5/2026", "ben@example.org", "4", "4", "2", "2"],
+    )
+    table, mapping = read(path)
+    cells = [row for _, row in mapped.rating_rows(Source(path), table, mapping)]
+    assert len({row["item"] for row in cells}) == 2
+    assert {row["question"] for row in cells} == {"Kind", "Clear"}
 
 
 def test_golden_answers_of_toloka_are_the_key_once_for_each_item() -> None:

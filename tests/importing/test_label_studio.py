@@ -430,3 +430,4 @@ def test_a_table_has_an_annotation_a_row() -> None:
         ("ben@example.org", "topics: travel", None, 1),
         ("ben@example.org", "topics: towns", None, 1),
     ]
+    assert [label.group for label in record.labels] == ["", "", "topics", "topics"]

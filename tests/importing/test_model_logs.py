@@ -193,6 +193,14 @@ def test_traces_of_a_session_are_one_dialogue_in_the_order_of_their_times() -> N
     ]
 
 
+def test_an_answer_that_is_json_stays_as_it_was_written(tmp_path: Path) -> None:
+    (trace, *_) = json.loads((FORMS / "langfuse.json").read_text())
+    path = tmp_path / "traces.json"
+    path.write_text(json.dumps([{**trace, "input": '["a", "b"]', "output": '{"answer": "yes"}'}]))
+    ((dialogue,), _) = dialogues(path)
+    assert [text for _, text, _ in said(dialogue)] == ['["a", "b"]', '{"answer": "yes"}']
+
+
 def test_langsmith_threads_are_dialogues_and_feedback_says_who_gave_it() -> None:
     (dialogue,) = form("langsmith.jsonl")
     assert [text for _, text, _ in said(dialogue)] == ["Book a table.", "For how many?", "Two.", "Done."]

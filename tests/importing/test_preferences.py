@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from annotation.formats import FORMATS
@@ -130,7 +132,26 @@ def test_an_arena_in_one_list_with_contents_in_parts_is_read(tmp_path: Path) -> 
         ("arena_user_1", "second"),
         ("arena_user_2", "tie"),
     ]
-    assert notes == ["By their names, 2 raters, such as arena_user_1, are taken as people."]
+    assert notes == ["Taken as people, by their names: 2 (such as arena_user_1, arena_user_2)."]
+
+
+def parquet(path: Path, *records: dict[str, Any]) -> Path:
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(records)), path)
+    return path
+
+
+def test_an_arena_in_parquet_is_read_like_json(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "arena.parquet", {**battle("model_a", "arena_user_1"), "turn": 1})
+    (dialogue,), (rating,), _ = read(path)
+    assert responses(dialogue) == [("x", "Hello"), ("y", "Yo")]
+    assert rating.label.value == "first"
+
+
+def test_ratings_of_responses_in_parquet_keep_their_labels(tmp_path: Path) -> None:
+    record = json.loads((FORMS / "model-responses.jsonl").read_text())
+    (dialogue,), _, _ = read(parquet(tmp_path / "feedback.parquet", record))
+    (expected,), _, _ = read(FORMS / "model-responses.jsonl")
+    assert dialogue == expected
 
 
 def test_judges_that_may_be_models_are_asked_about(tmp_path: Path) -> None:

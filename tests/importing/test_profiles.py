@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import random
 from collections import Counter
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,24 +15,11 @@ from annotation.formats.mapping import Scale, read_mapping
 from annotation.formats.profile import Profile, Reading, describe, profile_lines, scan
 from annotation.formats.scales import guess_scale
 from annotation.formats.source import Source
-from annotation.formats.table_reader import TableFile, open_table
+from annotation.formats.table_file import Cell, TableFile
+from annotation.formats.table_reader import open_table
+from tests.importing.table_shapes import SHAPES, Shape, csv_text, jsonl
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A small table in somebody's form, and its right reading: what of the mapping each column is.
-
-    `unclear` is a part of the doubt for which the reading is not certain, empty where it is.
-    """
-
-    name: str
-    text: str
-    key: str
-    columns: tuple[str, ...]
-    unclear: str = ""
-    suffix: str = ".csv"
 
 
 def table_of(tmp_path: Path, text: str, suffix: str = ".csv") -> TableFile:
@@ -48,473 +34,6 @@ def profile_of(tmp_path: Path, text: str, suffix: str = ".csv") -> Profile:
 
 def mapped(reading: Reading) -> set[str]:
     return {f"{column.key}={column.name}" for column in reading.mapping.columns}
-
-
-def jsonl(*records: object) -> str:
-    return "".join(f"{json.dumps(record)}\n" for record in records)
-
-
-def csv_text(*rows: list[str]) -> str:
-    file = io.StringIO()
-    csv.writer(file).writerows(rows)
-    return file.getvalue()
-
-
-SHAPES = (
-    Shape(
-        "turns of a support chat",
-        "conv_id,author,utterance,ts\n1,customer,Where is my order?,10:14\n"
-        "1,bot,It left our depot today.,10:15\n"
-        "2,customer,Hello there you,11:00\n2,bot,Good morning to you!,11:01\n",
-        "turns",
-        ("dialogue=conv_id", "speaker=author", "text=utterance", "time=ts"),
-    ),
-    Shape(
-        "turns with a person's and a judge's labels",
-        "conv_id,author,utterance,ts,anna_quality,gpt_quality,row\n4711,customer,My order is late,10:14,,,1\n"
-        "4711,bot,I am sorry to hear that,10:15,4,4,2\n4711,customer,Can I cancel it?,10:16,,,3\n"
-        "4711,bot,Of course you can,10:17,5,-,4\n4712,customer,Hello my friend,11:00,,,5\n"
-        "4712,bot,How can I help?,11:01,3,2,6\n4712,customer,No idea at all,11:02,,,7\n"
-        "4712,bot,Then have a nice day,11:03,4,1,8\n",
-        "turns",
-        (
-            *("dialogue=conv_id", "speaker=author", "text=utterance", "time=ts"),
-            *("label:quality@anna=anna_quality", "judge:quality@gpt=gpt_quality"),
-        ),
-    ),
-    Shape(
-        "motivational interviews, a row for each annotator",
-        "transcript_id,topic,utterance_id,interlocutor,timestamp,utterance_text,annotator_id,main_therapist_behaviour\n"
-        "0,smoking,0,therapist,00:00:13,Thanks for filling it out.,3,question\n"
-        "0,smoking,0,therapist,00:00:13,Thanks for filling it out.,4,reflection\n"
-        "0,smoking,1,client,00:00:24,Sure I did that.,3,n/a\n"
-        "0,smoking,1,client,00:00:24,Sure I did that.,4,n/a\n"
-        "1,alcohol,0,therapist,00:00:01,So how are you?,3,question\n"
-        "1,alcohol,0,therapist,00:00:01,So how are you?,4,question\n"
-        "1,alcohol,1,client,00:00:05,I am well thanks.,3,n/a\n"
-        "1,alcohol,1,client,00:00:05,I am well thanks.,4,n/a\n",
-        "turns",
-        (
-            *("dialogue=transcript_id", "turn=utterance_id", "speaker=interlocutor", "time=timestamp"),
-            *("text=utterance_text", "rater=annotator_id"),
-            "label:main_therapist_behaviour=main_therapist_behaviour",
-        ),
-    ),
-    Shape(
-        "Chinese headers",
-        "对话ID,说话人,内容,评分\n1,用户,你好请问今天天气怎么样,\n1,机器人,今天天气晴朗温度二十度,5\n"
-        "2,用户,帮我订一张明天的火车票,\n2,机器人,好的请问您要去哪里呢,4\n",
-        "turns",
-        ("dialogue=对话ID", "speaker=说话人", "text=内容", "label:评分=评分"),
-        "no column says who answered",
-    ),
-    Shape(
-        "German headers with semicolons",
-        "Gespräch;Sprecher;Äußerung;Zeit\n1;Kunde;Wo ist mein Paket?;10:00\n"
-        "1;Agent;Es ist unterwegs zu Ihnen.;10:01\n"
-        "2;Kunde;Guten Tag zusammen!;11:00\n2;Agent;Was kann ich für Sie tun?;11:02\n",
-        "turns",
-        ("dialogue=Gespräch", "speaker=Sprecher", "text=Äußerung", "time=Zeit"),
-    ),
-    Shape(
-        "sentences of one turn in several rows",
-        "dialog_id,turn,speaker,sentence\nd1,1,A,I went to town.\nd1,1,A,Then I came back.\n"
-        "d1,2,B,Did you buy something?\n"
-        "d2,1,A,What a lovely day.\nd2,2,B,It is indeed one.\n",
-        "turns",
-        ("dialogue=dialog_id", "turn=turn", "speaker=speaker", "text=sentence"),
-        "one turn in several rows",
-    ),
-    Shape(
-        "an id and a name of each speaker",
-        "session_id,utt_id,speaker_id,speaker_name,text\ns1,u1,p1,Ana,How are you today?\n"
-        "s1,u2,p2,Ben,Very well thank you.\n"
-        "s2,u3,p1,Ana,Shall we begin now?\ns2,u4,p2,Ben,Yes let us begin.\n",
-        "turns",
-        ("dialogue=session_id", "turn=utt_id", "speaker=speaker_name", "text=text"),
-    ),
-    Shape(
-        "messages in JSON",
-        jsonl(
-            {
-                "id": "a",
-                "messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}],
-            },
-            {
-                "id": "b",
-                "messages": [{"role": "user", "content": "Bye"}, {"role": "assistant", "content": "See you"}],
-            },
-        ),
-        "messages",
-        ("dialogue=id", "speaker=messages[].role", "text=messages[].content"),
-        suffix=".jsonl",
-    ),
-    Shape(
-        "conversations in JSON, with from and value",
-        jsonl(
-            {
-                "id": "a",
-                "conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi"}],
-            },
-            {
-                "id": "b",
-                "conversations": [{"from": "human", "value": "Bye"}, {"from": "gpt", "value": "See you"}],
-            },
-        ),
-        "messages",
-        ("dialogue=id", "speaker=conversations[].from", "text=conversations[].value"),
-        suffix=".jsonl",
-    ),
-    Shape(
-        "utterances in JSON with a judge's verdict and its reason",
-        jsonl(
-            *(
-                {
-                    "dialogue_id": f"d{n}",
-                    "turns": [
-                        {"speaker": "U", "utterance": "hello there"},
-                        {"speaker": "S", "utterance": "hi you"},
-                    ],
-                    "gpt4_coherent": n % 3 + 1,
-                    "gpt4_coherent_reason": f"It is fine because of number {n}.",
-                }
-                for n in range(4)
-            )
-        ),
-        "messages",
-        (
-            *("dialogue=dialogue_id", "speaker=turns[].speaker", "text=turns[].utterance"),
-            *("judge:coherent@gpt4=gpt4_coherent", "explanation:coherent@gpt4=gpt4_coherent_reason"),
-        ),
-        suffix=".jsonl",
-    ),
-    Shape(
-        "texts in JSON without speakers",
-        jsonl(
-            {"dialog": ["How are you today ?", "I am fine , thank you ."], "act": [2, 1]},
-            {"dialog": ["What is the time now ?", "It is half past two ."], "act": [2, 1]},
-        ),
-        "messages",
-        ("transcript=dialog[]",),
-        "nothing says who speaks",
-        suffix=".jsonl",
-    ),
-    Shape(
-        "prompts and responses",
-        "id,prompt,response\n1,What is the capital of France?,The capital is Paris.\n"
-        "2,Tell me a short joke.,Why did the chicken cross?\n",
-        "cells",
-        ("dialogue=id", "utterance:user=prompt", "utterance:assistant=response"),
-    ),
-    Shape(
-        "questions and answers, with labels of two people",
-        "qid,question,answer,rater1_correct,rater2_correct\n"
-        "q1,Who wrote Hamlet back then?,William Shakespeare wrote it.,yes,yes\n"
-        "q2,Where is Oslo on the map?,It is in Norway.,yes,no\n"
-        "q3,What is a cell made of?,Mostly out of water.,no,no\n",
-        "cells",
-        (
-            *("dialogue=qid", "utterance:user=question", "utterance:assistant=answer"),
-            *("label[turn]:correct@rater1=rater1_correct", "label[turn]:correct@rater2=rater2_correct"),
-        ),
-    ),
-    Shape(
-        "a batch of MTurk",
-        "HITId,HITTypeId,Title,AssignmentId,WorkerId,Input.id,Input.prompt,Input.response,Answer.helpful,Answer.fluent\n"
-        "H1,T,Rate,A1,W1,7,Where is my lost parcel?,It is on the way.,4,5\n"
-        "H1,T,Rate,A2,W2,7,Where is my lost parcel?,It is on the way.,3,5\n"
-        "H2,T,Rate,A3,W1,8,Can you help me please?,Yes of course I can.,2,4\n"
-        "H2,T,Rate,A4,W2,8,Can you help me please?,Yes of course I can.,1,4\n",
-        "cells",
-        (
-            *("dialogue=item", "rater=WorkerId", "utterance:user=Input.prompt"),
-            *("utterance:assistant=Input.response", "label[turn]:helpful=Answer.helpful"),
-            "label[turn]:fluent=Answer.fluent",
-        ),
-    ),
-    Shape(
-        "Toloka's assignments",
-        "INPUT:id\tINPUT:text\tOUTPUT:result\tGOLDEN:result\tHINT:text\tASSIGNMENT:worker_id\n"
-        "1\tWhat a lovely day it is\tOK\t\t\tw1\n1\tWhat a lovely day it is\tBAD\t\t\tw2\n"
-        "2\tThis is not so good\tBAD\t\t\tw1\n2\tThis is not so good\tBAD\t\t\tw2\n",
-        "turns",
-        (
-            *("dialogue=item", "text=INPUT:text", "label:result=OUTPUT:result"),
-            "rater=ASSIGNMENT:worker_id",
-        ),
-        suffix=".tsv",
-    ),
-    Shape(
-        "a context with a response and ratings of three people",
-        csv_text(
-            ["context", "response", "system", "annotator_1", "annotator_2", "annotator_3"],
-            ["User: Hi!\nSystem: Hello you!\nUser: How are you?", "I am very well.", "Meena", "2", "1", "2"],
-            [
-                "User: Bye!\nSystem: Leaving already?\nUser: Yes I am.",
-                "See you soon.",
-                "Mitsuku",
-                "0",
-                "1",
-                "2",
-            ],
-            [
-                "User: Hey!\nSystem: What is up?\nUser: Nothing much.",
-                "Same over here.",
-                "Meena",
-                "1",
-                "1",
-                "2",
-            ],
-        ),
-        "cells",
-        (
-            *("transcript=context", "utterance:assistant=response", "system=system"),
-            *("label[turn]@annotator_1=annotator_1", "label[turn]@annotator_2=annotator_2"),
-            "label[turn]@annotator_3=annotator_3",
-        ),
-    ),
-    Shape(
-        "all turns in one cell",
-        csv_text(
-            ["dialogue_id", "dialogue", "score"],
-            ["1", "A: How are you?\nB: Very well, thanks.", "4"],
-            ["2", "A: Where are you going?\nB: Home.", "2"],
-            ["3", "A: What is that?\nB: No idea.", "5"],
-        ),
-        "transcript",
-        ("dialogue=dialogue_id", "transcript=dialogue", "label[dialogue]:score=score"),
-        "no column says who answered",
-    ),
-    Shape(
-        "turns between marks",
-        "id,text\n1,Hello ! __eou__ Hi how are you ? __eou__ Fine . __eou__\n"
-        "2,Bye ! __eou__ See you . __eou__\n",
-        "transcript",
-        ("dialogue=id", "transcript=text"),
-    ),
-    Shape(
-        "responses of three systems",
-        "prompt,gpt-4o,claude-3-opus,llama-3-8b\nTell me a joke please.,Why did the hen cross?,There was"
-        " a horse once.,Knock knock who is there?\n"
-        "Name a large city.,I would say Tokyo.,Perhaps it is Delhi.,Maybe it is Lagos.\n",
-        "responses",
-        (
-            *("utterance:user=prompt", "response:gpt-4o=gpt-4o", "response:claude-3-opus=claude-3-opus"),
-            "response:llama-3-8b=llama-3-8b",
-        ),
-    ),
-    Shape(
-        "long ratings in Concord's columns",
-        "item,rater,value,question,cluster,kind\nd0/0,ann,1,q,d0,human\nd0/0,gpt,0,q,d0,judge\n"
-        "d1/0,ann,0,q,d1,human\nd1/0,gpt,0,q,d1,judge\n",
-        "long",
-        ("item=item", "rater=rater", "value=value", "question=question", "cluster=cluster", "kind=kind"),
-    ),
-    Shape(
-        "long ratings in words of others",
-        "example_id,annotator,dimension,score\n1,ann,fluency,4\n1,ben,fluency,5\n1,ann,coherence,2\n"
-        "1,ben,coherence,3\n"
-        "2,ann,fluency,1\n2,ben,fluency,2\n2,ann,coherence,5\n2,ben,coherence,5\n",
-        "long",
-        ("item=example_id", "rater=annotator", "question=dimension", "value=score"),
-    ),
-    Shape(
-        "one label of each annotator a row",
-        "doc_id,worker_id,label\n1,w1,spam\n1,w2,ham\n2,w1,ham\n2,w2,ham\n3,w1,spam\n3,w2,spam\n",
-        "long",
-        ("item=doc_id", "rater=worker_id", "value=label"),
-    ),
-    Shape(
-        "a person's label beside a judge's",
-        "id,human_label,judge_label\n1,yes,yes\n2,no,yes\n3,no,no\n",
-        "wide",
-        ("item=id", "label:label@human=human_label", "judge:label@judge=judge_label"),
-    ),
-    Shape(
-        "two people, a model and the answer key",
-        "sample_id,annotator_1,annotator_2,gpt-4o,gold\n1,A,A,B,A\n2,B,B,B,B\n3,A,B,A,A\n4,C,C,C,C\n",
-        "wide",
-        (
-            *("item=sample_id", "label@annotator_1=annotator_1", "label@annotator_2=annotator_2"),
-            *("judge@gpt-4o=gpt-4o", "key@gold=gold"),
-        ),
-    ),
-    Shape(
-        "a column for each rater and question",
-        "item,ann1_helpful,ann1_fluent,ann2_helpful,ann2_fluent,gpt4_helpful,gpt4_fluent,gpt4_helpful_reason\n"
-        "a,1,5,2,4,1,4,It does not help me.\nb,3,4,3,4,2,4,It helps me a bit.\n"
-        "c,5,5,4,5,5,5,It helps me a lot.\n",
-        "wide",
-        (
-            *("item=item", "label:helpful@ann1=ann1_helpful", "label:fluent@ann1=ann1_fluent"),
-            *("label:helpful@ann2=ann2_helpful", "label:fluent@ann2=ann2_fluent"),
-            *("judge:helpful@gpt4=gpt4_helpful", "judge:fluent@gpt4=gpt4_fluent"),
-            "explanation:helpful@gpt4=gpt4_helpful_reason",
-        ),
-    ),
-    Shape(
-        "raters behind their questions",
-        "ID,helpfulness (Rater 1),helpfulness (Rater 2),tone (Rater 1),tone (Rater 2)\n1,4,5,2,2\n"
-        "2,3,3,1,2\n3,1,2,3,3\n",
-        "wide",
-        (
-            *("item=ID", "label:helpfulness@Rater 1=helpfulness (Rater 1)"),
-            *("label:helpfulness@Rater 2=helpfulness (Rater 2)", "label:tone@Rater 1=tone (Rater 1)"),
-            "label:tone@Rater 2=tone (Rater 2)",
-        ),
-    ),
-    Shape(
-        "raters in brackets",
-        "Item,Helpful [ann1],Helpful [ann2],Safe [ann1],Safe [ann2]\n1,4,5,1,1\n2,3,3,0,1\n3,1,2,0,0\n",
-        "wide",
-        (
-            *("item=Item", "label:Helpful@ann1=Helpful [ann1]", "label:Helpful@ann2=Helpful [ann2]"),
-            *("label:Safe@ann1=Safe [ann1]", "label:Safe@ann2=Safe [ann2]"),
-        ),
-    ),
-    Shape(
-        "raters by their first names and questions",
-        "item,alice_helpful,alice_clear,bob_helpful,bob_clear\n1,4,5,1,1\n2,3,3,4,1\n3,1,2,2,5\n",
-        "wide",
-        (
-            *("item=item", "label:helpful@alice=alice_helpful", "label:clear@alice=alice_clear"),
-            *("label:helpful@bob=bob_helpful", "label:clear@bob=bob_clear"),
-        ),
-    ),
-    Shape(
-        "raters by their first names alone",
-        "item,alice,bob\n1,4,5\n2,3,3\n3,1,2\n",
-        "wide",
-        ("item=item", "label@alice=alice", "label@bob=bob"),
-        "may be raters or questions",
-    ),
-    Shape(
-        "one column a question, and a rater",
-        "item_id,annotator_id,fluency,coherence,relevance,comment\n1,a,4,5,3,\n1,b,3,5,2,not so good\n"
-        "2,a,1,2,3,\n2,b,2,2,4,\n",
-        "wide",
-        (
-            *("item=item_id", "rater=annotator_id", "label:fluency=fluency", "label:coherence=coherence"),
-            *("label:relevance=relevance", "explanation=comment"),
-        ),
-    ),
-    Shape(
-        "one column a question, nobody named",
-        "id,fluency,coherence\n1,4,5\n2,3,5\n3,1,2\n",
-        "wide",
-        ("item=id", "label:fluency=fluency", "label:coherence=coherence"),
-        "no column says who answered",
-    ),
-    Shape(
-        "expert and crowd ratings of summaries",
-        "doc_id,expert_1_coherence,expert_2_coherence,expert_1_fluency,expert_2_fluency,bleu\n"
-        "d1,1,2,5,5,0.31\nd2,3,3,4,5,0.22\nd3,5,4,5,4,0.4\n",
-        "wide",
-        (
-            *("item=doc_id", "label:coherence@expert_1=expert_1_coherence"),
-            *("label:coherence@expert_2=expert_2_coherence", "label:fluency@expert_1=expert_1_fluency"),
-            *("label:fluency@expert_2=expert_2_fluency", "metric@bleu=bleu"),
-        ),
-        "",
-    ),
-    Shape(
-        "pandas with its index, and figures of its own",
-        ",item,ann1,ann2,mean,length\n0,a,1,1,1.0,10\n1,b,2,1,1.5,25\n2,c,3,3,3.0,7\n3,d,2,2,2.0,4\n",
-        "wide",
-        ("item=item", "label@ann1=ann1", "label@ann2=ann2"),
-    ),
-    Shape(
-        "no column names the item",
-        "human_score,llm_score\n4,5\n3,3\n1,2\n5,5\n",
-        "wide",
-        ("label:score@human=human_score", "judge:score@llm=llm_score"),
-    ),
-    Shape(
-        "scores of one person in several rounds",
-        "id,human_score_1,human_score_2,llm_judge_score\n1,4,5,4\n2,3,3,2\n3,1,2,1\n",
-        "wide",
-        (
-            *("item=id", "label:score@human 1=human_score_1", "label:score@human 2=human_score_2"),
-            "judge:score@llm_judge=llm_judge_score",
-        ),
-    ),
-    Shape(
-        "decimal commas and semicolons",
-        "id;bewerter1;bewerter2\n1;3,5;4,0\n2;2,5;2,0\n3;1,5;1,0\n",
-        "wide",
-        ("item=id", "label@bewerter1=bewerter1", "label@bewerter2=bewerter2"),
-    ),
-    Shape(
-        "a form of Google about several dialogues",
-        csv_text(
-            ["Timestamp", "Email Address", "How helpful? [Dialogue 1]", "How helpful? [Dialogue 2]"],
-            ["2024/03/01 10:00:00", "a@example.org", "4", "2"],
-            ["2024/03/01 10:05:00", "b@example.org", "5", "1"],
-            ["2024/03/01 10:09:00", "c@example.org", "3", "1"],
-        ),
-        "survey",
-        (
-            "rater=Email Address",
-            "label[Dialogue 1]:How helpful?=How helpful? [Dialogue 1]",
-            "label[Dialogue 2]:How helpful?=How helpful? [Dialogue 2]",
-        ),
-    ),
-    Shape(
-        "a survey of Qualtrics, with three rows of headers",
-        csv_text(
-            ["StartDate", "EndDate", "ResponseId", "D1_clear", "D2_clear"],
-            ["Start Date", "End Date", "Response ID", "Is it clear? - D1", "Is it clear? - D2"],
-            [
-                json.dumps({"ImportId": name})
-                for name in ("startDate", "endDate", "_recordId", "QID1", "QID2")
-            ],
-            ["2024-03-01 10:00:00", "2024-03-01 10:05:00", "R_1", "2 - Strongly present", "0 - Absent"],
-            ["2024-03-01 11:00:00", "2024-03-01 11:05:00", "R_2", "1 - Present", "0 - Absent"],
-        ),
-        "survey",
-        ("rater=ResponseId", "label[D1]:Is it clear?=D1_clear", "label[D2]:Is it clear?=D2_clear"),
-    ),
-    Shape(
-        "people in rows and items in columns",
-        "participant_id,item1,item2,item3\np1,4,5,1\np2,4,4,2\np3,5,4,1\n",
-        "survey",
-        ("rater=participant_id", "label[item1]=item1", "label[item2]=item2", "label[item3]=item3"),
-    ),
-    Shape(
-        "labels of Potato",
-        "user,instance_id,displayed_text,sentiment\nann,1,I like this a lot,positive\n"
-        "ben,1,I like this a lot,positive\n"
-        "ann,2,I hate it so much,negative\nben,2,I hate it so much,neutral\n",
-        "wide",
-        ("item=instance_id", "rater=user", "label:sentiment=sentiment"),
-    ),
-    Shape(
-        "agreement in words",
-        "item,coder_a,coder_b\n1,Agree,Strongly agree\n2,Disagree,Neutral\n3,Agree,Agree\n",
-        "wide",
-        ("item=item", "label@coder_a=coder_a", "label@coder_b=coder_b"),
-    ),
-    Shape(
-        "sets of topics",
-        "item,r1,r2\n1,9;5;6,9;5\n2,5,5\n3,6;9,9;6\n",
-        "wide",
-        ("item=item", "label@r1=r1", "label@r2=r2"),
-    ),
-    Shape(
-        "unsure beside yes and no",
-        "item,r1,r2\n1,yes,yes\n2,no,unsure\n3,yes,no\n",
-        "wide",
-        ("item=item", "label@r1=r1", "label@r2=r2"),
-        "'unsure' may be no answer",
-    ),
-    Shape(
-        "a person who may be a model",
-        "item,rater,value\n1,Claude,yes\n1,Marie,no\n2,Claude,no\n2,Marie,no\n",
-        "long",
-        ("item=item", "rater=rater", "value=value"),
-        "Claude may be a person or a model",
-    ),
-)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
@@ -749,6 +268,11 @@ def test_a_mapping_of_the_user_is_completed_with_the_scales_of_its_questions(tmp
     table = table_of(tmp_path, "item,x,y\n1,yes,no\n2,no,no\n")
     mapping = read_mapping({"item": "item", "label:ok": ["x", "y"]}, table.columns)
     assert dict(scan(table, mapping).scale("ok").codes) == {"yes": "1", "no": "0"}
+    coded = read_mapping(
+        {"item": "item", "label:ok": ["x", "y"], "codes:ok": {"yes": "2", "no": "1", "?": ""}}, table.columns
+    )
+    assert scan(table, coded).scale("ok").values == ("1", "2")
+    assert dict(scan(table, coded).scale("ok").codes) == {"yes": "2", "no": "1", "?": ""}
     own = read_mapping({"item": "item", "label:ok": ["x", "y"], "scale:ok": ["no", "yes"]}, table.columns)
     assert scan(table, own).scale("ok") == Scale(values=("no", "yes"), level="binary")
 
@@ -769,9 +293,20 @@ def test_the_speakers_that_look_like_systems_are_rated(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    profile = profile_of(tmp_path, "speaker,text\nAna,How are you today?\nBen,I am fine thank you.\n")
+    profile = profile_of(tmp_path, "speaker,note\nAna,How are you today?\nBen,I am fine thank you.\n")
     assert not profile.certain
-    assert profile.readings[0].missing == ("a column that says which dialogue a row belongs to",)
+    assert profile.readings[0].missing == (
+        "a column with the text of each turn",
+        "a column that says which dialogue a row belongs to",
+    )
+
+
+def test_a_file_without_a_column_of_dialogues_may_be_one_dialogue(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, "speaker,text\nAna,How are you today?\nBen,I am fine thank you.\n")
+    assert mapped(profile.readings[0]) == {"speaker=speaker", "text=text"}
+    assert profile.readings[0].doubts == (
+        "no column says which dialogue a row belongs to: the file is one dialogue",
+    )
 
 
 def test_lists_of_labels_are_a_doubt(tmp_path: Path) -> None:
@@ -790,6 +325,80 @@ def test_comparisons_of_two_responses_are_never_certain(tmp_path: Path) -> None:
     profile = profile_of(tmp_path, text)
     assert not profile.certain
     assert any("import it as pairs" in missing for reading in profile.readings for missing in reading.missing)
+
+
+def test_raters_in_rows_and_many_items_in_columns(tmp_path: Path) -> None:
+    answers = {f"doc{n}__{question}": n % 3 + 1 for n in range(12) for question in ("color", "shape")}
+    text = json.dumps({"worker_1": answers, "worker_2": answers, "gpt-4o": answers})
+    profile = profile_of(tmp_path, text, ".json")
+    reading = profile.readings[0]
+    assert (reading.key, reading.certain, profile.judges) == ("survey", True, ("gpt-4o",))
+    assert {"rater=key", "label[doc7]:color=doc7__color"} <= mapped(reading)
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("id,judge1,judge2\n1,4,5\n2,3,3\n3,1,2\n", "judge1, judge2 may be people or models"),
+        (
+            "id,annotator_1_id,annotator_1_label,annotator_2_id,annotator_2_label\n1,x,4,y,5\n2,y,3,z,3\n"
+            "3,x,1,z,2\n",
+            "annotator_1_id may name the rater of each row",
+        ),
+        (
+            "dialogue,turn,speaker,text\na,2,Ben,I am fine\na,1,Ana,How are you?\nb,1,Ana,Hello\n"
+            "b,2,Ben,Hi\n",
+            "the rows are not in the order of turn",
+        ),
+        ("id,human_label,final_label\n1,4,5\n2,3,3\n3,1,2\n", "nothing says who answered final_label"),
+        ("item,rater,value\n1,a,4\n1,a,5\n1,b,4\n2,a,1\n2,b,1\n", ""),
+        ("id,annotator,score\n1,a,4\n1,a,5\n1,b,4\n2,a,1\n2,b,1\n", "rows repeat an answer to the same id"),
+    ],
+)
+def test_what_would_decide_a_figure_is_asked(text: str, doubt: str, tmp_path: Path) -> None:
+    reading = profile_of(tmp_path, text).readings[0]
+    assert doubt in reading.doubts or (not doubt and reading.certain)
+
+
+HEADERS = (
+    *("id", "item", "rater", "label", "score", "ann1", "ann1_helpful", "gpt4", "gpt4_reason", "gold", "text"),
+    *("speaker", "conv_id", "turn", "question", "answer", "context", "judge", "messages[].role", "@", "a]b"),
+    *("messages[].content", "tags[]", "response_a", "response_b", "q1", "D1_fluent", " ", "Safe? [Item 1]"),
+)
+TEXTS = (
+    *(
+        "1",
+        "2",
+        "yes",
+        "no",
+        "NA",
+        "",
+        None,
+        "a;b",
+        "2 - x",
+        "Agree",
+        "I like it a lot.",
+        "User: hi\nBot: ho",
+    ),
+    *("[1, 2]", '{"a": 1}', "gpt-4", "3,5", "0.7", "Good (4)", "nan", "["),
+)
+LISTS: tuple[list[Cell], ...] = (["a", "b"], [], [None], ["1", "1"])
+CELLS: tuple[Cell, ...] = (*TEXTS, *LISTS)
+
+
+def test_any_table_is_described_and_every_mapping_is_read_again() -> None:
+    draws = random.Random(31)
+    for _ in range(150):
+        columns = tuple(draws.sample(HEADERS, draws.randint(1, 8)))
+        cells = {name: draws.choices(CELLS, k=draws.randint(1, 3)) for name in columns}
+        rows = [
+            (n, {name: draws.choice(cells[name]) for name in columns}) for n in range(draws.randint(0, 8))
+        ]
+        profile = describe(TableFile("csv", columns, partial(iter, rows)))
+        assert profile_lines(profile, "agree")
+        for reading in profile.readings:
+            if reading.is_possible:
+                assert read_mapping(reading.mapping.entries(), columns) == reading.mapping
 
 
 def test_an_empty_table_has_no_reading(tmp_path: Path) -> None:

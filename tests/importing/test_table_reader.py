@@ -18,7 +18,8 @@ import pyarrow.ipc
 import pytest
 
 from annotation.formats.source import Faults, ImportProblem, Source
-from annotation.formats.table_reader import Row, TableFile, as_text, open_table
+from annotation.formats.table_file import Row, TableFile, as_text
+from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import decimal_commas
 
 ROWS = [(2, {"id": "1", "text": "Hi, you"}), (3, {"id": "2", "text": "é; |"})]

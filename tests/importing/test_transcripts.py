@@ -176,6 +176,13 @@ def test_lines_above_a_transcript_are_kept_with_it() -> None:
     assert notes == ["Speakers, with their turns: Ana (2), Ben (1)."]
 
 
+def test_words_before_a_colon_in_the_midst_of_a_message_are_no_speakers_and_named(tmp_path: Path) -> None:
+    text = "user: hi\nassistant: here:\nNote: it is short.\nuser: thanks\nassistant: bye\n"
+    (dialogue,), notes = read(written(tmp_path, text))
+    assert turns(dialogue)[1] == ("assistant", "here:\nNote: it is short.")
+    assert notes[-1] == "Before a colon, but no speakers: Note."
+
+
 def test_otter_writes_names_and_times_above_the_texts() -> None:
     (dialogue,), notes = read(FORMS / "transcript--otter.txt")
     assert turns(dialogue) == [("Ana Smith", "Shall we start?"), ("Ben", "Yes."), ("Ana Smith", "Good.")]
@@ -191,6 +198,8 @@ def test_otter_writes_names_and_times_above_the_texts() -> None:
         "00:01 SPEAKER_00: Hi\n00:02 SPEAKER_01: Yes\n",
         "**SPEAKER_00:** Hi\n\n**SPEAKER_01:** Yes\n",
         "SPEAKER_00 [00:01]\nHi\n\nSPEAKER_01 [00:02]\nYes\n",
+        "[SPEAKER_00] 10:01:02\nHi\n\n[SPEAKER_01] 10:01:03\nYes\n",
+        "00:00:00\n\nSPEAKER_00: Hi\nSPEAKER_01: Yes\n00:05:00\n",
         "SPEAKER_00, [12.01.2024 10:01]\nHi\n\nSPEAKER_01, [12.01.2024 10:02]\nYes\n",
     ],
 )
@@ -206,6 +215,13 @@ def test_lines_of_dashes_divide_dialogues() -> None:
         "transcript--several-2": [("User", "Bye, then"), ("Bot", "See you\nsoon")],
     }
     assert notes[0] == "Lines like --- or ### divide dialogues."
+
+
+def test_a_heading_above_a_line_of_dashes_stays_with_the_transcript(tmp_path: Path) -> None:
+    text = "TRANSCRIPTION: a.m4a\nDate: 1/24/2025, 10:30\n=====\n\n[0:00] Ana: Hi.\n[0:15] Ben: Yes.\n"
+    (dialogue,), _ = read(written(tmp_path, text))
+    assert dialogue.metadata == {"heading": "TRANSCRIPTION: a.m4a\nDate: 1/24/2025, 10:30"}
+    assert turns(dialogue) == [("Ana", "Hi."), ("Ben", "Yes.")]
 
 
 def test_blank_lines_divide_dialogues_only_where_one_speaker_begins_all(tmp_path: Path) -> None:
@@ -230,6 +246,7 @@ def test_blank_lines_divide_dialogues_only_where_one_speaker_begins_all(tmp_path
         "From: Ana\nTo: Ben\nSubject: Rome\n\nHello\n\nFrom: Ben\nTo: Ana\nSubject: Re: Rome\n",
         "Dear Ana,\nthis is a letter: it has no speakers.\nYours, Ben\n",
         '{"a": 1}\n',
+        "2024-01-12 10:01:02 INFO: a\n2024-01-12 10:01:03 ERROR: b\n2024-01-12 10:01:04 INFO: c\n",
     ],
 )
 def test_tables_markdown_and_settings_are_no_transcripts(text: str) -> None:

@@ -31,7 +31,7 @@ def _file(folder: Path, text: str, name: str = "ratings.csv") -> Path:
 
 def _agree(path: Path, *options: str) -> str:
     out = io.StringIO()
-    call_command("agree", str(path), "--resamples", "100", *options, stdout=out)
+    call_command("agree", str(path), "--resamples", "100", "--full", *options, stdout=out)
     return out.getvalue()
 
 
@@ -99,7 +99,7 @@ def test_questions_are_reported_one_by_one_and_can_be_chosen(tmp_path: Path) -> 
     rows = "".join(f"{a},{b},{c},{q}\n" for a, b, c, _ in ROWS for q in ("polite", "useful"))
     path = _file(tmp_path, "item,rater,value,question\n" + rows)
     assert {e["question"] for e in _entries(path, "--scale", "binary")} == {"polite", "useful"}
-    assert {e["question"] for e in _entries(path, "--scale", "binary", "--question", "useful")} == {"useful"}
+    assert {e["question"] for e in _entries(path, "--scale", "binary", "--questions", "useful")} == {"useful"}
 
 
 def test_strata_are_reported_apart(tmp_path: Path) -> None:
@@ -180,10 +180,13 @@ REFUSED = {
         "line 2, column sample: value 'one'",
     ),
     "identified as neither": ("item,rater,value,identified\na,x,1,perhaps\n", "line 2, column identified"),
-    "a short row": ("item,rater,value\na,x\n", "line 2: 2 cells where the header has 3"),
-    "no item column": ("thing,rater,value\na,x,1\n", "no column 'item'"),
-    "no rating column": ("item,question\na,b\n", "no columns 'rater' and 'value'"),
-    "a column twice": ("item,rater,value,value\na,x,1,1\n", "column 'value' appears twice"),
+    "a short row": ("item,rater,value\na,x\n", "line 2: has 2 columns, the first line 3"),
+    "no item column": ("thing,rater,value\na,x,1\n", "not read as ratings"),
+    "no rating column": ("item,question\na,b\n", "not read as ratings"),
+    "a column twice": (
+        "item,rater,value,value\na,x,1,1\n",
+        "line 1, column value: is the name of two columns",
+    ),
     "no rows": ("item,rater,value\n", "no ratings"),
     "an empty file": ("", "the file is empty"),
 }
@@ -199,16 +202,16 @@ def test_bad_input_is_refused_where_it_stands(case: str, tmp_path: Path) -> None
     assert "\n" not in str(caught.value)
 
 
-def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_text_that_is_not_utf_8_is_read_and_that_is_said(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
-    path.write_bytes(b"item,rater,value\na,x,1\nb,\xff,1\n")
-    with pytest.raises(CommandError, match=r"line 3: not UTF-8"):
-        _agree(path, "--scale", "ordinal")
+    path.write_bytes("item,rater,value\na,Zoë,1\nb,Zoë,2\na,Jörg,1\nb,Jörg,2\n".encode("cp1252"))
+    report = _agree(path, "--encoding", "cp1252")
+    assert "Raters: Zoë, Jörg." in report
 
 
 def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
     path = _file(tmp_path, '{"item": "a", "rater": "x", "value": 1}\n{"item": ', "ratings.jsonl")
-    with pytest.raises(CommandError, match="line 2: not JSON"):
+    with pytest.raises(CommandError, match="line 2: is not valid JSON"):
         _agree(path, "--scale", "ordinal")
 
 
@@ -218,7 +221,7 @@ def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
         (["--against", "nobody"], "no rater 'nobody'"),
         (["--cluster", "meeting"], "no column 'meeting'"),
         (["--by", "system"], "no column 'system'"),
-        (["--question", "what"], "no ratings for question what"),
+        (["--questions", "what"], "no ratings for question what"),
         (["--level", "95"], "level must lie between 0 and 1"),
         (["--cluster", "cluster", "--no-cluster"], "exclude each other"),
         (["--samples", "mean"], "the mean of samples needs an ordered scale"),
@@ -230,7 +233,7 @@ def test_options_that_do_not_fit_the_file_are_one_line(options: list[str], said:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"none\.csv: no such file"):
+    with pytest.raises(CommandError, match=r"none\.csv: there is no such file"):
         _agree(tmp_path / "none.csv", "--scale", "binary")
 
 

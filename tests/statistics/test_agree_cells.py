@@ -36,7 +36,7 @@ def _file(folder: Path, text: str, name: str = "ratings.csv") -> Path:
 
 def _agree(path: Path, *options: str) -> str:
     out = io.StringIO()
-    call_command("agree", str(path), "--resamples", "50", *options, stdout=out)
+    call_command("agree", str(path), "--resamples", "50", "--full", *options, stdout=out)
     return " ".join(out.getvalue().split())
 
 
@@ -84,25 +84,22 @@ def test_an_index_and_columns_without_a_name_are_no_raters(tmp_path: Path) -> No
     frame.rename_axis("Unnamed: 0").reset_index().to_csv(tmp_path / "again.csv", index=False)
     for name in ("index.csv", "index.parquet", "again.csv"):
         assert _alpha(tmp_path / name, "--scale", "ordinal") == (1.0, 2), name
-    assert "Columns not read: one without a name." in _agree(tmp_path / "index.csv", "--scale", "ordinal")
-    assert "__index_level_0__" in _agree(tmp_path / "index.parquet", "--scale", "ordinal")
+        assert "Raters: ann1, ann2." in _agree(tmp_path / name), name
 
 
 def test_commas_at_the_ends_and_rows_of_commas_are_passed_over(tmp_path: Path) -> None:
     path = _file(tmp_path, "item,ann1,ann2,,\na,1,1,,\nb,2,1,,\nc,3,3,,\n,,,,\n ,,,,\n")
     assert _alpha(path, "--scale", "ordinal") == (0.778, 2)
-    assert "2 without a name" in _agree(path, "--scale", "ordinal")
 
 
-def test_columns_that_are_likely_no_raters_are_asked_for(tmp_path: Path) -> None:
+def test_columns_of_other_numbers_are_no_raters(tmp_path: Path) -> None:
     rows = "item,length,ann1,ann2,mean\na,10,1,1,1\nb,25,2,1,1.5\nc,7,3,3,3\nd,4,2,2,2\n"
     path = _file(tmp_path, rows)
-    told = _refusal(path, "--scale", "ordinal")
-    assert "length, mean: likely no rater; name the raters' columns: --rater-columns ann1,ann2" in told
-    assert _alpha(path, "--scale", "ordinal", "--rater-columns", "ann1, ann2") == (0.79, 2)
-    assert "no column 'ann3'" in _refusal(path, "--scale", "ordinal", "--rater-columns", "ann1,ann3")
+    assert "Columns not read: length, mean." in _agree(path, "--scale", "ordinal")
+    assert _alpha(path) == _alpha(path, "--raters", "ann1, ann2") == (0.79, 2)
+    assert "no rater 'ann3'" in _refusal(path, "--scale", "ordinal", "--raters", "ann1,ann3")
     long = _file(tmp_path, LONG.format("no"), "long.csv")
-    assert "--rater-columns is for" in _refusal(long, "--scale", "nominal", "--rater-columns", "r1")
+    assert _alpha(long, "--raters", "r1,r2") == (1.0, 2)
 
 
 def test_space_around_names_is_no_part_of_them(tmp_path: Path) -> None:
@@ -161,7 +158,7 @@ def test_raters_without_a_kind_beside_others_with_one_are_asked_for(tmp_path: Pa
 def test_judges_are_named_where_the_file_does_not_say(tmp_path: Path) -> None:
     rows = "".join(f"{i},{i % 3},{i % 3},{i % 2}\n" for i in range(12))
     path = _file(tmp_path, f"item,ann,ben,gpt-4\n{rows}")
-    assert "--judges gpt-4 sets them apart" in _agree(path, "--scale", "ordinal")
+    assert "Taken for models, by their names: gpt-4 (--judges none" in _agree(path, "--scale", "ordinal")
     report = _agree(path, "--scale", "ordinal", "--judges", "gpt-4")
     assert "alpha among the 2 people is 1.000" in report
     assert "among the 3 people" in _agree(path, "--scale", "ordinal", "--judges", "none")
@@ -178,7 +175,7 @@ def test_columns_that_are_not_read_may_hold_anything_and_are_named(tmp_path: Pat
         _file(tmp_path, "".join(json.dumps(line, default=int) + "\n" for line in lines), name)
     for name, unread in (
         ("time.parquet", "timestamp"),
-        ("meta.jsonl", "meta, tags"),
+        ("meta.jsonl", "meta.a, tags[]"),
         ("optional.jsonl", "comment"),
     ):
         assert f"Columns not read: {unread}." in _agree(tmp_path / name, "--scale", "ordinal"), name

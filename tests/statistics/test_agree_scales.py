@@ -26,7 +26,7 @@ def _entries(path: Path, *options: str) -> list[dict[str, Any]]:
 
 def _told(path: Path, *options: str) -> str:
     out = io.StringIO()
-    call_command("agree", str(path), "--resamples", "50", *options, stdout=out)
+    call_command("agree", str(path), "--resamples", "50", "--full", *options, stdout=out)
     return " ".join(out.getvalue().split())
 
 
@@ -112,7 +112,7 @@ def test_one_file_holds_questions_of_different_scales(tmp_path: Path) -> None:
 def test_declared_values_count_where_nobody_used_them(tmp_path: Path) -> None:
     lines = _export({"quality": ("one@1", "ordinal", [1, 2, 3])})
     wider = [line.replace("[1, 2, 3]", "[1, 2, 3, 9]") for line in lines]
-    declared = _entries(_file(tmp_path, wider), "--question", "quality")
+    declared = _entries(_file(tmp_path, wider), "--questions", "quality")
     asked = _entries(_file(tmp_path, lines, "b.csv"), "--scale", "ordinal", "--values", "1,2,3,9")
     assert [e["value"] for e in declared] == [e["value"] for e in asked]
 
@@ -128,7 +128,7 @@ def test_one_key_in_two_schemes_is_two_questions(tmp_path: Path) -> None:
         ),
     )
     assert {e["question"] for e in _entries(path)} == {"fed_turn@1/overall", "fed_dialogue@1/overall"}
-    chosen = _entries(path, "--question", "fed_turn@1/overall")
+    chosen = _entries(path, "--questions", "fed_turn@1/overall")
     assert {e["n_items"] for e in chosen} == {30}
 
 
@@ -152,7 +152,6 @@ def test_the_lines_of_json_hold_their_values_as_a_list(tmp_path: Path) -> None:
     [
         ("i1,a,1,often,[]", "line 2, column level: 'often' is not a measurement level"),
         ("i1,a,1,ordinal,many", "line 2, column values: 'many': expected a list"),
-        ("i1,a,1,,", "--scale is needed"),
     ],
 )
 def test_a_scale_that_cannot_be_read_is_refused_where_it_stands(tmp_path: Path, line: str, said: str) -> None:
@@ -160,6 +159,6 @@ def test_a_scale_that_cannot_be_read_is_refused_where_it_stands(tmp_path: Path, 
         _entries(_file(tmp_path, ["item,rater,value,level,values", line]))
 
 
-def test_without_a_scale_anywhere_the_option_is_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"--scale is needed: ratings\.csv has no column level"):
-        _entries(_file(tmp_path, ["item,rater,value", "i,a,1", "i,b,1"]))
+def test_without_a_scale_anywhere_it_is_guessed_and_that_is_said(tmp_path: Path) -> None:
+    path = _file(tmp_path, ["item,rater,value", "i,a,1", "i,b,2", "j,a,4", "j,b,5"])
+    assert "Scale: ordinal, 1, 2, 3, 4, 5 (guessed from the answers)." in _told(path)

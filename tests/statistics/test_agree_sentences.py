@@ -63,7 +63,7 @@ class Told:
 
 def _agree(path: Path, level: str, *options: str) -> str:
     out = io.StringIO()
-    call_command("agree", str(path), "--scale", level, "--resamples", "200", *options, stdout=out)
+    call_command("agree", str(path), "--scale", level, "--resamples", "200", "--full", *options, stdout=out)
     return out.getvalue()
 
 

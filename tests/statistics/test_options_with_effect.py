@@ -21,7 +21,7 @@ def _agree(folder: Path, text: str, *options: str) -> tuple[str, str]:
     path = folder / "ratings.csv"
     path.write_text(text)
     out, err = io.StringIO(), io.StringIO()
-    call_command("agree", str(path), "--resamples", "20", *options, stdout=out, stderr=err)
+    call_command("agree", str(path), "--resamples", "20", "--full", *options, stdout=out, stderr=err)
     return " ".join(out.getvalue().split()), err.getvalue()
 
 

@@ -97,7 +97,9 @@ def _file(folder: Path, records: list[Record]) -> Path:
 
 def _agree(path: Path, *options: str) -> str:
     out = io.StringIO()
-    call_command("agree", str(path), "--scale", "ordinal", "--resamples", "50", *options, stdout=out)
+    call_command(
+        "agree", str(path), "--scale", "ordinal", "--resamples", "50", "--full", *options, stdout=out
+    )
     return out.getvalue()
 
 

@@ -12,20 +12,21 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.formats.mapping import entries_of_options
+from annotation.formats.source import ImportProblem
+from annotation.formats.table_reader import ENCODING, SHEET
 from annotation.text.table_cells import judges_of, words_of
 from calibration.agree import extras, judges, levels, renderings
 from calibration.agree.options import add_to, is_table_7_alone, with_defaults, without_effect
-from calibration.agree.ratings_file import (
-    JOIN,
-    KEEP,
-    Declared,
-    Part,
-    RatingsFile,
+from calibration.agree.ratings_file import JOIN, KEEP, Part, RatingsFile, read_ratings
+from calibration.agree.readings import (
+    Numbered,
     RatingsFileError,
     Reading,
-    Row,
-    Table,
-    read_ratings,
+    Scale,
+    UncertainReading,
+    describe_file,
+    open_first,
 )
 from calibration.agree.report import (
     Additions,
@@ -42,17 +43,18 @@ from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.ratings import Collector, Level, Ratings, default_samples
 from calibration.statistics.level_scores import aggregate
 
+UNCERTAIN = 2
+"""Exit status where the file can be read in several ways."""
+
 
 class Command(BaseCommand):
-    """`manage.py agree RATINGS --scale LEVEL`: read and check a ratings file, and report agreement."""
+    """`manage.py agree RATINGS`: read and check a table of ratings, and report agreement."""
 
     help = (
-        "Agreement and correlation of raters, with intervals, from a ratings file "
-        "(CSV, TSV, JSONL or Parquet). "
-        "Long files have the columns item, rater, value and, if wanted, question, sample, cluster, kind, "
-        "identified, dialogue, continuation, system, turn; wide files have item and one column per rater. "
-        "A label export is read as it is: each question on the scale of its columns level and values. "
-        "An empty value is missing, and so is what --missing names. No database is needed."
+        "Agreement and correlation of raters, with intervals, from a table of ratings: CSV, Excel, Parquet, "
+        "JSON lines. What its columns are is guessed and printed (--describe only does that); where several "
+        "readings are possible, nothing is computed, and the options that decide are printed (exit "
+        "status 2). No database is needed."
     )
     requires_system_checks: list[str] = []
 
@@ -65,6 +67,9 @@ class Command(BaseCommand):
         try:
             options = with_defaults(options)
             plan = _plan(options)
+            if options["describe"]:
+                self.stdout.write(describe_file(*open_first(options["ratings"], _reading(options))))
+                return
             if options["levels"]:
                 self.stdout.write(_by_level(plan, options))
                 return
@@ -79,9 +84,13 @@ class Command(BaseCommand):
             additions = [
                 _table_seven(file, sections, plan, options),
                 beside,
-                extras.computed(sections, plan, options),
+                extras.computed(sections[-len(file.parts) :], plan, options),
             ]
             tables = additions[0].tables
+        except UncertainReading as error:
+            if error.table is not None:
+                self.stdout.write(describe_file(error.path, error.table))
+            raise CommandError(str(error), returncode=UNCERTAIN) from None
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         if is_alone:
@@ -103,7 +112,13 @@ class Command(BaseCommand):
         else:
             sections += [section for added in additions for section in added.sections]
             form = next((form for form in renderings.WRITERS if options.get(form)), "text")
-            content = renderings.WRITERS[form](file.path.name, sections, tables)
+            if form == "text" and sections and not options["full"]:
+                n_own = len(sections) - sum(len(added.sections) for added in additions)
+                screen, further = sections[:n_own], sections[n_own:]
+                content = renderings.as_screen(file.name, file.sentence, screen, tables)
+                content += renderings.as_text(file.name, further) if further else ""
+            else:
+                content = renderings.WRITERS[form](file.name, sections, tables)
         self.stdout.write(content)
 
 
@@ -112,7 +127,7 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
     level_query = levels.query_of(options)
     reading = _reading(options)
     if reading.questions and level_query.reference_question:
-        reading = replace(reading, questions=[*reading.questions, level_query.reference_question])
+        reading = replace(reading, questions=(*reading.questions, level_query.reference_question))
     file = read_ratings(options["ratings"], reading, _progress)
     derived_raters, missed = _derived_raters(options), dict[str, str]()
 
@@ -140,19 +155,28 @@ def _reading(options: dict[str, Any]) -> Reading:
         raise ValueError("--cluster and --no-cluster exclude each other")
     if options["values"] and not options["scale"]:
         raise ValueError("--values goes with --scale: say on what level these values are")
-    cluster = None if options["no_cluster"] else options["cluster"] or "cluster"
-    columns = options["rater_columns"]
+    try:
+        mapping = entries_of_options(options["map"], options["map_file"])
+    except ImportProblem as problem:
+        raise ValueError(f"--map: {problem.reason}") from None
     return Reading(
-        options["question"],
-        cluster,
-        options["by"],
-        cluster_required=bool(options["cluster"]),
+        questions=_names(options["questions"]),
+        cluster=options["cluster"] or "",
+        no_cluster=options["no_cluster"],
+        by=options["by"] or "",
         missing=words_of(",".join(options["missing"])),
-        declared=Declared(options["scale"] or "", tuple(_values(options) or ())),
-        rater_columns=None if columns is None else tuple(filter(None, map(str.strip, columns.split(",")))),
+        scale=Scale(options["scale"] or "", tuple(_values(options) or ())),
+        raters=_names(options["raters"]),
         judges=judges_of(options["judges"] or ""),
+        item=options["item"] or "",
         names={"yes": JOIN, "no": KEEP}.get(options["fold_names"], ""),
+        mapping=mapping,
+        settings={name: options[name] for name in (SHEET, ENCODING) if options[name]},
     )
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, (text or "").split(","))))
 
 
 def _values(options: dict[str, Any]) -> list[str] | None:
@@ -160,20 +184,19 @@ def _values(options: dict[str, Any]) -> list[str] | None:
 
 
 def _scale(file: RatingsFile, part: Part, options: dict[str, Any]) -> tuple[str, list[Any] | None]:
-    """Return a part's level and values: from the options, else as declared in the file."""
+    """Return a part's level and values: from the options, the file, or its answers."""
     level = options["scale"] or part.declared.level
     if not level:
-        where = f" for {part.question}" if part.question and "level" in file.columns else ""
-        raise ValueError(f"--scale is needed: {file.path.name} has no column level with a value{where}")
+        raise ValueError(f"--scale is needed: {part.question or file.name} has no answers to guess it from")
     own = list(part.declared.values) if level == part.declared.level else []
     return level, _values(options) or own or None
 
 
-def _progress(table: Table) -> Iterable[tuple[int, Row]]:
+def _progress(rows: Iterable[Numbered]) -> Iterable[Numbered]:
     from tqdm import tqdm
 
     quiet = not sys.stderr.isatty()
-    return tqdm(table.rows, total=table.size, unit=" rows", disable=quiet, delay=1, file=sys.stderr)
+    return tqdm(rows, unit=" rows", disable=quiet, delay=1, file=sys.stderr)
 
 
 def _analyse_parts(
@@ -182,7 +205,7 @@ def _analyse_parts(
     sections, entries, idle, repeated = [], [], list(options["more"] or ()), False
     beside, derived_raters = judges.Beside(plan, options), _derived_raters(options)
     for part in file.parts:
-        facts = file.unread()
+        facts = [*file.notes_of(part), *file.notes()]
         again = any(m.repeats for m in options["more"] or ()) and not options["aggregate"]
         samples = _read_repeats(file, part, options) if again else None
         repeated |= part.collector.repeated
@@ -224,14 +247,32 @@ def _analyse_parts(
             idle = [other for other in idle if other is not option or not blocks]
         more_blocks += judges.floor(ratings, part.question, derived_raters, plan)
         verdicts = [] if against else verdicts_of(ratings, analysis, plan, file.cluster)
-        sections.append(section_of(title, ratings, analysis, file.cluster, facts, more_blocks, verdicts))
+        is_guess = part.declared.is_guess and not options["scale"]
+        sections.append(
+            section_of(
+                title, ratings, analysis, file.cluster, facts, more_blocks, verdicts, is_guess=is_guess
+            )
+        )
         marked = {"stratum": part.stratum} if options["by"] else {}
         beside.add(part.question, title, readings, marked)
         more = [replace(entry, question=part.question) for block in more_blocks for entry in block.entries]
         entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     beside.check()
+    if not (options["against"] or options["by"] or _is_table_7_alone(options)):
+        grouped = extras.set_sections(_groups(file, sections), plan, file.cluster)
+        entries = [entry.as_dict() for section in grouped for entry in section.analysis.entries] + entries
+        sections = [*grouped, *sections]
     sections[0] = _with_facts(sections[0], without_effect(options, sections, idle, repeated=repeated))
     return sections, entries, beside.additions
+
+
+def _groups(file: RatingsFile, sections: Sequence[Section]) -> dict[str, dict[str, Ratings]]:
+    """Return the yes/no questions of each group that is one question answered with sets."""
+    groups: dict[str, dict[str, Ratings]] = {}
+    for part, section in zip(file.parts, sections, strict=True):
+        if part.group:
+            groups.setdefault(part.group, {})[part.question] = section.ratings
+    return {group: questions for group, questions in groups.items() if len(questions) > 1}
 
 
 def _with_facts(section: Section, facts: Sequence[str]) -> Section:
@@ -259,7 +300,7 @@ def _derived_raters(options: dict[str, Any]) -> judges.JudgeOptions:
     panels = judges.panels_of(options)
     if not options["dev"]:
         return judges.JudgeOptions(panels, options["baselines"], None)
-    file = read_ratings(options["dev"], _reading(options), _progress)
+    file = read_ratings([options["dev"]], _reading(options), _progress)
     dev = {part.question: file.ratings(part, **_value_settings(file, part, options)) for part in file.parts}
     return judges.JudgeOptions(panels, options["baselines"], dev)
 
@@ -288,7 +329,7 @@ def _table_seven(
         return Additions()
     if options["by"] or options["aggregate"] or options["against"]:
         raise ValueError("--table7 does not go with --by, --aggregate or --against")
-    parts = zip(file.parts, sections, strict=True)
+    parts = zip(file.parts, sections[-len(file.parts) :], strict=True)
     questions = {part.question or "value": section.ratings for part, section in parts}
     return extras.tag_tables(questions, options["policy"], plan)
 
@@ -301,7 +342,7 @@ def _is_table_7_alone(options: dict[str, Any]) -> bool:
 def _facts_of_file(file: RatingsFile, sections: list[Section]) -> list[str]:
     """Return the facts that qualify a table without its questions' sections."""
     facts = [fact for section in sections for fact in section.facts]
-    return [*file.unread(), *dict.fromkeys(f for f in facts if f.startswith(("--", "Repeated answers")))]
+    return [*file.notes(), *dict.fromkeys(f for f in facts if f.startswith(("--", "Repeated answers")))]
 
 
 def _repeat_facts(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:
@@ -334,7 +375,7 @@ def _stand_ins(sections: list[Section]) -> list[dict[str, Any]]:
 def _describe_input(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:
     """Return how the file was interpreted, so that nothing is guessed silently."""
     return {
-        "file": file.path.name,
+        "file": file.name,
         "shape": file.shape,
         "cluster": file.cluster,
         "questions": [{"title": s.title, "facts": list(s.facts)} for s in sections],

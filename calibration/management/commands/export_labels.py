@@ -17,8 +17,8 @@ class Command(DatabaseCommand):
 
     help = (
         "Write the labels of a corpus or campaign as CSV, Excel, JSONL or Parquet: one row per label, or "
-        "with --shape wide one column per rater; or as a zip for another tool. CSV, Excel and Parquet are "
-        "what import_corpus and agree read. Of a corpus that is split dev is written; test and all need a "
+        "with --shape wide one column per rater; or as a zip for another tool. import_corpus reads all of "
+        "them but the zips, agree those with one row per label. Of a corpus that is split dev is written; test and all need a "
         "--purpose, logged as a look at test. The last line is one JSON object with rows and sha256."
     )
 

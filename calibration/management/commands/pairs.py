@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotation.formats.source import ImportProblem, Source
+from annotation.formats.table_file import Row, TableFile
+from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import unguarded
-from calibration.agree.ratings_file import JOIN, KEEP, RatingsFileError, Row, Spelling, Table, read_table
+from calibration.agree.ratings_file import JOIN, KEEP, Spelling
+from calibration.agree.readings import RatingsFileError
 from calibration.comparisons.preferences import (
     RENDERINGS,
     PreferencesQuery,
@@ -38,7 +42,8 @@ PAIR_OF = ("first_system", "second_system")
 SYSTEMS, SEVERAL, MEMBERS = "systems", "|", "members"
 OPTIONAL = ("question", "kind", "sample", "order", "level")
 ORDERS: dict[str, bool] = {"canonical": False, "swapped": True}
-Watch = Callable[[Table], Iterable[tuple[int, Row]]]
+Cells = dict[str, str]
+Watch = Callable[[Iterable[tuple[int, Cells]]], Iterable[tuple[int, Cells]]]
 
 
 @dataclass(frozen=True)
@@ -79,23 +84,31 @@ class VotesFile:
         return (*sentences, *self.spelling.joined())
 
 
-def read_votes(path: Path, selection: Selection, watch: Watch = lambda table: table.rows) -> VotesFile:
+def read_votes(path: Path, selection: Selection, watch: Watch = lambda rows: rows) -> VotesFile:
     """Return the votes of a file. Raises RatingsFileError for an invalid file."""
-    table = read_table(path)
-    lacking = [name for name in NEEDED if name not in table.columns]
-    if SYSTEMS not in table.columns and MEMBERS not in table.columns:
-        lacking += [name for name in PAIR_OF if name not in table.columns]
+    try:
+        table = open_table(Source(path))
+        return _read_votes(path, table, selection, watch)
+    except ImportProblem as problem:
+        raise RatingsFileError(path, problem.reason, problem.line, problem.field or None) from None
+
+
+def _read_votes(path: Path, table: TableFile, selection: Selection, watch: Watch) -> VotesFile:
+    columns = {name.partition("[]")[0] for name in table.columns}
+    lacking = [name for name in NEEDED if name not in columns]
+    if SYSTEMS not in columns and MEMBERS not in columns:
+        lacking += [name for name in PAIR_OF if name not in columns]
     if lacking:
         either = f" (or {SYSTEMS}, as in a|b|c)" if set(lacking) & set(PAIR_OF) else ""
         raise RatingsFileError(path, f"no column {', '.join(lacking)}{either}", 1)
-    cluster = selection.cluster if selection.clustered and selection.cluster in table.columns else ""
+    cluster = selection.cluster if selection.clustered and selection.cluster in columns else ""
     if selection.required and not cluster:
         raise RatingsFileError(path, f"no column {selection.cluster!r}, which --cluster names", 1)
-    table.used = frozenset({*NEEDED, *PAIR_OF, SYSTEMS, MEMBERS, *OPTIONAL, *filter(None, [cluster])})
+    used = {*NEEDED, *PAIR_OF, SYSTEMS, MEMBERS, *OPTIONAL, *filter(None, [cluster])} & columns
     file = VotesFile(path, cluster, spelling=Spelling(selection.names))
     reader = _Reader(file, selection)
-    for line, row in watch(table):
-        reader.add(line, row)
+    for line, cells in watch(_cells(table, used)):
+        reader.add(line, cells)
     file.spelling.check(path, [("items", reader.items)])
     file.spelling.check_kinds(path)
     missing = [name for name in selection.questions if name not in file.votes]
@@ -106,6 +119,22 @@ def read_votes(path: Path, selection: Selection, watch: Watch = lambda table: ta
             path, f"no system {strange[0]!r}; there are {', '.join(sorted(reader.systems))}"
         )
     return file
+
+
+def _cells(table: TableFile, columns: Iterable[str]) -> Iterator[tuple[int, Cells]]:
+    """Yield the text of the columns that are read."""
+    for line, row in table.rows():
+        yield line, {name: _text(row, name) for name in columns}
+
+
+def _text(row: Row, name: str) -> str:
+    """Return the text of a column; a list of JSON as a table has it."""
+    if isinstance(text := row.get(name), str):
+        return unguarded(text).strip()
+    if name == MEMBERS and isinstance(systems := row.get(f"{MEMBERS}[].system"), list):
+        return json.dumps([{"system": system} for system in systems])
+    values = row.get(f"{name}[]")
+    return json.dumps(values) if values else ""
 
 
 def _is_about_something_else(cells: dict[str, str]) -> bool:
@@ -126,9 +155,8 @@ class _Reader:
         self.questions: dict[str, None] = {}
         self.systems: set[str] = set()
 
-    def add(self, line: int, row: Row) -> None:
+    def add(self, line: int, cells: Cells) -> None:
         """Add one row's vote."""
-        cells = {name: unguarded((cell or "").strip()) for name, cell in row.items()}
         if _is_about_something_else(cells):
             return
         for name in ("item", "rater"):
@@ -148,7 +176,7 @@ class _Reader:
             return
         self.file.votes.setdefault(question, []).append(vote)
 
-    def _vote(self, cells: dict[str, str], systems: tuple[str, ...], line: int) -> Vote:
+    def _vote(self, cells: Cells, systems: tuple[str, ...], line: int) -> Vote:
         spelling = self.file.spelling
         rater = spelling.raters[cells["rater"]]
         vote = Vote(
@@ -351,8 +379,8 @@ def _report_of_labels(options: dict[str, Any]) -> Report:
     return compute(query=query, by=None)
 
 
-def _progress(table: Table) -> Iterable[tuple[int, Row]]:
+def _progress(rows: Iterable[tuple[int, Cells]]) -> Iterable[tuple[int, Cells]]:
     from tqdm import tqdm
 
     quiet = not sys.stderr.isatty()
-    return tqdm(table.rows, total=table.size, unit=" rows", disable=quiet, delay=1, file=sys.stderr)
+    return tqdm(rows, unit=" rows", disable=quiet, delay=1, file=sys.stderr)
