@@ -85,7 +85,7 @@ def import_file(request: Request) -> Response:
     return _imported(uploads.import_now(by=by, files=files, **options), format_name)
 
 
-@api.post(schemas.PreviewRequest, schemas.PreviewSerializer, parsers=[Multipart], status=200)
+@api.post(schemas.ImportPreviewRequest, schemas.ImportPreviewSerializer, parsers=[Multipart], status=200)
 def preview_import(request: Request) -> Any:
     """Read the beginning of a file as an import would, and store nothing.
 
@@ -110,7 +110,7 @@ def preview_import(request: Request) -> Any:
             by=api.user(request),
             remembers=False,
         )
-    return schemas.PreviewSerializer(schemas.preview_payload(prepared)).data
+    return schemas.ImportPreviewSerializer(schemas.preview_payload(prepared)).data
 
 
 @api.get(responses=files_of(["text/csv", "application/x-ndjson"]))

@@ -239,7 +239,7 @@ class FileRequest(serializers.Serializer[Any]):
             self.fields[setting.key] = _setting(setting)
 
 
-class PreviewRequest(FileRequest):
+class ImportPreviewRequest(FileRequest):
     """A file to preview, as a new corpus, or as a part of the corpus `into`."""
 
 
@@ -337,7 +337,7 @@ class EarlierSerializer(serializers.ModelSerializer[Import]):
         fields = ("id", "corpus", "file_name", "mapping", "file_settings", "created_at")
 
 
-class PreviewSerializer(serializers.Serializer[Any]):
+class ImportPreviewSerializer(serializers.Serializer[Any]):
     """What a file is, and its first records as an import would store them.
 
     `columns`, `readings`, `mapping`, `missing` and `earlier` are those of a table. `counts` are of the part
@@ -365,7 +365,7 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 
 def preview_payload(prepared: PreparedImport) -> dict[str, Any]:
-    """Return a prepared import as `PreviewSerializer` describes it."""
+    """Return a prepared import as `ImportPreviewSerializer` describes it."""
     outline, preview = prepared.outline, prepared.preview
     profile = outline.profile
     return {
