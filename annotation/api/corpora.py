@@ -85,7 +85,7 @@ def import_file(request: Request) -> Response:
     return _imported(uploads.import_now(by=by, files=files, **options), format_name)
 
 
-@api.post(schemas.PreviewRequest, schemas.ImportPreviewSerializer, parsers=[Multipart], status=200)
+@api.post(schemas.ImportPreviewRequest, schemas.ImportPreviewSerializer, parsers=[Multipart], status=200)
 def preview_import(request: Request) -> Any:
     """Read the beginning of a file as an import would, and store nothing.
 

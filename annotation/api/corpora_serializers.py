@@ -239,7 +239,7 @@ class FileRequest(serializers.Serializer[Any]):
             self.fields[setting.key] = _setting(setting)
 
 
-class PreviewRequest(FileRequest):
+class ImportPreviewRequest(FileRequest):
     """A file to preview, as a new corpus, or as a part of the corpus `into`."""
 
 

@@ -228,7 +228,7 @@ def read_mapping(
             continue
         names = _column_names(value, columns)
         is_answer = "rater" in ROLES[role].names and "@" in name
-        question, _, rater = name.rpartition("@") if is_answer else (name, "", "")
+        question, _, rater = name.partition("@") if is_answer else (name, "", "")
         has_raters = "rater" in ROLES[role].names and len(names) > 1
         raters = _raters(names, question) if has_raters else [rater] * len(names)
         mapped += [

@@ -84,6 +84,7 @@ BY_NAME = {
     "POST /api/v1/campaigns/{campaign}/checks/keys/": "a task and its questions are named",
     "POST /api/v1/campaigns/{campaign}/members/": "people are named",
     "POST /api/v1/imports/": "the file is read, and corpora are named",
+    "POST /api/v1/imports/preview/": "a mapping has roles that there are, and files have names",
     "POST /api/v1/corpora/{id}/scenarios/": "a scenario has a form of its own",
     "PUT /api/v1/corpora/{id}/scenarios/{dialogue}/": "a scenario has a form of its own",
     "PATCH /api/v1/corpora/{id}/scripts/{dialogue}/sessions/{number}/": "dates are dates, people are named",

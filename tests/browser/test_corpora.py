@@ -28,6 +28,7 @@ def test_a_file_is_imported_browsed_and_read(page_of, rea, tmp_path: Path) -> No
     page = page_of(rea)
     page.goto("/corpora/")
     page.get_by_role("link", name="Import a file").click()
+    page.wait_for_url("**/corpora/import/new/")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_label("Name of the new corpus")).to_have_value("chats")
     page.get_by_role("button", name="Import 2 dialogues").click()

@@ -60,6 +60,7 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     page = pages["rei"]
     page.get_by_role("link", name="Import a file").first.click()
     dialogues_file = {"name": "d.jsonl", "mimeType": "", "buffer": dialogues()}
+    page.wait_for_url("**/corpora/import/new/")
     page.locator("input[type=file]").set_input_files(dialogues_file)
     page.wait_for_url(re.compile(r"/corpora/import/\d+/$"))
     page.get_by_label("Name of the new corpus").fill("Small talk")

@@ -46,6 +46,7 @@ def rea():
 def choose(page: Page, name: str = "support.csv", content: bytes | None = None) -> None:
     """Choose a file, which the page sends at once."""
     file = {"name": name, "mimeType": "text/csv", "buffer": content or support()}
+    page.wait_for_url("**/corpora/import/new/")
     page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
     page.wait_for_url(re.compile(r"/corpora/import/\d+/"))
 

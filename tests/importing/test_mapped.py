@@ -11,11 +11,13 @@ import pytest
 
 from annotation.formats import mapped
 from annotation.formats.mapping import (
+    Column,
     entries_of_options,
     entries_of_yaml,
     read_mapping,
     yaml_of_entries,
 )
+from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.source import ImportProblem, Source
 from annotation.models import Label, Turn
 from annotation.models.schemes import Question
@@ -331,3 +333,8 @@ def test_responses_of_several_systems_in_rows_are_continuations_of_one_dialogue(
         ("gpt-2", 0, "r1", 3.0),
     ]
     assert [part.turns[0].text for part in second.continuations] == ["I."]
+
+
+def test_a_rater_may_be_an_address_of_mail() -> None:
+    column = Column("a", "label", question="Helpful", rater="ann@example.org")
+    assert read_mapping(ColumnMapping((column,)).entries(), ["a"]).columns == (column,)
