@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape as quoted
+from itertools import zip_longest
 from typing import Any
 
 from annotation.text import display
@@ -38,6 +39,8 @@ from calibration.statistics.unanswered import NAME as BOUNDS
 # The report as plain text for a terminal.
 
 WIDTH = 100
+NARROWEST = 14
+"""Minimum width of a column of texts."""
 
 
 def as_text(name: str, sections: Sequence[Section], tables: Sequence[Table] = ()) -> str:
@@ -115,8 +118,8 @@ def as_screen(name: str, reading: str, sections: Sequence[Section], tables: Sequ
         for line in verdict_sentences(section.verdicts)
     ]
     if len(verdicts) > MOST_VERDICTS:
-        more = f"These are {MOST_VERDICTS} of {len(verdicts)} verdicts; --full has all."
-        verdicts = [*verdicts[:MOST_VERDICTS], more]
+        more = f"These are {FIRST_VERDICTS} of {len(verdicts)} verdicts; --full has all."
+        verdicts = [*verdicts[:FIRST_VERDICTS], more]
     lines += ["Verdicts", *_bullets(verdicts), ""] if verdicts else []
     lines += [*_summary_of_text(sections), ""]
     if cautions := _merged({section.title: section.cautions for section in sections}):
@@ -140,6 +143,10 @@ MORE = (
     "rater beside the rest, --by COLUMN reports groups apart, --table7 compares tags. Others: agree --help."
 )
 MOST_CAUTIONS = 5
+FIRST_VERDICTS = 6
+"""Number of verdicts on the first screen of a report with more than `MOST_VERDICTS`."""
+MOST_ROWS = 24
+"""Maximum number of lines of the first screen's table."""
 
 
 def _merged(sentences: Mapping[str, Sequence[str]]) -> list[str]:
@@ -157,7 +164,11 @@ def _summary_of_text(sections: Sequence[Section]) -> list[str]:
     """Return one table of people's agreement, and of each judge and metric beside people."""
     rows = [["question", "raters", "statistic", "value", "interval", "items", "clusters"]]
     notes: dict[str, int] = {}
+    rest = 0
     for section in sections:
+        if rest or (len(rows) > 1 and len(rows) + len(section.summary) > MOST_ROWS):
+            rest += len(section.summary)
+            continue
         for row in section.summary:
             result, mark = row.entry.result, ""
             if not result.ok or result.low is None:
@@ -171,19 +182,30 @@ def _summary_of_text(sections: Sequence[Section]) -> list[str]:
     first = 0 if len(sections) > 1 else 1
     right = {"value", "interval", "items", "clusters"}
     table = columns([row[first:] for row in rows], right=right)
-    return ["Agreement", *table, *_wrapped(f"[{n}] {note}" for note, n in notes.items())]
+    more = [f"  and {counted(rest, 'more row')}: --full"] if rest else []
+    return ["Agreement", *table, *more, *_wrapped(f"[{n}] {note}" for note, n in notes.items())]
 
 
 def _bullets(sentences: Iterable[str]) -> list[str]:
     return [
         line
         for sentence in sentences
-        for line in textwrap.wrap(plain(sentence), WIDTH, initial_indent="  * ", subsequent_indent="    ")
+        for line in textwrap.wrap(
+            plain(sentence),
+            WIDTH,
+            initial_indent="  * ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
     ]
 
 
 def _wrapped(sentences: Iterable[str]) -> list[str]:
-    return [line for sentence in sentences for line in textwrap.wrap(plain(sentence), WIDTH)]
+    return [
+        line
+        for sentence in sentences
+        for line in textwrap.wrap(plain(sentence), WIDTH, break_on_hyphens=False)
+    ]
 
 
 def _block_of_text(block: Block) -> list[str]:
@@ -211,16 +233,30 @@ def _block_of_text(block: Block) -> list[str]:
     return [plain(block.heading), *note, *body, *_wrapped(f"[{n}] {note}" for note, n in notes.items())]
 
 
-def columns(rows: list[list[str]], right: set[str]) -> list[str]:
-    """Return rows, the first being the header, aligned in columns; columns in ``right`` are right-aligned."""
+def columns(rows: list[list[str]], right: set[str], *, wrap: bool = True) -> list[str]:
+    """Return rows, the first being the header, aligned in columns; columns in ``right`` are right-aligned.
+
+    Cells of the other columns are wrapped (unless `wrap` is false) where a line would be too long.
+    """
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    texts = [i for i, head in enumerate(rows[0]) if head not in right]
+    while wrap and texts and sum(widths) + 2 * len(widths) > WIDTH:
+        widest = max(texts, key=lambda i: widths[i])
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
     lines = []
     for number_of, row in enumerate(rows):
-        cells = [
-            cell.rjust(width) if rows[0][i] in right else cell.ljust(width)
+        parts = [
+            textwrap.wrap(cell, width, break_on_hyphens=False) if i in texts and len(cell) > width else [cell]
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        lines.append("  " + "  ".join(cells).rstrip())
+        for cells in zip_longest(*parts, fillvalue=""):
+            aligned = (
+                cell.ljust(width) if i in texts else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            )
+            lines.append("  " + "  ".join(aligned).rstrip())
         if number_of == 0:
             lines.append("  " + "  ".join("-" * width for width in widths))
     return lines
@@ -516,7 +552,7 @@ def _level_lines(table: LevelTable, level: Level) -> list[str]:
                 for cell in (_marked_value(entry), interval(entry.result), p_of(entry))
             ]
             rows.append([plain(row.name), *cells, f"{entries[0].result.n_items:,}"])
-    return columns(rows, right=set(rows[0][1:]))
+    return columns(rows, right=set(rows[0][1:]), wrap=False)
 
 
 def _marked_value(entry: LevelEntry) -> str:

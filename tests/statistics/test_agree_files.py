@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -258,7 +259,7 @@ def test_a_set_in_a_cell_is_a_group_of_yes_or_no_questions_with_masi_s_alpha(tmp
     assert by_question["q", "krippendorff_alpha"] == 1.0
     assert round(by_question["p", "krippendorff_alpha"], 3) == 0.25
     assert round(by_question["answers", "krippendorff_alpha_masi"], 3) == 0.458
-    assert "answers, as sets 2 raters Krippendorff's alpha over sets (MASI) 0.458" in _screen(path, *options)
+    assert "answers, as sets 2 raters Krippendorff's alpha over 0.458" in _screen(path, *options)
 
 
 def test_figures_of_a_guess_are_those_of_the_named_scale(tmp_path: Path) -> None:
@@ -284,3 +285,53 @@ def test_a_scale_that_is_named_decides_no_other_doubt(tmp_path: Path) -> None:
     path = _file(tmp_path, UNCERTAIN["raters or questions"][0])
     assert _question(path, "--scale", "ordinal")[2] == 2
     assert _question(_file(tmp_path, "id,score\na,1\nb,2\nc,4\n", "alone.csv"), "--scale", "ordinal")[2] == 2
+
+
+def _lines(*arguments: str | Path) -> list[str]:
+    out = io.StringIO()
+    call_command("agree", *map(str, arguments), "--resamples", "20", stdout=out)
+    return out.getvalue().splitlines()
+
+
+def test_forty_questions_fit_the_first_screen_and_say_how_many_more_there_are(tmp_path: Path) -> None:
+    rows = [
+        f"i{n},{rater},{kind},question {question},{(n * 7 + question) % 4 + n % shift}\n"
+        for question in range(40)
+        for n in range(12)
+        for rater, kind, shift in (
+            ("ann", "human", 1),
+            ("ben", "human", 2),
+            ("gpt", "judge", 3),
+        )
+    ]
+    path = _file(tmp_path, "item,rater,kind,question,value\n" + "".join(rows))
+    lines = _lines(path)
+    assert len(lines) < 75
+    assert max(map(len, lines)) <= 100
+    assert "  * These are 6 of 40 verdicts; --full has all." in lines
+    assert any(re.fullmatch(r"  and \d+ more rows: --full", line) for line in lines)
+
+
+def test_long_names_wrap_within_the_width_of_the_terminal(tmp_path: Path) -> None:
+    question, person = (
+        "How well does the reply answer what was asked before",
+        "annotator-3c7b1c4e-0000-4000-8000",
+    )
+    rows = [
+        f"i{n},{rater},{kind},{name},{n % 3 + n % shift}\n"
+        for name in (question, "short")
+        for n in range(12)
+        for rater, kind, shift in ((person, "human", 1), ("gpt-4o-2024-08-06-preview-of-autumn", "judge", 2))
+    ]
+    lines = _lines(_file(tmp_path, "item,rater,kind,question,value\n" + "".join(rows)))
+    assert max(map(len, lines)) <= 100
+
+
+def test_a_file_of_free_text_is_refused_with_the_reason(tmp_path: Path) -> None:
+    rows = "".join(
+        f"i{n},{rater},The answer {n} is long and says {'very ' * (n + 1)}much indeed so\n"
+        for n in range(20)
+        for rater in ("ann", "ben")
+    )
+    path = _file(tmp_path, f"item,rater,value\n{rows}")
+    assert _question(path)[1] == "ratings.csv: no ratings: every answer is free text"
