@@ -18,6 +18,21 @@ IMPORT_ID = '{"ImportId"'
 
 
 Line = Sequence[str | None]
+MAX_TITLES = 30
+"""Rows above the header, at most."""
+
+
+def title_rows(rows: Sequence[Line]) -> int:
+    """Return how many rows stand above the header: the first row with text in most columns."""
+    filled = [sum(map(bool, map(_text, cells))) for cells in rows]
+    most = max(filled)
+    first = next(place for place, count in enumerate(filled) if 2 * count > most)
+    return first if first <= MAX_TITLES else 0
+
+
+def titles_note(numbers: Iterable[int]) -> str:
+    """Return the note on rows above the header."""
+    return f"Rows above the header passed over: {', '.join(map(str, numbers))}."
 
 
 @dataclass(slots=True)

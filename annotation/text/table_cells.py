@@ -107,6 +107,8 @@ MODEL = re.compile(
     re.IGNORECASE,
 )
 NOBODY = "none"
+PEOPLE_TOO = frozenset(["claude", "gemma", "kimi", "bard", "phi", "yi", "mistral", "falcon"])
+"""Names of models that people and things have, too."""
 
 
 def looks_like_a_model(name: str) -> bool:
