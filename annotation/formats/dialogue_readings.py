@@ -252,7 +252,7 @@ def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str
         if rater and not column.rater and (shared := _shared_by_raters(sample, dialogue, rater, column.name)):
             draft.columns[column.name] = Column(column.name, "metadata")
             answers.columns.remove(column)
-            if shared < 5:
+            if shared < 5 or sample.columns[column.name].n_different < 2:
                 draft.doubts.append(f"{column.name} may be the raters' labels of the dialogue: all agree")
             continue
         is_constant = several and all(len(values[key]) == 1 for key in several)

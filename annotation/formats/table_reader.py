@@ -236,15 +236,15 @@ def _form(source: Source, notes: list[str]) -> _Form:
     return replace(form, titles=titles)
 
 
-def _padded_titles(rows: Sequence[Sequence[str]]) -> int:
+def _padded_titles(rows: Sequence[Sequence[str | None]]) -> int:
     """Return how many rows above the header have a title in their first cell, and are as wide as it."""
-    if not rows or any(map(str.strip, rows[0][1:])) or len(rows[0]) < 3:
+    texts = [[(cell or "").strip() for cell in row] for row in rows]
+    if not texts or any(texts[0][1:]) or len(texts[0]) < 3:
         return 0
-    titles = title_rows(rows)
-    is_title = all(row[0].strip() and not any(map(str.strip, row[1:])) for row in rows[:titles])
-    has_names = not any(WHOLE.fullmatch(cell.strip()) for cell in rows[titles])
-    is_wide = all(len(row) == len(rows[0]) for row in rows[: titles + 1])
-    return titles if is_title and has_names and is_wide else 0
+    titles = title_rows(texts)
+    header = texts[titles]
+    is_title = all(row[0] and not any(row[1:]) and len(row) == len(header) for row in texts[:titles])
+    return titles if is_title and not any(map(WHOLE.fullmatch, header)) else 0
 
 
 def _fit(text: str, form: _Form) -> tuple[float, int]:

@@ -531,6 +531,13 @@ def test_what_all_rows_and_raters_of_a_dialogue_share_is_no_label(tmp_path: Path
     )
 
 
+def test_an_answer_that_is_the_same_everywhere_is_asked_about(tmp_path: Path) -> None:
+    rows = [line.rsplit(",", 3)[0] for line in rated_turns(6).splitlines()]
+    text = "\n".join([f"{rows[0]},helpful", *(f"{row},1" for row in rows[1:]), ""])
+    reading = profile_of(tmp_path, text).readings[0]
+    assert "helpful may be the raters' labels of the dialogue: all agree" in reading.doubts
+
+
 def test_rows_of_several_systems_to_the_same_prompt_are_their_responses(tmp_path: Path) -> None:
     rows = [
         f"p{p},Question number {p} is?,Answer to {p} of {system},{system},r{r},{(p + r) % 5 + 1}"
@@ -595,3 +602,14 @@ def test_names_above_answers_on_some_turns_may_be_raters(tmp_path: Path) -> None
     reading = profile_of(tmp_path, text).readings[0]
     assert {"label@Anna=Anna", "label@Ben=Ben"} <= mapped(reading)
     assert "Anna, Ben may be raters or questions" in reading.doubts
+
+
+def test_lists_of_answers_without_raters_are_asked_about(tmp_path: Path) -> None:
+    answers = [{"fluency": 3}, {"fluency": 1}]
+    records = [{"id": f"s{number}", "expert_annotations": answers} for number in range(3)]
+    profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
+    assert not profile.certain
+    assert any(
+        "who gave each answer in the lists of expert_annotations[].fluency" in reading.missing
+        for reading in profile.readings
+    )
