@@ -12,6 +12,7 @@ from typing import Any
 
 from annotation.formats import ratings
 from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, Head, SourceRecord
+from annotation.formats.label_rows import label_rows, scale_cells
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
     QUESTION,
@@ -317,7 +318,7 @@ def rating_rows(
     turns, the columns `keep` are there as well, with a zero byte before their names.
     """
     if mapping.has_dialogues:
-        yield from _rows_of_labels(source, table, mapping)
+        yield from label_rows(_dialogues(source, table, mapping))
         return
     answers = _Answers.of(source, table, mapping)
     columns = {role: mapping.of(role) for role in LONG}
@@ -348,13 +349,8 @@ def _long(answer: _Answer, item: str) -> dict[str, str]:
         "value": answer.text,
         "explanation": answer.explanation,
         "group": answer.group,
-        **_scale_cells(answer.scale),
+        **scale_cells(answer.scale),
     }
-
-
-def _scale_cells(scale: Scale) -> dict[str, str]:
-    values: list[Any] = [number(value) if number(value) is not None else value for value in scale.values]
-    return {"level": scale.level, "values": json.dumps(values) if values else ""}
 
 
 def _long_of_row(
@@ -371,7 +367,7 @@ def _long_of_row(
         "value": answer_text(row.get(value), scale),
         "explanation": _text(row, mapping.of("explanation")),
         "group": "",
-        **(_scale_cells(scale) if not (level or values) else {"level": level, "values": values}),
+        **(scale_cells(scale) if not (level or values) else {"level": level, "values": values}),
     }
 
 
@@ -379,40 +375,6 @@ def _question_of_row(row: Row, mapping: ColumnMapping, value: str) -> str:
     """Return the question of a table with one answer a row: its cell, else the name of the column."""
     question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else value)
     return QUESTION if question.casefold() in ("", "value") else question
-
-
-def _rows_of_labels(
-    source: Source, table: TableFile, mapping: ColumnMapping
-) -> Iterator[tuple[int, dict[str, str]]]:
-    for entry in _dialogues(source, table, mapping):
-        record: Any = entry.record
-        for label in record.labels:
-            place = [record.id, label.continuation]
-            if label.turn is not None:
-                place.append(str(label.turn))
-            scale = Scale(label.level, tuple(str(value) for value in label.values))
-            yield (
-                entry.line or 0,
-                {
-                    "item": "/".join(place),
-                    "rater": label.rater,
-                    "kind": label.kind,
-                    "question": label.question,
-                    "value": "" if label.value is None else _as_text(label.value),
-                    "explanation": label.explanation,
-                    "group": label.group,
-                    "cluster": record.cluster or record.id,
-                    "dialogue": record.id,
-                    "continuation": label.continuation,
-                    "turn": "" if label.turn is None else str(label.turn),
-                    "sample": str(label.sample),
-                    **_scale_cells(scale),
-                },
-            )
-
-
-def _as_text(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.15g}"
 
 
 # Dialogues with their labels.
@@ -690,7 +652,7 @@ def _texts(cell: Cell) -> list[str]:
 
 def _label(answer: _Answer) -> LabelRecord:
     value = number(answer.text)
-    scale_values = _scale_cells(answer.scale)["values"]
+    scale_values = scale_cells(answer.scale)["values"]
     return LabelRecord(
         rater=answer.rater,
         kind=ratings.kind_of(answer.kind),

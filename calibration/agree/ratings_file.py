@@ -16,6 +16,7 @@ from annotation.text.table_cells import (
     looks_like_nothing,
     means_nothing,
 )
+from calibration.agree.forms import open_forms
 from calibration.agree.readings import (
     MARKS,
     AnswerTable,
@@ -271,7 +272,7 @@ class RatingsFile:
         if 0 <= error.index < len(part.places):
             number, line = divmod(part.places[error.index], LINES)
             table = self.tables[number]
-            return RatingsFileError(table.path, str(error), line, table.column_of(error.field))
+            return RatingsFileError(table.path, str(error), line or None, table.column_of(error.field))
         return RatingsFileError(self.path, str(error))
 
     def samples(
@@ -315,7 +316,7 @@ class RatingsFile:
 
 def read_ratings(paths: Sequence[Path], reading: Reading, progress: Progress) -> RatingsFile:
     """Read the answers of one or several tables; ``progress`` wraps the rows as they are read."""
-    tables = open_tables(paths, reading)
+    tables: list[AnswerTable] = [*open_forms(paths, reading)] or open_tables(paths, reading)
     survey = survey_of(tables, reading)
     judges = reading.judges if reading.judges is not None else survey.judges or None
     spelling = Spelling(reading.names, judges, guessed=reading.judges is None)

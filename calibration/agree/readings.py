@@ -485,18 +485,20 @@ def survey_of(tables: Sequence[AnswerTable], reading: Reading) -> Survey:
     Raises UncertainReading for answers that could be read in several ways.
     """
     answers: dict[str, Counter[str]] = {}
+    scores: dict[str, Counter[str]] = {}
     kinds: dict[str, str] = {}
     for table in tables:
         for _, row in table.rows():
             kinds.setdefault(row["rater"], row["kind"])
-            if row.get("level") or reading.scale.level or _is_metric(row["kind"]):
+            if row.get("level") or reading.scale.level:
                 continue
             question = row["question"]
             chosen = not reading.questions or bool({question, row["group"]} & set(reading.questions))
             if chosen and row["value"] and not means_nothing(row["value"], reading.missing):
-                answers.setdefault(question, Counter())[row["value"]] += 1
+                by_question = scores if _is_metric(row["kind"]) else answers
+                by_question.setdefault(question, Counter())[row["value"]] += 1
     scales = {}
-    for question, counts in answers.items():
+    for question, counts in (scores | answers).items():  # a metric's scale is not that of people's answers
         guess = guess_scale(counts)
         of = f"question {question}: " if question else ""
         if guess.look == "set":

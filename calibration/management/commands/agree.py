@@ -17,6 +17,7 @@ from annotation.formats.source import ImportProblem
 from annotation.formats.table_file import ENCODING, SHEET
 from annotation.text.table_cells import judges_of, words_of
 from calibration.agree import extras, judges, levels, renderings
+from calibration.agree.forms import describe_form, open_forms
 from calibration.agree.options import add_to, is_table_7_alone, with_defaults, without_effect
 from calibration.agree.ratings_file import JOIN, KEEP, Part, RatingsFile, read_ratings
 from calibration.agree.readings import (
@@ -68,7 +69,7 @@ class Command(BaseCommand):
             options = with_defaults(options)
             plan = _plan(options)
             if options["describe"]:
-                self.stdout.write(describe_file(*open_first(options["ratings"], _reading(options))))
+                self.stdout.write(_description(options))
                 return
             if options["levels"]:
                 self.stdout.write(_by_level(plan, options))
@@ -120,6 +121,14 @@ class Command(BaseCommand):
             else:
                 content = renderings.WRITERS[form](file.name, sections, tables)
         self.stdout.write(content)
+
+
+def _description(options: dict[str, Any]) -> str:
+    """Return what the first file holds."""
+    paths, reading = options["ratings"], _reading(options)
+    if form := open_forms(paths[:1], reading):
+        return describe_form(form[0])
+    return describe_file(*open_first(paths, reading))
 
 
 def _by_level(plan: Plan, options: dict[str, Any]) -> str:
