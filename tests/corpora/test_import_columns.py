@@ -210,6 +210,7 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     page = post_preview(researcher, page, "preview", **{"values-4": "1, 2, 3, 4, 5"})
     [problem] = page.context["problems"]
     assert problem.reason.startswith("9 is not on the scale of quality")
+    assert problem.reason.endswith(": 1, 2, 3, 4, 5")
     assert f"<b>Row {problem.line}</b>" in page.content.decode()
     assert not page.context["can_import"]
     assert not Corpus.objects.exists()
@@ -218,3 +219,47 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     assert "4 rows that do not fit" in page.content.decode()
     page = post_preview(researcher, page, "import")
     assert page.context["upload"].result["left_out"] == 4
+
+
+def test_a_program_imports_a_table_by_its_certain_guess_and_is_told_it() -> None:
+    answer = api(researcher=True).post("/api/v1/imports/", {"file": table(), "name": "x"})
+    assert answer.status_code == 201, answer.content
+    told = answer.json()
+    assert (told["format"], told["labels"]) == ("table", 7)
+    assert told["mapping"]["dialogue"] == "conv_id"
+    assert told["notes"][0].startswith("Each row is one turn")
+    assert "turn question quality: corpus:x:turn v1, ordinal, one of 1, 2, 3, 4, 5" in told["notes"]
+    assert "Speakers whose turns are rated: bot (guessed)" in told["notes"]
+    assert Turn.objects.filter(given=False).count() == 4
+    assert Import.objects.get().mapping == told["mapping"]
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n2,3\n", "only\nwords here\nand there\n"])
+def test_a_table_of_which_no_reading_is_certain_is_refused_with_its_readings(content: str) -> None:
+    answer = api(researcher=True).post("/api/v1/imports/", {"file": table(content), "name": "x"})
+    assert answer.status_code == 400
+    told = answer.json()
+    assert (told["code"], told["field"]) == ("import_refused", "mapping")
+    assert told["detail"].endswith("say what its columns are")
+    assert not any(reading["certain"] for reading in told["readings"])
+    assert not Corpus.objects.exists()
+
+
+def test_scales_that_are_not_named_are_guessed_from_all_rows(researcher: Client, at_once: None) -> None:
+    mapping = {
+        "dialogue": "conv_id",
+        "speaker": "author",
+        "text": "utterance",
+        "label:q@anna": "anna_quality",
+    }
+    rows = [f"{n},bot,Good morning {n},,{2 + n % 2 if n < 5500 else 5},,{n}" for n in range(5_501)]
+    content = "\n".join([CHATS.splitlines()[0], *rows])
+    page = send_file(researcher, table(content))
+    Upload.objects.update(mapping=mapping)
+    page = researcher.get(reverse("upload", args=[Upload.objects.get().pk]))
+    assert page.context["prepared"].mapping.scale("q").values == ("2", "3", "4", "5")
+    answer = api(researcher=True).post(
+        "/api/v1/imports/", {"file": table(content), "name": "y", "mapping": json.dumps(mapping)}
+    )
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["mapping"]["scale:q"] == ["2", "3", "4", "5"]
