@@ -263,3 +263,34 @@ def test_scales_that_are_not_named_are_guessed_from_all_rows(researcher: Client,
     )
     assert answer.status_code == 201, answer.content
     assert answer.json()["mapping"]["scale:q"] == ["2", "3", "4", "5"]
+
+
+def test_answers_of_a_crowd_platform_go_to_the_dialogues_that_have_their_ids(
+    researcher: Client, at_once: None
+) -> None:
+    import_by_page(researcher, table())
+    content = (
+        "HITId,AssignmentId,WorkerId,Input.dialogue_id,Answer.quality\n"
+        "h1,a1,w1,4711,4\nh1,a2,w2,4711,5\nh2,a3,w1,4712,2\nh2,a4,w2,4712,1\n"
+    )
+    page = send_file(researcher, table(content, name="batch.csv"))
+    assert page.context["adds_labels"]
+    assert "add it to the corpus whose dialogues they are about" in page.content.decode()
+    assert 'name="name"' not in page.content.decode()
+    page = post_preview(researcher, page, "preview", into="support")
+    post_preview(researcher, page, "import")
+    answers = Label.objects.filter(rater__name__in=["w1", "w2"]).values_list(
+        "item__continuation__dialogue__key", "rater__name", "number"
+    )
+    assert set(answers) == {("4711", "w1", 4), ("4711", "w2", 5), ("4712", "w1", 2), ("4712", "w2", 1)}
+
+
+def test_a_refused_import_says_how_many_problems_there_are(researcher: Client, at_once: None) -> None:
+    bad = "".join(json.dumps({"id": f"d{n}", "turns": [{"speaker": n}]}) + "\n" for n in range(30))
+    api_client = api(researcher=True)
+    assert (
+        api_client.post("/api/v1/imports/", {"file": table(bad, "f.jsonl"), "name": "x"}).json()["total"]
+        == 30
+    )
+    page = send_file(researcher, table(bad, "f.jsonl"))
+    assert "30 problems, the first 20" in page.content.decode()
