@@ -221,8 +221,8 @@ class Score:
 
 def score_of(question: str, rater: str, kind: RaterKind, value: Any, explanation: Any = "") -> Score:
     """Return a verdict with a value of JSON: true and false are yes and no, an empty one is missing."""
-    why = explanation if isinstance(explanation, str) else "" if explanation is None else str(explanation)
-    score = Score(question.strip() or "score", rater.strip() or "unnamed", kind, None, why)
+    reason = explanation if isinstance(explanation, str) else "" if explanation is None else str(explanation)
+    score = Score(question.strip() or "score", rater.strip() or "unnamed", kind, None, reason)
     if isinstance(value, str) and value.strip().lower() in ("true", "false"):
         value = value.strip().lower() == "true"
     if isinstance(value, bool):
@@ -269,8 +269,10 @@ def log_records(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[
     elif source.is_text and source.begins_with(b"{"):
         if _is_document(source):
             document = decode_python(source.document(source.path))
-            listed = next((document[key] for key in lists if isinstance(document.get(key), list)), [document])
-            yield from _objects(listed)
+            entries = next(
+                (document[key] for key in lists if isinstance(document.get(key), list)), [document]
+            )
+            yield from _objects(entries)
             return
         for line, content in source.lines():
             value = decode_python(content)

@@ -165,8 +165,8 @@ def _dialogue_text(text: str) -> list[Message]:
     """Return the turns of a text such as `Human: ...`, `Assistant: ...`."""
     parts = HUMAN_TURN.split(text)[1:]
     return [
-        Message({"Human": USER}.get(speaker, ASSISTANT), said.strip())
-        for speaker, said in zip(parts[::2], parts[1::2], strict=True)
+        Message({"Human": USER}.get(speaker, ASSISTANT), text.strip())
+        for speaker, text in zip(parts[::2], parts[1::2], strict=True)
     ]
 
 
@@ -275,8 +275,8 @@ def read_feedback(source: Source) -> Iterator[SourceRecord]:
             content = (prompt, tuple(history))
             own = first_text(raw, *IDS)
             ids.setdefault(content, own if own and own not in ids.values() else f"prompt-{len(ids) + 1}")
-            listed = raw.get("completions") or raw.get("answers")
-            parts = listed if isinstance(listed, list) else [raw]
+            completions = raw.get("completions") or raw.get("answers")
+            parts = completions if isinstance(completions, list) else [raw]
             records.setdefault(content, []).extend(require(part, dict, "completions") for part in parts)
     for content, parts in records.items():
         with source.report_problems(path=ids[content][:60]):

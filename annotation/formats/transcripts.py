@@ -26,8 +26,8 @@ from annotation.records import Dialogue, Participant, Turn
 MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 """Marks of writing direction, with which WhatsApp begins names and its own texts."""
 M = f"[{MARKS}]*"
-LISTED = 20
-"""Number of speakers that a note names."""
+MOST_NAMES = 20
+"""Maximum number of speakers that a note lists."""
 
 
 @dataclass(slots=True)
@@ -80,12 +80,12 @@ class Notes:
         if nameless := self.cues["nameless"]:
             yield f"Cues without a speaker are read as said by the speaker before: {nameless}."
         if self.speakers:
-            listing = ", ".join(f"{name} ({count})" for name, count in self.speakers.most_common(LISTED))
-            rest = f" and {len(self.speakers) - LISTED} more" if len(self.speakers) > LISTED else ""
+            listing = ", ".join(f"{name} ({count})" for name, count in self.speakers.most_common(MOST_NAMES))
+            rest = f" and {len(self.speakers) - MOST_NAMES} more" if len(self.speakers) > MOST_NAMES else ""
             yield f"Speakers, with their turns: {listing}{rest}."
         if self.others:
-            rest = f" and {len(self.others) - LISTED} more" if len(self.others) > LISTED else ""
-            yield f"Before a colon, but no speakers: {', '.join(list(self.others)[:LISTED])}{rest}."
+            rest = f" and {len(self.others) - MOST_NAMES} more" if len(self.others) > MOST_NAMES else ""
+            yield f"Before a colon, but no speakers: {', '.join(list(self.others)[:MOST_NAMES])}{rest}."
 
 
 Parse = Callable[[list[str], Notes], list[Transcript]]

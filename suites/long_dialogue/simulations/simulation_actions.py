@@ -472,8 +472,8 @@ def counts(simulation: Simulation) -> dict[str, Any]:
     """Return the results of a simulation: trials, flags of trials, and the usage of its runs."""
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
-    made = _of_baseline(simulation) if order.baseline else _of_model(simulation, order)
-    return made | taken(runs)
+    totals = _of_baseline(simulation) if order.baseline else _of_model(simulation, order)
+    return totals | taken(runs)
 
 
 def _of_model(simulation: Simulation, order: Order) -> dict[str, Any]:
