@@ -38,7 +38,7 @@ DERIVED = word_set(
 """Words in the headers of figures that follow from others or describe the text."""
 NAMES_OF_PARTS = ITEMS | HEADERS["response"] | HEADERS["text"] | HEADERS["system"] | HEADERS["prompt"]
 SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b", re.IGNORECASE)
-INPUT_PREFIXES = ("input.", "input:", "hint:", "meta.", "metadata.")
+GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
 """What platforms put before the names of columns that are not answers."""
 NUMBERED_QUESTION = re.compile(r"(?:q|qn|question|frage|pregunta|item_q)[_ .-]?\d{1,3}[a-z]?", re.IGNORECASE)
 NAMING = word_set("id ids uuid name names email username")
@@ -74,7 +74,7 @@ class Answers:
 
 def answer_columns(
     columns: Mapping[str, ColumnProfile],
-    exclude: Iterable[str] = (),
+    taken: Iterable[str] = (),
     *,
     has_rater: bool = False,
     varying: Collection[str] = (),
@@ -86,11 +86,11 @@ def answer_columns(
     With `are_sure`, columns whose header does not say that they are answers are left out.
     """
     answers = Answers()
-    excluded = set(exclude)
+    passed = set(taken)
     names: dict[str, AnswerName] = {}
     reasons: list[AnswerName] = []
     for column in columns.values():
-        if column.name in excluded or column.looks_like == "empty" or is_nameless(column.name):
+        if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
             continue
         name = _name_of(column)
         if has_rater and name.kind == "human" and name.rater.casefold() in PEOPLE:
@@ -134,11 +134,7 @@ def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
     last = tokens_of(name.name)[-1:]
     if last and last[0].word in NAMING:
         return False
-    if (
-        "[]." in name.name
-        or SYSTEM_OF_PAIR.search(name.name)
-        or name.name.casefold().startswith(INPUT_PREFIXES)
-    ):
+    if "[]." in name.name or SYSTEM_OF_PAIR.search(name.name) or name.name.casefold().startswith(GIVEN):
         return False
     if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
         return False
@@ -217,21 +213,21 @@ def _split_unknown(
     if len(weak) == 1:
         parts = names[weak[0]]
         names[weak[0]] = answer_without_rater(parts)
-    with_rater = {name: parts for name, parts in names.items() if parts.rater}
-    without_rater = [name for name, parts in names.items() if not parts.rater and not parts.item]
-    shared = {parts.question.casefold() for parts in with_rater.values() if not parts.is_generic}
-    split = _split_by_question(without_rater, names, shared, answers) if without_rater else {}
-    if not split and len(without_rater) >= 3:
-        split = _grid(without_rater, answers)
+    named = {name: parts for name, parts in names.items() if parts.rater}
+    unnamed = [name for name, parts in names.items() if not parts.rater and not parts.item]
+    shared = {parts.question.casefold() for parts in named.values() if not parts.is_generic}
+    split = _split_by_question(unnamed, names, shared, answers) if unnamed else {}
+    if not split and len(unnamed) >= 3:
+        split = _grid(unnamed, answers)
     for name, (rater, question) in split.items():
         names[name] = replace(names[name], rater=rater, kind="human", question=question)
-    rest = [name for name in without_rater if name not in split]
+    rest = [name for name in unnamed if name not in split]
     sure = [name for name in rest if name in varying or _is_sure(columns[name], names[name])]
     unsure = [name for name in rest if name not in sure]
     other_scales = _different_scales(columns[name] for name in names.keys() - set(unsure))
     if not unsure:
         return
-    if has_rater and not with_rater and not split:
+    if has_rater and not named and not split:
         others = [name for name in unsure if columns[name].guess.look in ("category", "score")]
         for name in unsure:
             if varying or (sure and (name in others or not _shares_values(columns[name], other_scales))):
@@ -239,16 +235,16 @@ def _split_unknown(
                 answers.unclear.append(name)
         remaining = [name for name in unsure if name in names]
         if remaining:
-            answers.doubts.append(f"{_join_names(remaining)} may be something other than questions")
+            answers.doubts.append(f"{_listed(remaining)} may be something other than questions")
         return
-    if with_rater or split:
+    if named or split:
         generic = _different_scales(
             columns[name] for name, parts in names.items() if parts.rater and parts.is_generic
         )
         for name in unsure:
             if generic and _shares_values(columns[name], generic) and columns[name].guess.look != "score":
                 names[name] = replace(names[name], rater=name, kind="human", question="")
-                if not all(parts.is_generic for parts in with_rater.values()):
+                if not all(parts.is_generic for parts in named.values()):
                     answers.doubts.append(f"{name} may be a rater or a question")
             else:
                 if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
@@ -289,7 +285,7 @@ def _raters_or_questions(
         elif len(best) > 1:
             names[name] = replace(names[name], rater=names[name].name, kind="human", question="")
     if len(best) > 1 and not is_figures:
-        answers.doubts.append(f"{_join_names(best)} may be raters or questions")
+        answers.doubts.append(f"{_listed(best)} may be raters or questions")
     elif best and not is_figures:
         answers.doubts.append(f"{best[0]} may be something other than answers")
 
@@ -303,8 +299,8 @@ def _split_by_question(
         side.casefold() for name in unnamed for sides in _sides(name) for side in sides if _is_usual(side)
     )
     for name in unnamed:
-        for before, after in _sides(name):
-            for rater, question in ((before, after), (after, before)):
+        for left, right in _sides(name):
+            for rater, question in ((left, right), (right, left)):
                 is_part = {token.base for token in tokens_of(rater)} & (NAMES_OF_PARTS | QUALITIES | GENERIC)
                 is_shared = question.casefold() in shared
                 recurs = _is_usual(question) and usual[question.casefold()] > 1
@@ -314,7 +310,7 @@ def _split_by_question(
     raters = {rater.casefold() for rater, _ in splits.values()}
     is_grid = len(raters) > 1 and len(splits) > len(raters)
     if unknown and not is_grid:
-        answers.doubts.append(f"{_join_names(unknown)} may be questions of one rater")
+        answers.doubts.append(f"{_listed(unknown)} may be questions of one rater")
     return splits
 
 
@@ -335,28 +331,26 @@ def _sides(name: str) -> list[tuple[str, str]]:
 
 def _grid(unnamed: list[str], answers: Answers) -> dict[str, tuple[str, str]]:
     """Split names whose parts recur as raters and questions: each of two or more with each."""
-    starts = Counter(before.casefold() for name in unnamed for before, _ in _sides(name))
-    ends = Counter(after.casefold() for name in unnamed for _, after in _sides(name))
+    lefts = Counter(left.casefold() for name in unnamed for left, _ in _sides(name))
+    rights = Counter(right.casefold() for name in unnamed for _, right in _sides(name))
     splits = {}
     for name in unnamed:
         sides = [
-            (min(starts[before.casefold()], ends[after.casefold()]), before, after)
-            for before, after in _sides(name)
+            (min(lefts[left.casefold()], rights[right.casefold()]), left, right)
+            for left, right in _sides(name)
         ]
-        count, before, after = max(sides, default=(0, "", ""))
+        count, left, right = max(sides, default=(0, "", ""))
         if count > 1:
-            splits[name] = (before, after)
-    first = {before.casefold() for before, _ in splits.values()}
-    second = {after.casefold() for _, after in splits.values()}
+            splits[name] = (left, right)
+    first = {left.casefold() for left, _ in splits.values()}
+    second = {right.casefold() for _, right in splits.values()}
     if len(first) < 2 or len(second) < 2 or len(splits) < max(4, 0.75 * len(first) * len(second)):
         return {}
     usual_first, usual_second = (sum(_has_quality(side) for side in sides) for sides in (first, second))
     if usual_first == usual_second:
-        answers.doubts.append(
-            f"either {_join_names(sorted(first))} or {_join_names(sorted(second))} are the raters"
-        )
+        answers.doubts.append(f"either {_listed(sorted(first))} or {_listed(sorted(second))} are the raters")
     if usual_first > usual_second:
-        return {name: (after, before) for name, (before, after) in splits.items()}
+        return {name: (right, left) for name, (left, right) in splits.items()}
     return splits
 
 
@@ -424,7 +418,7 @@ def _doubt_raters(
         rater for rater in raters if {token.base for token in tokens_of(rater)} <= {"judge", "judges", ""}
     ]
     if len(called) > 1 or (called and "human" not in raters.values()):
-        answers.doubts.append(f"{_join_names(called)} may be people or models")
+        answers.doubts.append(f"{_listed(called)} may be people or models")
     for column in columns.values():
         name = answer_name(column.name)
         last = tokens_of(column.name)[-1:]
@@ -469,7 +463,7 @@ def _explained(reason: AnswerName, answers: Answers) -> tuple[str, str] | None:
     return by_question[0] if len(by_question) == 1 else None
 
 
-def _join_names(names: Iterable[str], most: int = 6) -> str:
+def _listed(names: Iterable[str], most: int = 6) -> str:
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -177,7 +177,6 @@ def first_path(raw: Raw, paths: Paths) -> tuple[str, Any]:
 
 # Values of a record.
 
-TEXT_PARTS = ("text", "input_text", "output_text")
 SKIPPED_PARTS = ("thinking", "redacted_thinking", "reasoning")
 """Parts that nobody says: what a model writes for itself."""
 

@@ -79,7 +79,7 @@ def open_workbook(source: Source) -> TableFile:
     notes: list[str] = []
     with source.open_binary() as file:
         sheets = _guarded(lambda: _Book(file).sheets)
-        name, sample = _select_sheet(file, sheets, str(source.settings.get(SHEET, "")).strip())
+        name, sample = _chosen(file, sheets, str(source.settings.get(SHEET, "")).strip())
     if len(sheets) > 1:
         others = ", ".join(other[:60] for other in sheets if other != name)
         notes.append(f"Read the sheet {name!r}, and not {others[:300]}.")
@@ -104,15 +104,15 @@ def open_workbook(source: Source) -> TableFile:
     return TableFile(EXCEL, header.columns, read_rows, header.wordings, notes, tuple(sheets))
 
 
-def _select_sheet(file: IO[bytes], sheets: Sequence[str], title: str) -> tuple[str, list[Cells]]:
+def _chosen(file: IO[bytes], sheets: Sequence[str], named: str) -> tuple[str, list[Cells]]:
     """Return the name of the sheet to read, and its first rows."""
-    if title and title not in sheets:
-        raise ImportProblem(f"there is no sheet {title!r}; there are {', '.join(sheets)[:300]}", field=SHEET)
-    for name in [title] if title else sheets:
+    if named and named not in sheets:
+        raise ImportProblem(f"there is no sheet {named!r}; there are {', '.join(sheets)[:300]}", field=SHEET)
+    for name in [named] if named else sheets:
         sample = list(islice(_rows(file, name), SAMPLE_LINES))
         if sample:
             return name, sample
-    raise ImportProblem(f"the sheet {title!r} is empty" if title else "has no sheet with cells")
+    raise ImportProblem(f"the sheet {named!r} is empty" if named else "has no sheet with cells")
 
 
 def _title_rows(rows: Sequence[Cells]) -> int:

@@ -43,7 +43,7 @@ from suites.continuation.productions.pipelines import (
     runs_of,
     set_going,
     stop,
-    taken,
+    usage_totals,
 )
 from suites.continuation.productions.plans import Generation, digest
 from suites.continuation.productions.steps import came
@@ -473,7 +473,7 @@ def counts(simulation: Simulation) -> dict[str, Any]:
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
     totals = _of_baseline(simulation) if order.baseline else _of_model(simulation, order)
-    return totals | taken(runs)
+    return totals | usage_totals(runs)
 
 
 def _of_model(simulation: Simulation, order: Order) -> dict[str, Any]:
