@@ -36,7 +36,7 @@ def text_of_cell(cell: Cell) -> str:
 
 
 def leave_out(rows: Rows, table: TableFile, reason: str, is_left_out: Callable[[Row], bool]) -> Rows:
-    """Return the rows that are not left out; the table's notes say how many were."""
+    """Return the rows that are not left out; a note counts those that are."""
     remaining = [(line, row) for line, row in rows if not is_left_out(row)]
     if count := len(rows) - len(remaining):
         table.notes.append(f"{reason}, left out: {count}")

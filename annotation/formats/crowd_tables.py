@@ -65,7 +65,7 @@ def prepared(table: TableFile) -> TableFile:
 def mapping_of(
     columns: Sequence[str], rows: Rows, wordings: Mapping[str, str] | None = None
 ) -> ColumnMapping | None:
-    """Return what the columns of a prepared table are, by its rows; None for a table of no platform."""
+    """Return the mapping of a prepared table, by its rows; None for a table of no platform."""
     form = form_of(columns)
     if form is None:
         return None
@@ -219,7 +219,7 @@ def _families(names: Iterable[str]) -> dict[str, tuple[dict[int, str], frozenset
 
 
 def _joined(match: re.Match[str]) -> str:
-    """Return what follows the number in a name, apart from what is before it."""
+    """Return the part behind the number of a name with an underscore before it, empty without one."""
     return f"_{match['after'].lstrip('_.-')}" if match["after"] else ""
 
 

@@ -148,11 +148,11 @@ class _Keys:
 
 
 def _system(source: Source, model: str) -> str:
-    """Return the model that a log names, else the setting `system`; without either, say how it is called."""
+    """Return the model that a log names, else the setting `system`; without either, `system` with a note."""
     system = model or str(source.settings.get("system", ""))
     if not system:
         system = "system"
-        note = "The log names no model: its answers are those of `system`. The setting system names it."
+        note = "The log names no model: its answers are those of `system`. Name it with the setting system."
         source.notes += [] if note in source.notes else [note]
     return system
 
@@ -721,13 +721,13 @@ def _lm_eval_scores(raw: Mapping[str, Any]) -> Iterator[Score]:
 
 
 def _lm_eval_arguments(arguments: Any) -> tuple[str, list[str]]:
-    """Return what was asked, and the continuations whose likelihoods were compared."""
+    """Return the prompt, and the continuations whose likelihoods were compared."""
     entries = objects_in(list(arguments.values())) if isinstance(arguments, dict) else arguments
     entries = entries if isinstance(entries, list) else []
     parts = [list(part.values()) if isinstance(part, dict) else part for part in entries]
     texts = [part for part in parts if isinstance(part, list) and part and isinstance(part[0], str)]
     if not texts or len(texts) < len(parts):
-        raise ImportProblem("must have what was asked", field="arguments")
+        raise ImportProblem("must have the prompt of each request", field="arguments")
     choices = [part[1] for part in texts if len(part) > 1 and isinstance(part[1], str)]
     return texts[0][0], choices if len(choices) == len(texts) else []
 

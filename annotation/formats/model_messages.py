@@ -36,19 +36,19 @@ UNREAD_PARTS = ("reasoning", "thinking", "redacted_thinking")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What was said to a model or by it. `role` is user, assistant, system, tool, or another speaker."""
+    """A message to or from a model. `role` is user, assistant, system, tool, or another speaker."""
 
     role: str
     text: str
 
 
 def input_messages(value: Any) -> list[Message]:
-    """Return what a model or an application was sent; a plain text is by the user."""
+    """Return the messages sent to a model or an application; a plain text is by the user."""
     return _messages(value, USER, INPUT_KEYS)
 
 
 def output_messages(value: Any) -> list[Message]:
-    """Return what a model or an application answered; a plain text is by the assistant."""
+    """Return the messages that a model or an application answered; a plain text is by the assistant."""
     return _messages(value, ASSISTANT, OUTPUT_KEYS)
 
 
@@ -169,7 +169,7 @@ def _part_text(part: Mapping[str, Any]) -> str:
 
 
 def split_prompts(messages: Iterable[Message]) -> tuple[str, list[Message]]:
-    """Split messages into the system prompts before anything is said, and all the others."""
+    """Split messages into the leading system prompts and all others."""
     prompts: list[str] = []
     spoken: list[Message] = []
     for message in messages:

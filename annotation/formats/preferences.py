@@ -216,7 +216,7 @@ def _label(raw: Mapping[str, Any], pair: Pair, name: str, is_named: bool) -> Lab
 
 
 def _preference(value: Any, pair: Pair, name: str) -> tuple[str, str]:
-    """Return which response is better, and the value as it is where it says more."""
+    """Return the better response, with the raw value if it has more detail."""
     as_number = value if is_number(value) else number(str(value).strip())
     text = str(value).strip().lower() if as_number is None else f"{as_number:g}"
     if text in pair.values:
@@ -261,7 +261,7 @@ PREFERENCES = Format(
 # AlpacaEval's outputs: {"instruction", "output", "generator"}.
 
 FEEDBACK_JUDGE = "gpt-4"
-"""Who rated UltraFeedback's responses, as its paper says."""
+"""The judge of UltraFeedback's responses, by its paper."""
 
 
 def read_feedback(source: Source) -> Iterator[SourceRecord]:

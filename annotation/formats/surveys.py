@@ -80,7 +80,7 @@ NUMBERED_NAME = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 REPEATED = re.compile(r"(.+)\.(\d{1,3})", re.DOTALL)
-"""Columns of one question that is asked again: `Is it polite?.1` is its second time."""
+"""Columns that repeat a question: `Is it polite?.1` is its second time."""
 LOOP = re.compile(r"(\d{1,4})_(\D.*)")
 BRACKET = re.compile(r"(.*?)\s*\[([^\[\]]+)\]\s*", re.DOTALL)
 ITEM_NAME = re.compile(r"[\w ]{0,30}?[ _.#-]*(?:\d+|[A-H])", re.IGNORECASE)
@@ -196,11 +196,11 @@ ABOUT = re.compile(
     r"|evaluating)))?[ ?:#*]*",
     re.IGNORECASE,
 )
-"""Names of columns in which a respondent says what the row is about."""
+"""Names of columns in which respondents name the item of the row."""
 
 
 def _about_column(columns: Sequence[str], rows: Rows) -> str:
-    """Return the column that says what each row is about, '' where the columns do."""
+    """Return the column that names the item of each row, '' if the columns name the items."""
     for name in columns:
         plain = name.strip().lower()
         if plain not in RESPONSE_IDS and ABOUT.fullmatch(plain.replace("_", " ")):
@@ -304,7 +304,7 @@ def _about_items(questions: Sequence[_Question], rows: Rows) -> list[_Question]:
 
 
 def _scale_of(name: str, rows: Rows) -> tuple[str, ...] | None:
-    """Return what columns with answers on the same scale have in common, None for free text."""
+    """Return a key that columns on the same scale share, None for free text."""
     guess = guess_scale(Counter(text for _, row in rows if (text := text_of_cell(row.get(name)))))
     if guess.look in ("text", "empty", "set"):
         return None

@@ -112,7 +112,7 @@ def _dialogue(key: str, traces: Sequence[Trace]) -> Dialogue:
 
 
 def _overlap(history: Sequence[Message], sent: Sequence[Message]) -> int:
-    """Return how many messages at the start of what is sent repeat the end of what was said before."""
+    """Return how many of the first messages sent repeat the last ones of the history."""
     for length in range(min(len(history), len(sent)), 0, -1):
         if list(history[-length:]) == list(sent[:length]) and any(
             part.role == ASSISTANT for part in sent[:length]
@@ -130,7 +130,7 @@ FEEDBACK = re.compile(r"feedback|thumb|user|human|rating|like|star|csat|nps", re
 
 
 class _Assumptions:
-    """Kinds of raters that a file does not state, taken by the names of scores and said in a note."""
+    """Kinds of raters that a file does not state: guessed from the names of scores, with a note."""
 
     def __init__(self) -> None:
         self.people: dict[str, None] = {}
@@ -143,11 +143,11 @@ class _Assumptions:
         return "human" if is_feedback else "metric"
 
     def note(self, source: Source) -> None:
-        """Say what was taken for what."""
+        """Add a note about each guess."""
         for names, kind in ((self.people, "answers of people"), (self.metrics, "metrics")):
             if names:
                 listing = ", ".join(list(names)[:20])
-                source.notes.append(f"Scores without a word who gave them, taken as {kind}: {listing}.")
+                source.notes.append(f"Scores without a stated rater, read as {kind}: {listing}.")
 
 
 # Langfuse: traces as exported or as its API returns them, with observations and scores; or its observations.
@@ -193,7 +193,7 @@ def _langfuse_trace(raw: dict[str, Any], assumptions: _Assumptions, left_out: Om
     scores = unpacked(raw.get("scores"))
     if isinstance(scores, dict) and scores:
         left_out.add(
-            "Scores without a word who gave them, left out (the API returns them with their source)",
+            "Scores without a stated rater, left out (the API returns them with their source)",
             len(scores),
         )
     for score in scores if isinstance(scores, list) else []:
