@@ -47,7 +47,7 @@ TIME = re.compile(
     r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w* .*\d{1,2}:\d{2}.*",
     re.IGNORECASE,
 )
-SPOKEN = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?[^\s:：\n][^:：\n]{0,40}[:：][ \t]*\S", re.MULTILINE)
+SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?[^\s:：\n][^:：\n]{0,40}[:：][ \t]*\S", re.MULTILINE)
 SAID_INLINE = re.compile(
     r"\b(?:user|human|customer|bot|assistant|system|agent|ai|speaker ?\w|person ?\w|[AB])\s?[:：]\s",
     re.IGNORECASE,
@@ -234,7 +234,7 @@ def _mean_words(texts: Sequence[str]) -> float:
 def _is_transcript(text: str) -> bool:
     if "__eou__" in text:
         return True
-    return (len(SPOKEN.findall(text)) >= 2 and "\n" in text) or len(SAID_INLINE.findall(text)) >= 2
+    return (len(SAID.findall(text)) >= 2 and "\n" in text) or len(SAID_INLINE.findall(text)) >= 2
 
 
 def _look_by_header(counts: Counter[str], meanings: frozenset[str], guess: ScaleGuess) -> str:

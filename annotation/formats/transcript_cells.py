@@ -11,7 +11,7 @@ from annotation.formats.table_file import Cell
 
 USER, ASSISTANT = "user", "assistant"
 """Speakers of texts that name none, in turn."""
-SPEAKER_LINE = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?([^:\n]{1,60}):[ \t]*(.*)$")
+SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?([^:\n]{1,60}):[ \t]*(.*)$")
 """A line of a transcript: `Ana: Shall we start?`."""
 END_OF_TURN = re.compile(r"\s*__eou__\s*")
 
@@ -35,7 +35,7 @@ def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
         return [((USER, ASSISTANT)[n % 2], part) for n, part in enumerate(texts)]
     turns: list[tuple[str, str]] = []
     for line in text.splitlines():
-        match = SPEAKER_LINE.match(line)
+        match = SAID.match(line)
         if match:
             turns.append((match[1].strip(), match[2].strip()))
         elif turns and line.strip():
