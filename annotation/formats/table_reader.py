@@ -270,9 +270,9 @@ def encoding_of(source: Source, notes: list[str]) -> str:
     A text whose other characters are valid UTF-8 is damaged, and read as UTF-8, which refuses the damage
     with its line.
     """
-    if chosen := str(source.settings.get(ENCODING, "")).strip():
+    if encoding := str(source.settings.get(ENCODING, "")).strip():
         try:
-            return "" if codecs.lookup(chosen).name in ("utf-8", "utf-16") else codecs.lookup(chosen).name
+            return "" if codecs.lookup(encoding).name in ("utf-8", "utf-16") else codecs.lookup(encoding).name
         except LookupError:
             raise ImportProblem("is no encoding: write one such as cp1252", field=ENCODING) from None
     if utf_16_of(source.binary_start()):
