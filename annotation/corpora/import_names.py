@@ -307,8 +307,8 @@ def _note(reference: QuestionReference, question: Question) -> str:
     version = question.version
     scale = f", one of {values_text(question.values)}" if question.values else ""
     return (
-        f"{reference.kind} question {reference.key}: {version.scheme.key} v{version.version}, "
-        f"{question.level}{scale}"
+        f"Question {reference.key} about {KINDS[reference.kind].plural}: {question.level}{scale} "
+        f"(scheme {version.scheme.key}, version {version.version})."
     )
 
 

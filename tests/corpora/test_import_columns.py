@@ -228,7 +228,10 @@ def test_a_program_imports_a_table_by_its_certain_guess_and_is_told_it() -> None
     assert (told["format"], told["labels"]) == ("table", 7)
     assert told["mapping"]["dialogue"] == "conv_id"
     assert told["notes"][0].startswith("Each row is one turn")
-    assert "turn question quality: corpus:x:turn v1, ordinal, one of 1, 2, 3, 4, 5" in told["notes"]
+    assert (
+        "Question quality about turns: ordinal, one of 1, 2, 3, 4, 5 (scheme corpus:x:turn, version 1)."
+        in told["notes"]
+    )
     assert "Speakers whose turns are rated: bot (guessed)" in told["notes"]
     assert Turn.objects.filter(given=False).count() == 4
     assert Import.objects.get().mapping == told["mapping"]
