@@ -154,7 +154,7 @@ class RunKind(Protocol):
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
         """Compute its calls, a few at a time."""
 
-    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+    def record(self, results: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Record the answers of calls in the current transaction; return the number of new labels."""
 
     def reopened(self, run: Run) -> None:

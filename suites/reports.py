@@ -256,17 +256,17 @@ def score_chart(
 ) -> Chart:
     """Return the chart of scores from 0 to 1 with their intervals, highest first, `points` in any order."""
 
-    def drawn(report: Any) -> charts.Chart:
+    def draw(report: Any) -> charts.Chart:
         scored = [replace(point, series=title) for point in points(report) if point.value is not None]
         scored.sort(key=lambda point: -(point.value or 0.0))
         return charts.Chart(key, title, axis, tuple(scored[:MOST_SCORES]), top=1.0)
 
     def data(report: Any) -> str:
-        chart = drawn(report)
+        chart = draw(report)
         return json.dumps(asdict(chart)) if chart.points else ""
 
     def spoken(report: Any) -> str:
-        return charts.alt_text(drawn(report))
+        return charts.alt_text(draw(report))
 
     return Chart(key, title, caption, table, data, _draw_scores, spoken)
 
@@ -470,17 +470,17 @@ class Section:
 def sections_view(
     sections: Sequence[Section],
     tables: Mapping[str, dict[str, Any]],
-    shown: Mapping[str, Iterable[dict[str, Any] | None]],
+    charts_by_section: Mapping[str, Iterable[dict[str, Any] | None]],
     results: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Return the sections with content for templates: their tables, the charts `shown`, and a result each.
+    """Return the sections with content for templates: their tables, their charts, and a result each.
 
     ``tables`` are by key; a result is a few words beside the title of a folded section.
     """
     views: list[dict[str, Any]] = []
     for section in sections:
         own = [tables[key] for key in section.tables if key in tables]
-        section_charts = [chart for chart in shown.get(section.key, ()) if chart]
+        section_charts = [chart for chart in charts_by_section.get(section.key, ()) if chart]
         if own or section_charts or section.template:
             result = results.get(section.key, "")
             views.append(

@@ -118,7 +118,7 @@ def verdict(comparisons: Sequence[Comparison], wording: Wording) -> Verdict:
     """Return the verdict on a system from its differences from the baselines, at least one."""
     return (
         _missing_interval(comparisons, wording)
-        or _shown(comparisons, wording)
+        or _clear_verdict(comparisons, wording)
         or _not_above(comparisons, wording)
     )
 
@@ -144,7 +144,7 @@ def _missing_interval(comparisons: Sequence[Comparison], wording: Wording) -> Ve
     return None
 
 
-def _shown(comparisons: Sequence[Comparison], wording: Wording) -> Verdict | None:
+def _clear_verdict(comparisons: Sequence[Comparison], wording: Wording) -> Verdict | None:
     """Return *below* or *above every baseline*, or *cannot say* where that hangs on missing items."""
     compared = tuple(comparisons)
     if below := [comparison for comparison in comparisons if _is_below(comparison.if_right)]:

@@ -12,6 +12,7 @@ from rest_framework import serializers
 from annotation import hooks
 from annotation.corpora import splits, uploads
 from annotation.corpora.previews import PreparedImport, dialogue_json, rating_json
+from annotation.corpora.table_readings import readings_json
 from annotation.formats import FORMATS
 from annotation.formats.corpus_format import MOST, SETTINGS, Setting
 from annotation.formats.profile import ColumnProfile
@@ -279,6 +280,7 @@ class ImportAnswer(serializers.Serializer[Any]):
     created = serializers.BooleanField()
     unchanged = serializers.IntegerField()
     left_out = serializers.IntegerField(help_text="rows that did not fit, with `skip_bad_rows`")
+    mapping = serializers.DictField(help_text="roles and scales of a table's columns: yours, else the guess")
     notes = serializers.ListField(child=serializers.CharField())
 
 
@@ -324,6 +326,7 @@ class ReadingSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
     mapping = serializers.DictField()
     missing = serializers.ListField(child=serializers.CharField())
+    doubts = serializers.ListField(child=serializers.CharField(), help_text="what is not clear from the file")
     certain = serializers.BooleanField()
 
 
@@ -372,16 +375,7 @@ def preview_payload(prepared: PreparedImport) -> dict[str, Any]:
         "format": outline.format,
         "sheets": outline.sheets,
         "columns": profile.columns if profile else (),
-        "readings": [
-            {
-                "key": reading.key,
-                "sentence": reading.sentence,
-                "mapping": reading.mapping.entries(),
-                "missing": reading.missing,
-                "certain": reading.certain,
-            }
-            for reading in (profile.readings if profile else ())
-        ],
+        "readings": readings_json(profile) if profile else [],
         "mapping": prepared.mapping.entries(),
         "settings": prepared.settings,
         "missing": prepared.missing,
@@ -406,11 +400,16 @@ def preview_payload(prepared: PreparedImport) -> dict[str, Any]:
 REFUSED_FILE: dict[str, Any] = SCHEMA | {
     "description": (
         "A file that is refused (`import_refused`) is told by its first problem; `problems` lists the "
-        "first 20 of `total`, if there are several. What else was sent is refused as everywhere."
+        "first 20 of `total`, if there are several. A table without a mapping that can be read in several "
+        "ways has its `readings`. What else was sent is refused as everywhere."
     ),
     "properties": SCHEMA["properties"]
     | PROBLEM["properties"]
-    | {"problems": {"type": "array", "items": PROBLEM}, "total": {"type": "integer"}},
+    | {
+        "problems": {"type": "array", "items": PROBLEM},
+        "total": {"type": "integer"},
+        "readings": {"type": "array", "items": {"type": "object"}},
+    },
 }
 """Response to a refused import, for errors in its file or in the other fields."""
 

@@ -14,7 +14,7 @@ from annotation.formats.source import Faults, ImportProblem
 from annotation.models import Import, Question, Rater
 from annotation.models.corpora import Corpus
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
-from annotation.schemes.definitions import RANKING, Value, describe_bounds
+from annotation.schemes.definitions import RANKING, Value, describe_bounds, values_text
 from annotation.work import labels
 from config.planner import analyse_tables
 
@@ -340,7 +340,7 @@ def _refuse_over_turns(faults: Faults) -> None:
 def _scale(question: Question) -> str:
     values: list[Value] = question.values
     if values:
-        return ", ".join(f"{value}" for value in values)
+        return values_text(values)
     if question.level == RANKING:
         return "an order of all that are compared, best first, such as 2>0=1"
     return "any text" if question.level in WORDS else describe_bounds(question)

@@ -33,6 +33,7 @@ from annotation.schemes.definitions import (
     SHORT_NAME,
     QuestionDefinition,
     SchemeDefinition,
+    values_text,
 )
 from annotation.text.table_cells import (
     Names,
@@ -304,10 +305,10 @@ def _of_scheme(key: str, reference: QuestionReference) -> Question | None:
 
 def _note(reference: QuestionReference, question: Question) -> str:
     version = question.version
-    scale = f", one of {', '.join(f'{value}' for value in question.values)}" if question.values else ""
+    scale = f", one of {values_text(question.values)}" if question.values else ""
     return (
-        f"{reference.kind} question {reference.key}: {version.scheme.key} v{version.version}, "
-        f"{question.level}{scale}"
+        f"Question {reference.key} about {KINDS[reference.kind].plural}: {question.level}{scale} "
+        f"(scheme {version.scheme.key}, version {version.version})."
     )
 
 

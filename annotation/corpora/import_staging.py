@@ -286,7 +286,8 @@ class ImportResult:
 
     `turns` and `continuations` include the dialogues' own ones; `labels` includes the `missing` ones.
     `unchanged` counts labels of the file that existed before; `notes` describe decisions made on the way.
-    `left_out` rows of the file did not fit, and are in `left_out_file`.
+    `left_out` rows of the file did not fit, and are in `left_out_file`. `mapping` are the roles with which a
+    table was read.
     """
 
     corpus: str
@@ -301,6 +302,7 @@ class ImportResult:
     notes: list[str] = field(default_factory=list)
     left_out: int = 0
     left_out_file: str = ""
+    mapping: Mapping[str, Any] = field(default_factory=dict)
 
     def counts(self) -> dict[str, int]:
         """Return only the counts."""
@@ -311,8 +313,9 @@ class ImportResult:
         return {"corpus": self.corpus, **self.counts(), "created": self.created}
 
     def as_answer(self) -> dict[str, Any]:
-        """Return the API's response, also stored with an upload: with `unchanged` and `notes`."""
-        return {**self.as_dict(), "unchanged": self.unchanged, "left_out": self.left_out, "notes": self.notes}
+        """Return the API's response, also stored with an upload: with more than the counts."""
+        names = ("unchanged", "left_out", "mapping", "notes")
+        return {**self.as_dict(), **{name: getattr(self, name) for name in names}}
 
     @classmethod
     def repeated(cls, corpus: str, counts: Mapping[str, int]) -> ImportResult:

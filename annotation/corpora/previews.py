@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -11,24 +10,25 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.corpora.import_file import CPU_PER_MEGABYTE, batches, import_path, read_apart, records_of
+from annotation.corpora.import_file import batches, import_path, read_apart, records_of
 from annotation.corpora.import_names import Tidying
 from annotation.corpora.rows import continuation_json, head_json, turn_json
+from annotation.corpora.table_readings import (
+    AT_ONCE,
+    CPU_SECONDS,
+    Outline,
+    guessed_settings,
+    outline,
+    with_scales,
+)
 from annotation.formats import FORMATS, Rating, SourceRecord
 from annotation.formats.corpus_format import (
-    ANY_ROLES,
-    JUDGES,
-    RATED,
     SKIP_BAD_ROWS,
-    guess,
-    read_start,
     settings_of,
 )
-from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
-from annotation.formats.profile import Profile, describe, scan
+from annotation.formats.mapping import read_mapping
 from annotation.formats.source import Faults, ImportProblem, Source
-from annotation.formats.table_reader import open_table
 from annotation.models.corpora import Corpus, Import
 from annotation.records import HUMAN, SELF, Dialogue, LabelRecord
 
@@ -36,22 +36,10 @@ FIRST_ROWS = 5_000
 """Rows, or lines, of a file that a preview reads."""
 MOST_DIALOGUES, MOST_RATINGS, MOST_NAMES = 10, 50, 50
 """First dialogues and ratings of a preview, and speakers and raters that it names."""
-CPU_SECONDS = 20
-"""CPU seconds for reading a preview; a file that needs more is imported without one."""
-AT_ONCE = threading.BoundedSemaphore(2)
-"""Previews read at the same time in this process."""
+MOST_SCANNED = 2**20
+"""Bytes of a file whose answers are all read for its preview."""
 MOST_EARLIER = 200
 """Newest imports that are searched for the columns of a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """Format of a file, and the profile of its columns where it is a table."""
-
-    format: str
-    profile: Profile | None = None
-    sheets: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -102,29 +90,6 @@ class Preview:
         self.n_labels += 1
         if len(self.raters) < MOST_NAMES:
             self.raters.setdefault(label.rater, label.kind or HUMAN)
-
-
-def outline(source: Source, *, format: str = "") -> Outline:
-    """Recognise a file, and describe its columns where it is a table; raises ImportProblem."""
-
-    def produce() -> Iterator[list[Outline]]:
-        key = format or guess(FORMATS, read_start(source.path, source.name))
-        files = source.files()
-        if len(files) > 1 and not FORMATS[key].folder:
-            raise ImportProblem(f"{len(files)} files were sent; the format {key} is one file", field="file")
-        if FORMATS[key].roles != ANY_ROLES:
-            yield [Outline(key)]
-            return
-        table = open_table(source)
-        profile = describe(table)
-        yield [Outline(key, profile, table.sheets, (*table.notes, *profile.notes))]
-
-    with AT_ONCE, closing(read_apart(produce, source, seconds=CPU_SECONDS)) as reading:
-        for batch in reading:
-            for item in batch:
-                outline: Outline = item
-                return outline
-    raise ImportProblem("the file is empty")
 
 
 def preview(source: Source, *, format: str) -> Preview:
@@ -211,6 +176,7 @@ def prepare(
         prepared.outline = outline(Source(path, name=name, settings=settings), format=format)
         if prepared.outline.profile:
             _choose_mapping(prepared, mapping, remembers)
+            _complete_scales(prepared, Source(path, name=name, settings=settings))
         if not prepared.missing:
             prepared.preview = _preview_of(prepared, path, name)
             if prepared.preview.dialogues or into:
@@ -261,27 +227,11 @@ def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembe
             break
 
 
-def guessed_settings(profile: Profile, mapping: ColumnMapping) -> dict[str, str]:
-    """Return the settings that a profile suggests: which speakers are rated, which raters are judges."""
-    judges = profile.judges if mapping.of("rater") else ()  # else the columns say who is one
-    guessed = {RATED: ",".join(profile.rated), JUDGES: ",".join(judges)}
-    return {key: names for key, names in guessed.items() if names}
-
-
-def with_scales(source: Source, entries: Mapping[str, Any]) -> Entries:
-    """Return a mapping with the scales that it does not name, guessed from the answers in all rows."""
-
-    def produce() -> Iterator[list[Entries]]:
-        table = open_table(source)
-        yield [scan(table, read_mapping(entries, table.columns)).entries()]
-
-    seconds = CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20
-    with AT_ONCE, closing(read_apart(produce, source, seconds=seconds)) as reading:
-        for batch in reading:
-            for completed in batch:
-                mapping: Entries = completed
-                return mapping
-    raise ImportProblem("the file is empty")
+def _complete_scales(prepared: PreparedImport, source: Source) -> None:
+    """Guess the scales that the mapping of a small file does not name, as its import will."""
+    if prepared.mapping.columns and not prepared.reading and source.total <= MOST_SCANNED:
+        entries = with_scales(source, prepared.mapping.entries())
+        prepared.mapping = read_mapping(entries, [column.name for column in prepared.mapping.columns])
 
 
 def _preview_of(prepared: PreparedImport, path: Path, name: str) -> Preview:

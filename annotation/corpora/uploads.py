@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
+from annotation.corpora.table_readings import choose_reading
 from annotation.formats import FORMATS
 from annotation.formats.corpus_format import SETTINGS, Head, guess, read_start, settings_of
 from annotation.formats.mapping import check_entries
@@ -336,7 +337,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
         upload.problems = [fault.as_dict() for fault in problem.all()]
         upload.save(update_fields=["problems"])
         discard(upload)
-        raise JobRefused(str(problem), {"problems": upload.problems}) from problem
+        raise JobRefused(str(problem), {"problems": upload.problems, "total": problem.total}) from problem
     discard(Upload.objects.get(job=job))
     return result
 
@@ -373,7 +374,12 @@ def import_now(*, by: User, files: Files, **fields: Any) -> ImportResult:
 
 
 def _import_from(path: Path, upload: Upload, **options: Any) -> ImportResult:
-    return import_path(
+    origin = Source(path, name=upload.file_name, settings=upload.file_settings)
+    try:
+        reading = choose_reading(origin, format=upload.format, mapping=upload.mapping)
+    except ImportProblem as problem:
+        raise problem.placed(file=upload.file_name) from None
+    result = import_path(
         path=path,
         format=upload.format,
         corpus=upload.corpus_name,
@@ -383,11 +389,14 @@ def _import_from(path: Path, upload: Upload, **options: Any) -> ImportResult:
         source=upload.source,
         licence=upload.licence,
         sha256=upload.sha256,
-        mapping=upload.mapping,
-        settings=upload.file_settings,
+        mapping=reading.mapping,
+        settings=reading.settings,
         name=upload.file_name,
         **options,
     )
+    result.mapping = reading.mapping
+    result.notes = [*reading.notes, *result.notes]
+    return result
 
 
 JOB = JobKind(KIND, "Import of a file", run)

@@ -41,6 +41,8 @@ SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b
 GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
 """What platforms put before the names of columns that are not answers."""
 NUMBERED_QUESTION = re.compile(r"(?:q|qn|question|frage|pregunta|item_q)[_ .-]?\d{1,3}[a-z]?", re.IGNORECASE)
+NO_LABELS = frozenset(["response", "answer", "code", "points"])
+"""Words for answers that are words for other things, too."""
 NAMING = word_set("id ids uuid name names email username")
 """Last words of headers whose columns name somebody or something."""
 OPEN_QUESTION = re.compile(
@@ -89,13 +91,16 @@ def answer_columns(
     passed = set(taken)
     names: dict[str, AnswerName] = {}
     reasons: list[AnswerName] = []
+    people = _people(columns.values(), passed) if are_sure and not has_rater else {}
     for column in columns.values():
         if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
             continue
         name = _name_of(column)
         if has_rater and name.kind == "human" and name.rater.casefold() in PEOPLE:
             name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater
-        if name.is_reason and not (column.is_answers and _is_short_range(column)):
+        if column.name in people:
+            names[column.name] = people[column.name]
+        elif name.is_reason and not (column.is_answers and _is_short_range(column)):
             reasons.append(name)
         elif column.is_answers and column.has_repeats:
             answers.doubts.append(f"{column.name} has lists of answers, and nothing says who gave each")
@@ -107,6 +112,10 @@ def answer_columns(
             elif column.looks_like == "scale" and column.n_different > 2:
                 answers.unclear.append(column.name)
                 answers.doubts.append(f"{column.name} may hold answers, too")
+    if people:
+        answers.doubts.append(f"{_listed(people)} may be raters or questions")
+    if not has_rater:
+        _take_numbered_for_raters(names, columns, answers)
     _split_unknown(names, columns, answers, has_rater, varying)
     _number_raters(names)
     _name_questions(names)
@@ -114,6 +123,48 @@ def answer_columns(
     _doubt_raters(names, columns, answers)
     _add_explanations(reasons, names, answers)
     return answers
+
+
+def _people(columns: Iterable[ColumnProfile], taken: Collection[str]) -> dict[str, AnswerName]:
+    """Return columns that may be raters: plain names such as `Anna` with the same answers on some rows."""
+    plain = [
+        column
+        for column in columns
+        if column.name not in taken
+        and column.name.isalpha()
+        and not column.meanings
+        and not column.is_list
+        and column.guess.look in ("scale", "yes_no", "ordered")
+        and column.coverage < 1
+        and not _is_derived(column)
+        and not _is_sure(column, answer_name(column.name))
+    ]
+    best: list[ColumnProfile] = []
+    for first in plain:
+        alike = [column for column in plain if _shares_values(first, [column])]
+        best = alike if len(alike) > len(best) else best
+    if len(best) < 2:
+        return {}
+    return {column.name: AnswerName(column.name, rater=column.name, kind="human") for column in best}
+
+
+def _take_numbered_for_raters(
+    names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile], answers: Answers
+) -> None:
+    """Take `label_1`, `label_2` with the same answers for the raters 1 and 2 of one question, and ask."""
+    if any(parts.rater or parts.item for parts in names.values()):
+        return
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        tokens = tokens_of(plain_name(name))
+        match = re.fullmatch(r"(.*?)[\W_]*\d{1,2}", name)
+        if match and {token.base for token in tokens} - {""} <= GENERIC - NO_LABELS:
+            groups.setdefault(match[1], []).append(name)
+    for stem, group in groups.items():
+        if len(group) > 1 and all(_shares_values(columns[group[0]], [columns[name]]) for name in group):
+            for name in group:
+                names[name] = replace(names[name], rater=name, kind="human", question=stem)
+            answers.doubts.append(f"{_listed(group)} may be raters or questions")
 
 
 def _is_short_range(column: ColumnProfile) -> bool:
@@ -160,7 +211,7 @@ def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
 
 def _has_answer_word(name: AnswerName) -> bool:
     words = {token.base for token in tokens_of(plain_name(name.name))}
-    return bool(words & (GENERIC - {"response", "answer", "code", "points"}))
+    return bool(words & (GENERIC - NO_LABELS))
 
 
 def _is_derived(column: ColumnProfile) -> bool:
@@ -406,6 +457,17 @@ def _add_columns(
             continue
         seen[key] = name
         answers.columns.append(Column(name, KIND_ROLES[kind], *key))
+    read = [columns[name] for name in names]
+    pairs = [
+        column.name
+        for column in columns.values()
+        if column.is_answers and column.name not in names and SYSTEM_OF_PAIR.fullmatch(column.name)
+    ]
+    answers.doubts += [
+        f"{name} may hold answers, too"
+        for name in pairs
+        if columns[name].guess.look != "score" and _shares_values(columns[name], read)
+    ]
     answers.items = list(dict.fromkeys(column.item for column in answers.columns if column.item))
 
 

@@ -466,7 +466,7 @@ def _read_slack(source: Source, left_out: Counter[str]) -> Iterator[Record]:
         if source.path.is_dir() and file.stem == "users" and file.parent == source.path:
             names = {
                 str(user.get("id")): name
-                for user in objects_at({"users": decode_python(source.document(file))}, "users")
+                for user in _objects_of_file(source, file)
                 if isinstance(name := first_at(user, USER_NAMES), str)
             }
     for file in files:
@@ -474,10 +474,19 @@ def _read_slack(source: Source, left_out: Counter[str]) -> Iterator[Record]:
             continue
         place = source.name_in_folder(file)
         with source.report_problems(file):
-            messages = objects_at({"messages": decode_python(source.document(file))}, "messages")
+            messages = _objects_of_file(source, file)
             channel = file.parent.name if place and file.parent != source.path else ""
             key = f"{channel}/{file.stem}" if channel else Path(source.called(file)).stem
             yield Record({"id": key, "channel": channel, "names": names, "turns": messages}, file=place)
+
+
+def _objects_of_file(source: Source, file: Path) -> list[Raw]:
+    """Return the objects of a file's list; raises ImportProblem for a file with anything else."""
+    with source.report_problems(file):
+        value = decode_python(source.document(file))
+        if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+            raise ImportProblem("must be a list of objects")
+        return value
 
 
 USER_NAMES = ("profile.display_name", "real_name", "profile.real_name", "name")

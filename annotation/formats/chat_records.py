@@ -177,9 +177,8 @@ def first_path(raw: Raw, paths: Paths) -> tuple[str, Any]:
 
 # Values of a record.
 
-TEXT_PARTS = ("text", "input_text", "output_text")
 SKIPPED_PARTS = ("thinking", "redacted_thinking", "reasoning")
-"""Parts that nobody says: what a model writes for itself."""
+"""Parts with a model's reasoning, which are no turns."""
 
 
 def text_of(value: Any, path: str, joint: str = "\n") -> str:
@@ -358,7 +357,7 @@ def read_form(form: Form, source: Source) -> Iterator[SourceRecord]:
 
 
 class _Reading:
-    """Reads the chats of one file by a form; counts what is left out or has to be said."""
+    """Reads the chats of one file by a form; counts omissions and collects notes."""
 
     def __init__(self, form: Form, source: Source) -> None:
         self.form = form

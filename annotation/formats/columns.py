@@ -175,7 +175,7 @@ def _look(
     if content := _nested(texts):
         return content
     is_short = n_words <= 4 and max(map(len, texts)) <= 80
-    if is_short and (look := _named(counts, meanings, guess)):
+    if is_short and (look := _look_by_header(counts, meanings, guess)):
         return look
     if not is_list and _share(texts, _is_transcript) >= 0.6:
         return "transcript"
@@ -237,7 +237,7 @@ def _is_transcript(text: str) -> bool:
     return (len(SAID.findall(text)) >= 2 and "\n" in text) or len(SAID_INLINE.findall(text)) >= 2
 
 
-def _named(counts: Counter[str], meanings: frozenset[str], guess: ScaleGuess) -> str:
+def _look_by_header(counts: Counter[str], meanings: frozenset[str], guess: ScaleGuess) -> str:
     """Return the look of a column of short cells whose header says what it is, where its cells allow it."""
     total = sum(counts.values())
     few = len(counts) <= max(50, total // 5)

@@ -36,7 +36,7 @@ def text_of_cell(cell: Cell) -> str:
 
 
 def leave_out(rows: Rows, table: TableFile, reason: str, is_left_out: Callable[[Row], bool]) -> Rows:
-    """Return the rows that are not left out; the table's notes say how many were."""
+    """Return the rows that are not left out; a note counts those that are."""
     remaining = [(line, row) for line, row in rows if not is_left_out(row)]
     if count := len(rows) - len(remaining):
         table.notes.append(f"{reason}, left out: {count}")
@@ -47,7 +47,7 @@ def leave_out(rows: Rows, table: TableFile, reason: str, is_left_out: Callable[[
 
 ID_NAME = re.compile(r"(?:^|[_ .:-])(?:id|idx|index|key|uid|uuid|no|nr)s?$|(?<=[a-z])I[dD]$", re.IGNORECASE)
 TRANSCRIPT_NAME = re.compile(r"dialog|conv|transcript|chat|history|context|messages", re.IGNORECASE)
-ASKED_NAME = re.compile(r"^(?:question|prompt|query|instruction|user\w*|request|post)$", re.IGNORECASE)
+PROMPT_NAME = re.compile(r"^(?:question|prompt|query|instruction|user\w*|request|post)$", re.IGNORECASE)
 ANSWER_NAME = re.compile(
     r"^(?:model_?|system_?|bot_?|agent_?)?(?:response|reply|answer|output|completion|generation)[_ -]?(\w*)$",
     re.IGNORECASE,
@@ -114,15 +114,15 @@ def dialogue_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Colu
     transcripts = [
         name for plain, name in own.items() if TRANSCRIPT_NAME.search(plain) and _is_dialogue(name, rows)
     ]
-    asked = [name for plain, name in own.items() if ASKED_NAME.match(plain)]
+    prompts = [name for plain, name in own.items() if PROMPT_NAME.match(plain)]
     answers = [name for plain, name in own.items() if ANSWER_NAME.match(plain)]
     texts = [name for plain, name in own.items() if TEXT_NAME.match(plain)]
     systems = [Column(name, "system") for plain, name in own.items() if SYSTEM_NAME.match(plain)]
     columns: list[Column] = []
     if transcripts:
         columns = [Column(transcripts[0], "transcript")]
-    elif asked and answers:
-        columns = [Column(asked[0], "utterance", speaker=USER)]
+    elif prompts and answers:
+        columns = [Column(prompts[0], "utterance", speaker=USER)]
     elif texts:
         return [Column(texts[0], "text"), *systems[:1]]
     if len(answers) > 1:

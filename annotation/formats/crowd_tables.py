@@ -65,7 +65,7 @@ def prepared(table: TableFile) -> TableFile:
 def mapping_of(
     columns: Sequence[str], rows: Rows, wordings: Mapping[str, str] | None = None
 ) -> ColumnMapping | None:
-    """Return what the columns of a prepared table are, by its rows; None for a table of no platform."""
+    """Return the mapping of a prepared table, by its rows; None for a table of no platform."""
     form = form_of(columns)
     if form is None:
         return None
@@ -120,8 +120,8 @@ def _prepare_mturk(rows: Rows, table: TableFile) -> Rows:
     items = items_of(names, rows, "HITId", "WorkerId")
     result = []
     for (line, row), item in zip(rows, items, strict=True):
-        shown: Row = {name: plain_html(cell) for name in names if isinstance(cell := row.get(name), str)}
-        result.append((line, row | shown | {ITEM: item}))
+        texts: Row = {name: plain_html(cell) for name in names if isinstance(cell := row.get(name), str)}
+        result.append((line, row | texts | {ITEM: item}))
     return result
 
 
@@ -147,11 +147,11 @@ def _with_task_answers(row: Row) -> Row:
 def _form_answers(answers: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
     for name, value in answers.items():
         if isinstance(value, dict) and value and all(isinstance(part, bool) for part in value.values()):
-            chosen = [key for key, is_chosen in value.items() if is_chosen]
+            options = [key for key, is_chosen in value.items() if is_chosen]
             if set(value) == {"on"}:
-                yield f"{path}{name}", "true" if chosen else "false"
+                yield f"{path}{name}", "true" if options else "false"
             else:
-                yield f"{path}{name}", SET.join(chosen)
+                yield f"{path}{name}", SET.join(options)
         elif isinstance(value, dict):
             label = value.get("label")
             if isinstance(label, str) and len(value) == 1:
@@ -184,10 +184,10 @@ def _joined_buttons(rows: Rows) -> Rows:
     for line, row in rows:
         own = {name: cell for name, cell in row.items() if name.rpartition(".")[0] not in buttons}
         for stem, names in buttons.items():
-            chosen = [
+            options = [
                 name[len(stem) + 1 :] for name in names if text_of_cell(row.get(name)).lower() == "true"
             ]
-            own[stem] = SET.join(chosen)
+            own[stem] = SET.join(options)
         joined.append((line, own))
     return joined
 
@@ -219,7 +219,7 @@ def _families(names: Iterable[str]) -> dict[str, tuple[dict[int, str], frozenset
 
 
 def _joined(match: re.Match[str]) -> str:
-    """Return what follows the number in a name, apart from what is before it."""
+    """Return the part behind the number of a name with an underscore before it, empty without one."""
     return f"_{match['after'].lstrip('_.-')}" if match["after"] else ""
 
 
@@ -234,18 +234,18 @@ def _parts_of(row: Row, parts: Mapping[str, Mapping[int, str]], numbers: Sequenc
 
 def _mturk_columns(columns: Sequence[str], rows: Rows, wordings: Mapping[str, str]) -> list[Column]:
     inputs = [name for name in columns if name.startswith("Input.")]
-    shown = dialogue_columns(inputs, rows, len("Input."))
+    dialogue = dialogue_columns(inputs, rows, len("Input."))
     answers = [name for name in columns if name.startswith("Answer.") and name != TASK_ANSWERS]
     return [
         Column("WorkerId", "rater"),
-        *_item_role(shown),
-        *shown,
+        *_item_role(dialogue),
+        *dialogue,
         *_answer_columns(answers, rows, len("Answer.")),
     ]
 
 
-def _item_role(shown: Sequence[Column]) -> list[Column]:
-    return [Column(ITEM, "dialogue" if shown else "item")]
+def _item_role(dialogue: Sequence[Column]) -> list[Column]:
+    return [Column(ITEM, "dialogue" if dialogue else "item")]
 
 
 def _answer_columns(names: Sequence[str], rows: Rows, prefix: int) -> list[Column]:
@@ -285,8 +285,16 @@ def _prepare_toloka(rows: Rows, table: TableFile) -> Rows:
     items = items_of(names, rows, "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id")
     rows = [(line, {**row, ITEM: item}) for (line, row), item in zip(rows, items, strict=True)]
     if "ASSIGNMENT:worker_id" not in table.columns:
-        rows = [(line, {**row, RESPONDENT: AGGREGATED}) for line, row in rows]
+        rows = _of_one_rater(rows, table)
     return _keys_once(rows, [name for name in names_of(rows) if name.startswith("GOLDEN:")], ITEM)
+
+
+def _of_one_rater(rows: Rows, table: TableFile) -> Rows:
+    """Return rows of aggregated answers with their one rater; the table's notes say so."""
+    table.notes.append(
+        "The table names no workers: its aggregated answers are those of one person, `aggregated`."
+    )
+    return [(line, {**row, RESPONDENT: AGGREGATED}) for line, row in rows]
 
 
 def _keys_once(rows: Rows, names: Sequence[str], item: str) -> Rows:
@@ -308,7 +316,7 @@ def _keys_once(rows: Rows, names: Sequence[str], item: str) -> Rows:
 def _toloka_columns(columns: Sequence[str], rows: Rows, wordings: Mapping[str, str]) -> list[Column]:
     inputs = [name for name in columns if name.startswith("INPUT:")]
     outputs = [name for name in columns if name.startswith("OUTPUT:")]
-    shown = dialogue_columns(inputs, rows, len("INPUT:"))
+    dialogue = dialogue_columns(inputs, rows, len("INPUT:"))
     keys = [
         Column(name, "key", question=question_of(name.removeprefix("GOLDEN:")), rater="GOLDEN")
         for name in columns
@@ -316,7 +324,7 @@ def _toloka_columns(columns: Sequence[str], rows: Rows, wordings: Mapping[str, s
     ]
     rater = "ASSIGNMENT:worker_id" if "ASSIGNMENT:worker_id" in columns else RESPONDENT
     answers = _answer_columns(outputs, rows, len("OUTPUT:"))
-    return [Column(rater, "rater"), *_item_role(shown), *shown, *answers, *keys]
+    return [Column(rater, "rater"), *_item_role(dialogue), *dialogue, *answers, *keys]
 
 
 # Appen, once Figure Eight and CrowdFlower: full reports (a row for each judgment) and aggregated ones.
@@ -336,7 +344,7 @@ def _prepare_appen(rows: Rows, table: TableFile) -> Rows:
         rows, table, "Tainted judgments", lambda row: text_of_cell(row.get("_tainted")).lower() == "true"
     )
     if "_worker_id" not in table.columns:
-        rows = [(line, {**row, RESPONDENT: AGGREGATED}) for line, row in rows]
+        rows = _of_one_rater(rows, table)
     return _keys_once(rows, [name for name in table.columns if name.endswith("_gold")], "_unit_id")
 
 
@@ -348,15 +356,15 @@ def _appen_columns(columns: Sequence[str], rows: Rows, wordings: Mapping[str, st
         if {f"{name}_gold", f"{name}:confidence", f"{name}_confidence"} & set(columns)
         or _differs_within(name, "_unit_id", rows)
     ]
-    shown = dialogue_columns([name for name in plain if name not in answers], rows, 0)
+    dialogue = dialogue_columns([name for name in plain if name not in answers], rows, 0)
     keys = [
         Column(f"{name}_gold", "key", question=question_of(name), rater="gold")
         for name in answers
         if any(text_of_cell(row.get(f"{name}_gold")) for _, row in rows)
     ]
     rater = "_worker_id" if "_worker_id" in columns else RESPONDENT
-    item = Column("_unit_id", "dialogue" if shown else "item")
-    return [Column(rater, "rater"), item, *shown, *_answer_columns(answers, rows, 0), *keys]
+    item = Column("_unit_id", "dialogue" if dialogue else "item")
+    return [Column(rater, "rater"), item, *dialogue, *_answer_columns(answers, rows, 0), *keys]
 
 
 def _differs_within(name: str, item: str, rows: Rows) -> bool:

@@ -86,8 +86,10 @@ def read_turns(sample: Sample) -> Reading | None:
     if answers.columns and not rater and not answers.raters:
         draft.doubts.append("no column says who answered: the rater is named after the file")
     _place_answers(draft, sample, answers, dialogue)
+    _add_metadata(draft, sample, dialogue)
     _check_dialogues(draft, sample, dialogue, speaker)
     _check_order(draft, sample, dialogue, number, rater)
+    _doubt_texts_left_out(draft, sample)
     return draft.reading(sample, _sentence_of_turns(answers, rater, repeats))
 
 
@@ -232,8 +234,11 @@ def _check_order(draft: Draft, sample: Sample, dialogue: str, number: str, rater
 
 
 def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str) -> None:
-    """Say of answers beside turns that are the same in all rows of a dialogue that they are about it."""
-    for column in answers.columns:
+    """Say of answers beside turns that are the same in all rows of a dialogue that they are about it.
+
+    What is the same for all of its raters as well is no answer of theirs.
+    """
+    for column in list(answers.columns):
         values: dict[str, set[str]] = defaultdict(set)
         n: Counter[str] = Counter()
         filled: Counter[str] = Counter()
@@ -244,6 +249,12 @@ def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str
             filled[group] += bool(value)
             values[group].add(value)
         several = [key for key in values if n[key] > 1]
+        if rater and not column.rater and (shared := _shared_by_raters(sample, dialogue, rater, column.name)):
+            draft.columns[column.name] = Column(column.name, "metadata")
+            answers.columns.remove(column)
+            if shared < 5 or sample.columns[column.name].n_different < 2:
+                draft.doubts.append(f"{column.name} may be the raters' labels of the dialogue: all agree")
+            continue
         is_constant = several and all(len(values[key]) == 1 for key in several)
         different = {next(iter(values[key])) for key in several} if is_constant else set()
         if is_constant and len(different) > 1:
@@ -261,6 +272,48 @@ def _place_answers(draft: Draft, sample: Sample, answers: Answers, dialogue: str
             draft.doubts.append(
                 f"{column.name} is in one row of each dialogue: it may be about that turn or the dialogue"
             )
+
+
+def _shared_by_raters(sample: Sample, dialogue: str, rater: str, name: str) -> int:
+    """Return how many dialogues have several raters, 0 where a column has several values in one of them."""
+    raters: dict[str, set[str]] = defaultdict(set)
+    values: dict[str, set[str]] = defaultdict(set)
+    for key, person, value in sample.keys(dialogue, rater, name):
+        raters[key].add(person)
+        values[key].add(value)
+    n_shared = sum(len(people) > 1 for people in raters.values())
+    is_constant = all(len(own) == 1 for own in values.values())
+    return n_shared if is_constant and n_shared > 1 else 0
+
+
+def _add_metadata(draft: Draft, sample: Sample, dialogue: str) -> None:
+    """Keep texts and categories that are the same in all rows of each dialogue, and differ between them."""
+    if not dialogue or sample.columns[dialogue].n_different * 2 > len(sample.rows):
+        return
+    for column in sample.look("category", "text", "explanation"):
+        is_plain = not column.is_list and not is_nameless(column.name) and column.n_different > 1
+        if (
+            is_plain
+            and column.name not in draft.columns
+            and _is_constant_within(sample, dialogue, column.name)
+        ):
+            draft.add(column.name, "metadata")
+
+
+def _doubt_texts_left_out(draft: Draft, sample: Sample) -> None:
+    """Ask about columns with various texts that would be left out."""
+    mentioned = {name for doubt in draft.doubts for name in re.split(r", | and | may | are ", doubt)}
+    left = [
+        c.name
+        for c in sample.look("text", "transcript")
+        if c.name not in draft.columns
+        and c.n_words >= 4
+        and c.n_different > 1
+        and 2 * c.n_different >= c.n
+        and c.name not in mentioned
+    ]
+    if left:
+        draft.doubts.append(f"{', '.join(left[:3])} may be turns, too, and would be left out")
 
 
 def read_messages(sample: Sample) -> Reading | None:
@@ -347,13 +400,23 @@ def read_cells(sample: Sample) -> Reading | None:
     contexts = [c for c in sample.meaning("context") if c.holds_text and not c.is_list]
     prompts = [c for c in sample.meaning("prompt") if c.holds_text and not c.is_list and c not in contexts]
     responses = [c for c in sample.meaning("response") if c.holds_text and not c.is_list and c not in prompts]
-    numbered = _numbered_turns(sample)
-    if not (prompts or contexts) and not responses and len(numbered) < 2:
+    named, numbered = _named_turns(sample), _numbered_turns(sample)
+    if not (prompts or contexts) and not responses and len(named) < 2 and len(numbered) < 2:
         return None
     sentence = "Each row is one exchange: a prompt and the response"
+    if named:
+        for name, speaker in named.items():
+            draft.add(name, "utterance", speaker=speaker)
+        sentence = "Each row is one dialogue with its turns in columns"
+        return _with_row_answers(draft, sample, sentence, item=DIALOGUE_ITEM if len(named) > 2 else TURN_ITEM)
     if (prompts or contexts) and responses:
         first, *more = prompts or contexts
+        system = _system_of_responses(sample, first.name)
         draft.add(first.name, "utterance", speaker=USER)
+        if system:
+            draft.add(responses[0].name, "response")
+            draft.add(system, "system")
+            sentence = "Each row is the response of one system"
         draft.add(responses[0].name, "utterance", speaker=ASSISTANT)
         more += responses[1:]
         if prompts:
@@ -376,6 +439,46 @@ def read_cells(sample: Sample) -> Reading | None:
         )
         return draft.reading(sample, "Each row is one exchange: a prompt and the response.")
     return _with_row_answers(draft, sample, sentence, item=TURN_ITEM)
+
+
+TURN_WORDS = word_set("turn utterance utt message msg text sentence line")
+
+
+def _named_turns(sample: Sample) -> dict[str, str]:
+    """Return columns such as `user_1` and `bot_1` with the speakers of their turns, in order.
+
+    Each number has the same speakers, two or more, and the cells are not answers on one scale.
+    """
+    places: dict[str, tuple[int, str]] = {}
+    for column in sample.columns.values():
+        numbers = re.findall(r"\d+", column.name)
+        words = [token.base for token in tokens_of(column.name) if token.base]
+        speakers = [word for word in words if word in SPEAKER_WORDS and len(word) > 1]
+        others = set(words) - set(speakers) - TURN_WORDS
+        is_text = column.n and not column.is_list and any(map(str.isalpha, "".join(column.examples)))
+        if len(numbers) == len(speakers) == 1 and not others and is_text:
+            places[column.name] = (int(numbers[0]), speakers[0])
+    by_number: dict[int, list[str]] = defaultdict(list)
+    for number, speaker in places.values():
+        by_number[number].append(speaker)
+    groups = {frozenset(speakers) for speakers in by_number.values()}
+    texts = {name: {text for (text,) in sample.keys(name) if text} for name in places}
+    n_different = len(set().union(*texts.values()))
+    if len(groups) != 1 or len(*groups) < 2 or 2 * n_different < sum(map(len, texts.values())):
+        return {}
+    order = sorted(places, key=lambda name: places[name][0])
+    return {name: places[name][1] for name in order}
+
+
+def _system_of_responses(sample: Sample, prompt: str) -> str:
+    """Return the column of the systems that respond to the same prompts, empty where there is none."""
+    for column in sample.meaning("system", "system", "category"):
+        systems: dict[str, set[str]] = defaultdict(set)
+        for text, system in sample.keys(prompt, column.name):
+            systems[text].add(system)
+        if sum(len(names) > 1 for names in systems.values()) * 2 > len(systems) and "" not in systems:
+            return column.name
+    return ""
 
 
 def _may_be_turns(sample: Sample, column: ColumnProfile) -> bool:
@@ -492,11 +595,18 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
     raters = row_raters(sample)
     rater = raters[0].name if raters else ""
     texts = [c.name for c in draft.columns.values()]
+    is_of_systems = any(c.role == "response" and not c.system for c in draft.columns.values())
+    history = [c.name for c in draft.columns.values() if c.role == "utterance"] if is_of_systems else texts
     for column in ids:
         contents: dict[str, set[str]] = defaultdict(set)
         for row in sample.rows:
-            contents[cell_text(row.get(column.name))].add(repr([row.get(name) for name in texts]))
+            contents[cell_text(row.get(column.name))].add(repr([row.get(name) for name in history]))
         is_id = all(len(content) == 1 for content in contents.values())
+        if is_of_systems:  # an id of the prompt, the same for all systems
+            if is_id and len(contents) == len(set().union(*contents.values())):
+                draft.add(column.name, "dialogue")
+                break
+            continue
         is_shared = draft.key == "cells" and not rater and column.meanings & {"dialogue", "session"}
         if is_shared or (is_id and (len(contents) == len(sample.rows) or rater)):
             draft.add(column.name, "dialogue")
@@ -528,6 +638,7 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         draft.doubts.append("no column says who answered: the rater is named after the file")
     if answers.columns and draft.key == "responses":
         draft.doubts.append("nothing says which response the answers are about")
+    _doubt_texts_left_out(draft, sample)
     raters_in_columns = answers.raters
     raters_text = (
         ", rated by one rater"

@@ -147,12 +147,12 @@ class _Keys:
         return self.keys[content]
 
 
-def _system(source: Source, named: str) -> str:
-    """Return the model that a log names, else the setting `system`; without either, say how it is called."""
-    system = named or str(source.settings.get("system", ""))
+def _system(source: Source, model: str) -> str:
+    """Return the model that a log names, else the setting `system`; without either, `system` with a note."""
+    system = model or str(source.settings.get("system", ""))
     if not system:
         system = "system"
-        note = "The log names no model: its answers are those of `system`. The setting system names it."
+        note = "The log names no model: its answers are those of `system`. Name it with the setting system."
         source.notes += [] if note in source.notes else [note]
     return system
 
@@ -238,11 +238,11 @@ def _member(archive: zipfile.ZipFile, name: str) -> Any:
 def _inspect_graders(header: Mapping[str, Any]) -> dict[str, str]:
     """Return the models of the scorers, by the scorers' names; a scorer in the log without one has ''."""
     scores = nested(header, "results", "scores")
-    listed = scores if isinstance(scores, list) else []
+    entries = scores if isinstance(scores, list) else []
     scorers = nested(header, "eval", "scorers")
-    listed = [*listed, *(scorers if isinstance(scorers, list) else [])]
+    entries = [*entries, *(scorers if isinstance(scorers, list) else [])]
     graders: dict[str, str] = {}
-    for entry in listed:
+    for entry in entries:
         if isinstance(entry, dict):
             model = nested(entry, "params", "model") or nested(entry, "options", "model")
             if isinstance(model, list) and len(model) == 1:
@@ -721,13 +721,13 @@ def _lm_eval_scores(raw: Mapping[str, Any]) -> Iterator[Score]:
 
 
 def _lm_eval_arguments(arguments: Any) -> tuple[str, list[str]]:
-    """Return what was asked, and the continuations whose likelihoods were compared."""
-    listed = objects_in(list(arguments.values())) if isinstance(arguments, dict) else arguments
-    listed = listed if isinstance(listed, list) else []
-    parts = [list(part.values()) if isinstance(part, dict) else part for part in listed]
+    """Return the prompt, and the continuations whose likelihoods were compared."""
+    entries = objects_in(list(arguments.values())) if isinstance(arguments, dict) else arguments
+    entries = entries if isinstance(entries, list) else []
+    parts = [list(part.values()) if isinstance(part, dict) else part for part in entries]
     texts = [part for part in parts if isinstance(part, list) and part and isinstance(part[0], str)]
     if not texts or len(texts) < len(parts):
-        raise ImportProblem("must have what was asked", field="arguments")
+        raise ImportProblem("must have the prompt of each request", field="arguments")
     choices = [part[1] for part in texts if len(part) > 1 and isinstance(part[1], str)]
     return texts[0][0], choices if len(choices) == len(texts) else []
 

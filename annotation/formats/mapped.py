@@ -212,7 +212,7 @@ class _Answers:
         for value in self.options[question]:
             answer = "1" if value in values else "0"
             yield _Answer(
-                item, rater, kind, f"{question}:{value}"[:120], answer, YES_NO, explanation, question
+                item, rater, kind, _value_question(question, value), answer, YES_NO, explanation, question
             )
 
     def of_set(self, question: str, cell: Cell) -> Iterator[_Answer]:
@@ -237,10 +237,30 @@ class _Answers:
                     known = sets.setdefault(question, dict.fromkeys(scale.values))
                     if not scale.values:
                         known.update(dict.fromkeys(sorted(set_of(cell, scale) or ())))
+        _refuse_alike(sets)
         return {question: tuple(values) for question, values in sets.items()}
 
 
 YES_NO = Scale("binary", ("0", "1"))
+
+
+def _value_question(question: str, value: str) -> str:
+    """Return the name of the yes/no question whether a value is in a set."""
+    return f"{question}:{value}"[:120]
+
+
+def _refuse_alike(sets: Mapping[str, Iterable[str]]) -> None:
+    """Refuse values of sets that would become the same question."""
+    names: dict[str, str] = {}
+    for question, values in sets.items():
+        for value in values:
+            text = f"{question}:{value}"
+            if names.setdefault(_value_question(question, value), text) != text:
+                raise ImportProblem(
+                    f"the values of {question[:60]!r} differ only after 120 characters:"
+                    " give them shorter names with codes",
+                    field="map",
+                )
 
 
 def answer_text(cell: Cell, scale: Scale) -> str:

@@ -36,19 +36,19 @@ UNREAD_PARTS = ("reasoning", "thinking", "redacted_thinking")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What was said to a model or by it. `role` is user, assistant, system, tool, or another speaker."""
+    """A message to or from a model. `role` is user, assistant, system, tool, or another speaker."""
 
     role: str
     text: str
 
 
 def input_messages(value: Any) -> list[Message]:
-    """Return what a model or an application was sent; a plain text is by the user."""
+    """Return the messages sent to a model or an application; a plain text is by the user."""
     return _messages(value, USER, INPUT_KEYS)
 
 
 def output_messages(value: Any) -> list[Message]:
-    """Return what a model or an application answered; a plain text is by the assistant."""
+    """Return the messages that a model or an application answered; a plain text is by the assistant."""
     return _messages(value, ASSISTANT, OUTPUT_KEYS)
 
 
@@ -169,7 +169,7 @@ def _part_text(part: Mapping[str, Any]) -> str:
 
 
 def split_prompts(messages: Iterable[Message]) -> tuple[str, list[Message]]:
-    """Split messages into the system prompts before anything is said, and all the others."""
+    """Split messages into the leading system prompts and all others."""
     prompts: list[str] = []
     spoken: list[Message] = []
     for message in messages:
@@ -221,8 +221,8 @@ class Score:
 
 def score_of(question: str, rater: str, kind: RaterKind, value: Any, explanation: Any = "") -> Score:
     """Return a verdict with a value of JSON: true and false are yes and no, an empty one is missing."""
-    why = explanation if isinstance(explanation, str) else "" if explanation is None else str(explanation)
-    score = Score(question.strip() or "score", rater.strip() or "unnamed", kind, None, why)
+    reason = explanation if isinstance(explanation, str) else "" if explanation is None else str(explanation)
+    score = Score(question.strip() or "score", rater.strip() or "unnamed", kind, None, reason)
     if isinstance(value, str) and value.strip().lower() in ("true", "false"):
         value = value.strip().lower() == "true"
     if isinstance(value, bool):
@@ -269,8 +269,10 @@ def log_records(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[
     elif source.is_text and source.begins_with(b"{"):
         if _is_document(source):
             document = decode_python(source.document(source.path))
-            listed = next((document[key] for key in lists if isinstance(document.get(key), list)), [document])
-            yield from _objects(listed)
+            entries = next(
+                (document[key] for key in lists if isinstance(document.get(key), list)), [document]
+            )
+            yield from _objects(entries)
             return
         for line, content in source.lines():
             value = decode_python(content)

@@ -171,7 +171,7 @@ class _Cast:
 
 
 HALVES = ("speaker", "content")
-GIVEN = "given"
+GIVEN_FIELD = "given"
 
 
 @dataclass(slots=True)
@@ -236,17 +236,19 @@ class _Reader:
         system = self._stated_text(fields, "system", PREDICTION)
         if not system or len(system) > NAME_LIMIT:
             raise fields.problem("system", f"must be a name of 1 to {NAME_LIMIT} characters")
-        half = self._stated_text(fields, GIVEN, "")
+        half = self._stated_text(fields, GIVEN_FIELD, "")
         condition = dict(fields.object("condition"))
         if half:
             if half not in HALVES:
-                raise fields.problem(GIVEN, f"must be {' or '.join(HALVES)}")
+                raise fields.problem(GIVEN_FIELD, f"must be {' or '.join(HALVES)}")
             if not is_pair(fields.raw):
-                raise fields.problem(GIVEN, "is about a predicted turn; this is a whole conversation")
-            condition[half] = GIVEN
-        given_halves = [name for name in HALVES if condition.get(name) == GIVEN]
+                raise fields.problem(GIVEN_FIELD, "is about a predicted turn; this is a whole conversation")
+            condition[half] = GIVEN_FIELD
+        given_halves = [name for name in HALVES if condition.get(name) == GIVEN_FIELD]
         if len(given_halves) > 1:
-            raise fields.problem(GIVEN, "leaves nothing that was predicted: speaker and content were given")
+            raise fields.problem(
+                GIVEN_FIELD, "leaves nothing that was predicted: speaker and content were given"
+            )
         key = f"{system} ({given_halves[0]} given)" if given_halves else system
         if key == SELF:
             raise fields.problem("system", f"{SELF!r} names the dialogue's own turns: choose another name")

@@ -165,8 +165,8 @@ def _dialogue_text(text: str) -> list[Message]:
     """Return the turns of a text such as `Human: ...`, `Assistant: ...`."""
     parts = HUMAN_TURN.split(text)[1:]
     return [
-        Message({"Human": USER}.get(speaker, ASSISTANT), said.strip())
-        for speaker, said in zip(parts[::2], parts[1::2], strict=True)
+        Message({"Human": USER}.get(speaker, ASSISTANT), text.strip())
+        for speaker, text in zip(parts[::2], parts[1::2], strict=True)
     ]
 
 
@@ -216,7 +216,7 @@ def _label(raw: Mapping[str, Any], pair: Pair, name: str, is_named: bool) -> Lab
 
 
 def _preference(value: Any, pair: Pair, name: str) -> tuple[str, str]:
-    """Return which response is better, and the value as it is where it says more."""
+    """Return the better response, with the raw value if it has more detail."""
     as_number = value if is_number(value) else number(str(value).strip())
     text = str(value).strip().lower() if as_number is None else f"{as_number:g}"
     if text in pair.values:
@@ -261,7 +261,7 @@ PREFERENCES = Format(
 # AlpacaEval's outputs: {"instruction", "output", "generator"}.
 
 FEEDBACK_JUDGE = "gpt-4"
-"""Who rated UltraFeedback's responses, as its paper says."""
+"""The judge of UltraFeedback's responses, by its paper."""
 
 
 def read_feedback(source: Source) -> Iterator[SourceRecord]:
@@ -275,8 +275,8 @@ def read_feedback(source: Source) -> Iterator[SourceRecord]:
             content = (prompt, tuple(history))
             own = first_text(raw, *IDS)
             ids.setdefault(content, own if own and own not in ids.values() else f"prompt-{len(ids) + 1}")
-            listed = raw.get("completions") or raw.get("answers")
-            parts = listed if isinstance(listed, list) else [raw]
+            completions = raw.get("completions") or raw.get("answers")
+            parts = completions if isinstance(completions, list) else [raw]
             records.setdefault(content, []).extend(require(part, dict, "completions") for part in parts)
     for content, parts in records.items():
         with source.report_problems(path=ids[content][:60]):

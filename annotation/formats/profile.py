@@ -35,18 +35,19 @@ from annotation.formats.readings import (
 )
 from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
 from annotation.formats.table_file import Row, TableFile
-from annotation.text.table_cells import kind_of_rater, looks_like_a_model
+from annotation.formats.transcript_cells import ASSISTANT
+from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model
 
 __all__ = ["ColumnProfile", "Profile", "Reading", "ScaleGuess", "describe", "profile_lines", "scan"]
 
 SAMPLE_ROWS = 2_000
 """Rows that a table is described from; answers are counted in all rows."""
 BATCH = 5_000
+INSTRUCTING = ("system", "developer")
+"""Speakers of instructions, where they only open dialogues."""
 MOST_RATERS = 10_000
 CODED = frozenset(["code", "class", "category", "act", "cluster", "topic", "intent", "type", "kind"])
 """Words in the names of questions whose numbers may be codes."""
-PERSONS_TOO = ("claude", "kimi")
-"""Names of models that people and things bear, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +131,14 @@ def describe(table: TableFile) -> Profile:
         others = [replace(other, certain=False) for other in measured if other.key != platform.key]
         measured = [platform, *others]
     judges = tuple(dict.fromkeys(_judges(raters, measured)))
-    speakers = _speakers(rows, measured)
+    speakers, openers = _speakers(rows, measured)
     return Profile(
         columns=tuple(columns.values()),
         readings=tuple(measured),
         n_rows=n_rows,
         judges=judges,
         speakers=speakers,
-        rated=tuple(name for name in speakers if _is_system(name)),
+        rated=tuple(name for name in speakers if _is_system(name) and name not in openers),
         notes=tuple(table.notes),
         has_more=has_more,
     )
@@ -325,7 +326,7 @@ def _doubtful_raters(counts: Counts) -> list[str]:
     return [
         f"{name} may be a person or a model"
         for name in names
-        if name.strip().casefold() in PERSONS_TOO and people
+        if name.strip().casefold() in PEOPLE_TOO and people
     ]
 
 
@@ -346,19 +347,32 @@ def _is_system(name: str) -> bool:
     return looks_like_a_model(name) or any(token.base in SYSTEM_WORDS for token in tokens_of(name))
 
 
-def _speakers(rows: Iterable[Row], readings: Iterable[Reading]) -> tuple[str, ...]:
-    """Return the speakers of the first reading with dialogues, at most 200."""
+def _speakers(rows: Iterable[Row], readings: Iterable[Reading]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the speakers of the first reading with dialogues, at most 200, and those that give instructions.
+
+    Instructions open a dialogue and are of the `system`, which says nothing further.
+    """
     for reading in readings:
-        if reading.key in DIALOGUE_READINGS and reading.is_possible:
-            names = dict.fromkeys(column.speaker for column in reading.mapping.all_of("utterance"))
-            if speaker := reading.mapping.of("speaker"):
-                for row in rows:
-                    cell = row.get(speaker)
-                    for part in cell if isinstance(cell, list) else (cell,):
-                        if (text := cell_text(part)) and len(names) < 200:
-                            names[text] = None
-            return tuple(names)
-    return ()
+        if reading.key not in DIALOGUE_READINGS or not reading.is_possible:
+            continue
+        mapping = reading.mapping
+        names = dict.fromkeys(column.speaker for column in mapping.all_of("utterance"))
+        if mapping.all_of("response"):
+            names[ASSISTANT] = None
+        later: set[str] = set()
+        speaker, last = mapping.of("speaker"), None
+        for row in rows if speaker else ():
+            cell = row.get(speaker)
+            dialogue = row.get(mapping.of("dialogue"))
+            for place, part in enumerate(cell if isinstance(cell, list) else (cell,)):
+                if (text := cell_text(part)) and len(names) < 200:
+                    names[text] = None
+                    is_first = place == 0 if isinstance(cell, list) else dialogue != last
+                    later |= set() if is_first else {text}
+            last = dialogue
+        openers = {name for name in names if name.casefold() in INSTRUCTING and name not in later}
+        return tuple(names), frozenset(openers if speaker else ())
+    return (), frozenset()
 
 
 def _with_certainty(readings: list[Reading]) -> list[Reading]:

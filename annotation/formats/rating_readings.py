@@ -165,7 +165,12 @@ def read_wide(sample: Sample) -> Reading | None:
     answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
     draft = Draft("wide")
     if not answers.columns:
-        draft.missing.append("columns with answers: numbers of a scale, yes or no, or a few words")
+        lists = [c.name for c in sample.columns.values() if c.is_list and c.is_answers]
+        draft.missing.append(
+            f"who gave each answer in the lists of {', '.join(lists[:4])}"
+            if lists
+            else "columns with answers: numbers of a scale, yes or no, or a few words"
+        )
         return draft.reading(sample, "Each row is one item with its answers in columns.")
     if answers.items:
         return None

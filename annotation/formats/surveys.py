@@ -80,14 +80,14 @@ NUMBERED_NAME = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 REPEATED = re.compile(r"(.+)\.(\d{1,3})", re.DOTALL)
-"""Columns of one question that is asked again: `Is it polite?.1` is its second time."""
+"""Columns that repeat a question: `Is it polite?.1` is its second time."""
 LOOP = re.compile(r"(\d{1,4})_(\D.*)")
 BRACKET = re.compile(r"(.*?)\s*\[([^\[\]]+)\]\s*", re.DOTALL)
 ITEM_NAME = re.compile(r"[\w ]{0,30}?[ _.#-]*(?:\d+|[A-H])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Question:
     """A column of answers as a question about an item; without an item it is a question of its own."""
 
     name: str
@@ -174,9 +174,9 @@ def _respondent_column(columns: Sequence[str], rows: Rows) -> str:
     Where a column says what a row is about, a person may have several rows.
     """
     by_name = {name.strip().lower(): name for name in columns}
-    named = [name for name in by_name if OWN_NAME.fullmatch(name)]
+    own_names = [name for name in by_name if OWN_NAME.fullmatch(name)]
     about = _about_column(columns, rows)
-    for candidate in (*PEOPLE, *named, *RESPONSE_IDS):
+    for candidate in (*PEOPLE, *own_names, *RESPONSE_IDS):
         name = by_name.get(candidate)
         if name is None or name == about:
             continue
@@ -196,11 +196,11 @@ ABOUT = re.compile(
     r"|evaluating)))?[ ?:#*]*",
     re.IGNORECASE,
 )
-"""Names of columns in which a respondent says what the row is about."""
+"""Names of columns in which respondents name the item of the row."""
 
 
 def _about_column(columns: Sequence[str], rows: Rows) -> str:
-    """Return the column that says what each row is about, '' where the columns do."""
+    """Return the column that names the item of each row, '' if the columns name the items."""
     for name in columns:
         plain = name.strip().lower()
         if plain not in RESPONSE_IDS and ABOUT.fullmatch(plain.replace("_", " ")):
@@ -229,82 +229,82 @@ def _survey_columns(
     if about:
         questions = [label_column(name, wordings.get(name, name)) for name in names]
         return [Column(rater, "rater"), Column(about, "item"), *questions]
-    asked = _about_items(_asked(names, wordings), rows)
+    questions_of_items = _about_items(_questions_of(names, wordings), rows)
     return [
         Column(rater, "rater"),
-        *(label_column(part.name, part.question, part.item) for part in asked),
+        *(label_column(part.name, part.question, part.item) for part in questions_of_items),
     ]
 
 
-def _asked(names: Sequence[str], wordings: Mapping[str, str]) -> list[_Asked]:
+def _questions_of(names: Sequence[str], wordings: Mapping[str, str]) -> list[_Question]:
     """Split the names of columns into questions and items."""
     loops = {name: match for name in names if (match := LOOP.fullmatch(name))}
     matrices = Counter(wordings.get(name, name).rpartition(" - ")[0].strip() for name in names)
     brackets = [match for name in names if (match := BRACKET.fullmatch(wordings.get(name, name)))]
     stems = {match[1].strip() for match in brackets}
     parts = {match[2].strip() for match in brackets}
-    asked = []
+    questions = []
     for name in names:
         wording = wordings.get(name, name).strip()
         repeated = REPEATED.fullmatch(name)
         if (repeated and repeated[1] in names) or f"{name}.1" in names:
             base, number = (repeated[1], int(repeated[2]) + 1) if repeated else (name, 1)
-            asked.append(_Asked(name, wordings.get(base, base).strip(), str(number)))
+            questions.append(_Question(name, wordings.get(base, base).strip(), str(number)))
             continue
         if name in loops:
             question = wordings.get(name, "") or loops[name][2]
-            asked.append(_Asked(name, _without_number(question, loops[name][1]), loops[name][1]))
+            questions.append(_Question(name, _without_number(question, loops[name][1]), loops[name][1]))
         elif match := BRACKET.fullmatch(wording):
-            asked.append(_of_grid(name, match[1].strip(), match[2].strip(), stems, parts))
+            questions.append(_of_grid(name, match[1].strip(), match[2].strip(), stems, parts))
         elif (parts_of := wording.rpartition(" - "))[1] and matrices[parts_of[0].strip()] > 1:
-            asked.append(_Asked(name, parts_of[0].strip(), parts_of[2].strip()))
+            questions.append(_Question(name, parts_of[0].strip(), parts_of[2].strip()))
         elif match := NUMBERED_NAME.fullmatch(wording):
             question = f"{match['before'].strip(' -:–_.')} {match['after'].strip()}".strip()
-            asked.append(_Asked(name, question, match["item"].strip(" -:_")))
+            questions.append(_Question(name, question, match["item"].strip(" -:_")))
         else:
-            asked.append(_Asked(name, wording))
-    return asked
+            questions.append(_Question(name, wording))
+    return questions
 
 
-def _of_grid(name: str, stem: str, part: str, stems: set[str], parts: set[str]) -> _Asked:
+def _of_grid(name: str, stem: str, part: str, stems: set[str], parts: set[str]) -> _Question:
     """Return a column of a grid: rows are items, unless they are questions about the item in the heading."""
     rows_are_items = all(ITEM_NAME.fullmatch(text) for text in parts)
     if not rows_are_items and (len(stems) > 1 or NUMBERED_NAME.fullmatch(stem)):
         match = NUMBERED_NAME.fullmatch(stem)
-        return _Asked(name, part, match["item"].strip() if match and len(stems) == 1 else stem)
+        return _Question(name, part, match["item"].strip() if match and len(stems) == 1 else stem)
     match = NUMBERED_NAME.fullmatch(stem)
     if match and len(stems) > 1:
         question = f"{match['before'].strip(' -:–_.')} {match['after'].strip()}".strip()
-        return _Asked(name, question or part, f"{match['item'].strip()} {part}")
-    return _Asked(name, stem, part)
+        return _Question(name, question or part, f"{match['item'].strip()} {part}")
+    return _Question(name, stem, part)
 
 
 def _without_number(question: str, number: str) -> str:
     return re.sub(rf"(?<!\d){re.escape(number)}(?!\d)", "#", question).strip() or question
 
 
-def _about_items(asked: Sequence[_Asked], rows: Rows) -> list[_Asked]:
+def _about_items(questions: Sequence[_Question], rows: Rows) -> list[_Question]:
     """Give columns without an item one: where all have the same answers they are items of one question."""
-    named = [part for part in asked if part.item and part.question]
-    counts = Counter(part.question for part in named)
+    of_items = [part for part in questions if part.item and part.question]
+    counts = Counter(part.question for part in of_items)
     if any(count > 1 for count in counts.values()):
-        return [part for part in named if counts[part.question] > 1]
-    scales = {part.name: _scale_of(part.name, rows) for part in asked}
+        return [part for part in of_items if counts[part.question] > 1]
+    scales = {part.name: _scale_of(part.name, rows) for part in questions}
     shared = Counter(scale for scale in scales.values() if scale is not None)
     if not shared:
         return []
     scale, count = shared.most_common(1)[0]
     if count < 2:
-        return [replace(part, item="survey") for part in asked if not part.item]
+        return [replace(part, item="survey") for part in questions if not part.item]
     return [
-        _Asked(part.name, QUESTION, part.question or part.item)
-        for part in asked
+        _Question(part.name, QUESTION, part.question or part.item)
+        for part in questions
         if scales[part.name] == scale
     ]
 
 
 def _scale_of(name: str, rows: Rows) -> tuple[str, ...] | None:
-    """Return what columns with answers on the same scale have in common, None for free text."""
+    """Return a key that columns on the same scale share, None for free text."""
     guess = guess_scale(Counter(text for _, row in rows if (text := text_of_cell(row.get(name)))))
     if guess.look in ("text", "empty", "set"):
         return None

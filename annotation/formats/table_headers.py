@@ -12,12 +12,27 @@ from annotation.formats.crowd_tables import form_of
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import INDEX, Cells, Row
 
-WHOLE = re.compile(r"\d+(?:\.0)?")
+INTEGER = re.compile(r"\d+(?:\.0)?")
 IMPORT_ID = '{"ImportId"'
 """Beginning of the cells of Qualtrics' third row of headers."""
 
 
 Line = Sequence[str | None]
+MAX_TITLES = 30
+"""Rows above the header, at most."""
+
+
+def title_rows(rows: Sequence[Line]) -> int:
+    """Return how many rows stand above the header: the first row with text in most columns."""
+    filled = [sum(map(bool, map(_text, cells))) for cells in rows]
+    most = max(filled)
+    first = next(place for place, count in enumerate(filled) if 2 * count > most)
+    return first if first <= MAX_TITLES else 0
+
+
+def titles_note(numbers: Iterable[int]) -> str:
+    """Return the note on rows above the header."""
+    return f"Rows above the header passed over: {', '.join(map(str, numbers))}."
 
 
 @dataclass(slots=True)
@@ -49,14 +64,14 @@ def read_header(names: Line, rows: Sequence[Line], line: int, notes: list[str]) 
             header.names.append(name)
             continue
         texts = [text for row in rows if (text := _text_at(row, place))]
-        shown = name or f"column {place + 1}"
+        title = name or f"column {place + 1}"
         if not texts:
             header.empty.append(place)
-        elif all(map(WHOLE.fullmatch, texts)):
-            indexes.append(shown)
+        elif all(map(INTEGER.fullmatch, texts)):
+            indexes.append(title)
         else:
-            nameless.append(shown)
-        header.names.append(shown if texts and not all(map(WHOLE.fullmatch, texts)) else None)
+            nameless.append(title)
+        header.names.append(title if texts and not all(map(INTEGER.fullmatch, texts)) else None)
     _number_repeated(header, rows)
     for name in dict.fromkeys(header.columns):
         if header.names.count(name) > 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -29,7 +29,7 @@ from annotation.formats.table_file import (
     TableFile,
     flatten,
 )
-from annotation.formats.table_headers import read_header, rows_by_column
+from annotation.formats.table_headers import WHOLE, read_header, rows_by_column, title_rows, titles_note
 
 
 def open_table(source: Source) -> TableFile:
@@ -127,12 +127,16 @@ MULTIBYTE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a text's rows are written: its encoding ('' for UTF-8), separator, and lines before the header."""
+    """How a text's rows are written: its encoding ('' for UTF-8), separator, and what is before the header.
+
+    These are `skipped` lines, then the `titles`, rows with a title.
+    """
 
     encoding: str
     separator: str
     is_quoted: bool
     skipped: int
+    titles: int = 0
 
 
 def _csv(source: Source) -> TableFile:
@@ -170,6 +174,10 @@ def _sample(rows: Iterator[Cells]) -> Iterator[Cells]:
 
 def _csv_rows(source: Source, form: _Form) -> Iterator[Cells]:
     """Yield the rows with text, header first."""
+    yield from islice(_rows_of_text(source, form), form.titles, None)
+
+
+def _rows_of_text(source: Source, form: _Form) -> Iterator[Cells]:
     lines = islice(_text_lines(source, form.encoding), form.skipped, None)
     csv.field_size_limit(LONGEST_CELL)  # of the whole process: another reader may have raised it
     reader = _reader(lines, form)
@@ -221,7 +229,22 @@ def _form(source: Source, notes: list[str]) -> _Form:
         form = quoted if _fit(text, quoted)[0] == 1 else _Form(encoding, ONE_COLUMN, False, 0)
     if not form.is_quoted and '"' in text:
         notes.append("Quotation marks were read as part of the text.")
-    return form
+    first = list(_sample(_rows_of_text(source, form)))
+    titles = _padded_titles([cells for _, cells in first])
+    if titles:
+        notes.append(titles_note(line for line, _ in first[:titles]))
+    return replace(form, titles=titles)
+
+
+def _padded_titles(rows: Sequence[Sequence[str | None]]) -> int:
+    """Return how many rows above the header have a title in their first cell, and are as wide as it."""
+    texts = [[(cell or "").strip() for cell in row] for row in rows]
+    if not texts or any(texts[0][1:]) or len(texts[0]) < 3:
+        return 0
+    titles = title_rows(texts)
+    header = texts[titles]
+    is_title = all(row[0] and not any(row[1:]) and len(row) == len(header) for row in texts[:titles])
+    return titles if is_title and not any(map(WHOLE.fullmatch, header)) else 0
 
 
 def _fit(text: str, form: _Form) -> tuple[float, int]:
@@ -247,9 +270,9 @@ def encoding_of(source: Source, notes: list[str]) -> str:
     A text whose other characters are valid UTF-8 is damaged, and read as UTF-8, which refuses the damage
     with its line.
     """
-    if chosen := str(source.settings.get(ENCODING, "")).strip():
+    if encoding := str(source.settings.get(ENCODING, "")).strip():
         try:
-            return "" if codecs.lookup(chosen).name in ("utf-8", "utf-16") else codecs.lookup(chosen).name
+            return "" if codecs.lookup(encoding).name in ("utf-8", "utf-16") else codecs.lookup(encoding).name
         except LookupError:
             raise ImportProblem("is no encoding: write one such as cp1252", field=ENCODING) from None
     if utf_16_of(source.binary_start()):

@@ -78,21 +78,21 @@ def dialogues(traces: Iterable[Trace], source: Source) -> Iterator[SourceRecord]
 
 
 def _dialogue(key: str, traces: Sequence[Trace]) -> Dialogue:
-    said: list[Message] = []
+    history: list[Message] = []
     turns: list[Turn] = []
     prompts: dict[str, None] = {}
     labels = []
     for trace in traces:
         prompt, sent = split_prompts(trace.sent)
         prompts |= {prompt: None} if prompt else {}
-        for message in sent[_overlap(said, sent) :]:
-            said.append(message)
+        for message in sent[_overlap(history, sent) :]:
+            history.append(message)
             turns.append(turn_of(message, given=True, time=trace.time))
         _, answered = split_prompts(trace.answered)
         answered = answered[_repeated(sent, answered) :]
         extra = {"trace": trace.key} | ({"model": trace.model} if trace.model else {})
         for message in answered:
-            said.append(message)
+            history.append(message)
             turns.append(turn_of(message, given=message.role != ASSISTANT, time=trace.time, extra=extra))
         rated = max((n for n, turn in enumerate(turns) if not turn.given), default=None)
         labels += [score.label(SELF, rated) for score in trace.scores]
@@ -111,10 +111,10 @@ def _dialogue(key: str, traces: Sequence[Trace]) -> Dialogue:
     )
 
 
-def _overlap(said: Sequence[Message], sent: Sequence[Message]) -> int:
-    """Return how many messages at the start of what is sent repeat the end of what was said before."""
-    for length in range(min(len(said), len(sent)), 0, -1):
-        if list(said[-length:]) == list(sent[:length]) and any(
+def _overlap(history: Sequence[Message], sent: Sequence[Message]) -> int:
+    """Return how many of the first messages sent repeat the last ones of the history."""
+    for length in range(min(len(history), len(sent)), 0, -1):
+        if list(history[-length:]) == list(sent[:length]) and any(
             part.role == ASSISTANT for part in sent[:length]
         ):
             return length
@@ -130,7 +130,7 @@ FEEDBACK = re.compile(r"feedback|thumb|user|human|rating|like|star|csat|nps", re
 
 
 class _Assumptions:
-    """Kinds of raters that a file does not state, taken by the names of scores and said in a note."""
+    """Kinds of raters that a file does not state: guessed from the names of scores, with a note."""
 
     def __init__(self) -> None:
         self.people: dict[str, None] = {}
@@ -143,11 +143,11 @@ class _Assumptions:
         return "human" if is_feedback else "metric"
 
     def note(self, source: Source) -> None:
-        """Say what was taken for what."""
+        """Add a note about each guess."""
         for names, kind in ((self.people, "answers of people"), (self.metrics, "metrics")):
             if names:
                 listing = ", ".join(list(names)[:20])
-                source.notes.append(f"Scores without a word who gave them, taken as {kind}: {listing}.")
+                source.notes.append(f"Scores without a stated rater, read as {kind}: {listing}.")
 
 
 # Langfuse: traces as exported or as its API returns them, with observations and scores; or its observations.
@@ -173,8 +173,8 @@ def read_langfuse(source: Source) -> Iterator[SourceRecord]:
 def _langfuse_trace(raw: dict[str, Any], assumptions: _Assumptions, left_out: Omissions) -> Trace:
     if isinstance(raw.get("trace"), dict):
         raw = {**raw["trace"], **{key: value for key, value in raw.items() if key != "trace"}}
-    listed = unpacked(raw.get("observations"))
-    observations = [part for part in listed if isinstance(part, dict)] if isinstance(listed, list) else []
+    entries = unpacked(raw.get("observations"))
+    observations = [part for part in entries if isinstance(part, dict)] if isinstance(entries, list) else []
     generations = [part for part in observations if part.get("type") == "GENERATION"]
     generations.sort(key=lambda part: str(part.get("startTime", "")))
     last = generations[-1] if generations else {}
@@ -193,7 +193,7 @@ def _langfuse_trace(raw: dict[str, Any], assumptions: _Assumptions, left_out: Om
     scores = unpacked(raw.get("scores"))
     if isinstance(scores, dict) and scores:
         left_out.add(
-            "Scores without a word who gave them, left out (the API returns them with their source)",
+            "Scores without a stated rater, left out (the API returns them with their source)",
             len(scores),
         )
     for score in scores if isinstance(scores, list) else []:
@@ -331,8 +331,8 @@ def _columns(raw: Mapping[str, Any], name: str) -> Any:
 def _of_stats(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     values = entry.get("values")
     word = next(iter(values)) if isinstance(values, dict) and len(values) == 1 else None
-    listed, noted = entry.get("sources"), entry.get("comments")
-    sources = [unpacked(part) for part in listed] if isinstance(listed, list) else []
+    origins, noted = entry.get("sources"), entry.get("comments")
+    sources = [unpacked(part) for part in origins] if isinstance(origins, list) else []
     comments = [part for part in noted if isinstance(part, str)] if isinstance(noted, list) else []
     return {
         "key": name,
@@ -478,15 +478,15 @@ def _trace_of_spans(key: str, spans: list[dict[str, Any]], assumptions: _Assumpt
     spans.sort(key=lambda span: first_text(span, "start_time", "startTimeUnixNano", "start_time_unix_nano"))
     calls = [span for span in spans if _is_call(span)]
     roots = [span for span in spans if not first_text(span, "parent_id", "parentSpanId", "parent_span_id")]
-    shown = calls[0] if len(calls) == 1 else (roots or calls or spans)[-1 if not roots else 0]
-    if not _span_messages(shown, "output") and calls:
-        shown = calls[-1]
+    turn_span = calls[0] if len(calls) == 1 else (roots or calls or spans)[-1 if not roots else 0]
+    if not _span_messages(turn_span, "output") and calls:
+        turn_span = calls[-1]
     trace = Trace(
         key=key,
         session=next((text for span in spans if (text := first_text(span, *SESSIONS))), ""),
-        time=first_text(shown, "start_time", "startTimeUnixNano"),
-        sent=_span_messages(shown, "input"),
-        answered=_span_messages(shown, "output"),
+        time=first_text(turn_span, "start_time", "startTimeUnixNano"),
+        sent=_span_messages(turn_span, "input"),
+        answered=_span_messages(turn_span, "output"),
         model=next((text for span in calls if (text := first_text(span, *MODELS))), ""),
         user=next((text for span in spans if (text := first_text(span, "user.id"))), ""),
     )
@@ -577,14 +577,14 @@ def read_mlflow(source: Source) -> Iterator[SourceRecord]:
 
 
 def _mlflow_trace(raw: dict[str, Any], assumptions: _Assumptions) -> Trace:
-    whole = unpacked(raw.get("trace"))
-    raw = whole if isinstance(whole, dict) else raw
+    nested = unpacked(raw.get("trace"))
+    raw = nested if isinstance(nested, dict) else raw
     info = unpacked(raw.get("info"))
     info = info if isinstance(info, dict) else raw
     data = unpacked(raw.get("data"))
     data = data if isinstance(data, dict) else raw
-    listed = unpacked(data.get("spans"))
-    spans = [span for span in listed if isinstance(span, dict)] if isinstance(listed, list) else []
+    entries = unpacked(data.get("spans"))
+    spans = [span for span in entries if isinstance(span, dict)] if isinstance(entries, list) else []
     root = next((s for s in spans if not (s.get("parent_id") or s.get("parent_span_id"))), {})
     metadata = unpacked(info.get("trace_metadata") or info.get("request_metadata")) or {}
     sent = (

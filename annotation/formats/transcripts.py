@@ -26,8 +26,8 @@ from annotation.records import Dialogue, Participant, Turn
 MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 """Marks of writing direction, with which WhatsApp begins names and its own texts."""
 M = f"[{MARKS}]*"
-LISTED = 20
-"""Number of speakers that a note names."""
+MOST_NAMES = 20
+"""Maximum number of speakers that a note lists."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Transcript:
 
 @dataclass(slots=True)
 class Notes:
-    """What is said about all files of an import."""
+    """Notes about all files of an import."""
 
     left_out: Counter[str] = field(default_factory=Counter)
     cues: Counter[str] = field(default_factory=Counter)
@@ -80,12 +80,12 @@ class Notes:
         if nameless := self.cues["nameless"]:
             yield f"Cues without a speaker are read as said by the speaker before: {nameless}."
         if self.speakers:
-            listing = ", ".join(f"{name} ({count})" for name, count in self.speakers.most_common(LISTED))
-            rest = f" and {len(self.speakers) - LISTED} more" if len(self.speakers) > LISTED else ""
+            listing = ", ".join(f"{name} ({count})" for name, count in self.speakers.most_common(MOST_NAMES))
+            rest = f" and {len(self.speakers) - MOST_NAMES} more" if len(self.speakers) > MOST_NAMES else ""
             yield f"Speakers, with their turns: {listing}{rest}."
         if self.others:
-            rest = f" and {len(self.others) - LISTED} more" if len(self.others) > LISTED else ""
-            yield f"Before a colon, but no speakers: {', '.join(list(self.others)[:LISTED])}{rest}."
+            rest = f" and {len(self.others) - MOST_NAMES} more" if len(self.others) > MOST_NAMES else ""
+            yield f"Before a colon, but no speakers: {', '.join(list(self.others)[:MOST_NAMES])}{rest}."
 
 
 Parse = Callable[[list[str], Notes], list[Transcript]]
@@ -528,21 +528,21 @@ TRANSCRIPT_LINE = re.compile(
     rf"(?:\s*[\[(]{AFTER}[\])])?(?:\*\*|__)?\s*:(?:\*\*|__)?(?:\s+(?P<text>.*)|$)"
 )
 NAME_LINE = re.compile(rf"\s*(?P<speaker>{NAME})(?:\s*[\[(]{AFTER}[\])]|\s+{BESIDE})\s*:?\s*$")
-"""A line with a name and a time, above what is said."""
+"""A line with a name and a time, above the text."""
 TELEGRAM_LINE = re.compile(
     r"(?P<speaker>[^\[\]\n]{1,80}), \[(?P<time>\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?"
     r"(?:\s?[AaPp][Mm])?)\]:?\s*(?P<text>.*)$"
 )
-"""Messages copied from Telegram: `Ana, [12.01.2024 10:01]`, what is said below."""
+"""Messages copied from Telegram: `Ana, [12.01.2024 10:01]`, text below."""
 DIVIDER = re.compile(
     r"\s*(?:[-=*_—]{3,}|#{3,}\s*(?P<title>.*?)\s*#*|"
     r"[#\s]*(?P<numbered>(?:dialog(?:ue)?|conversation|chat|session|scene|example)\s*#?\d+)\s*:?)\s*$",
     re.IGNORECASE,
 )
 CAPTION_LINE = re.compile(rf"\s*\[(?P<speaker>[^\[\]\n]{{1,80}})\]\s+(?P<time>{CLOCK})\s*$")
-"""A line of Zoom's saved captions, above what is said: `[Ana Smith] 13:01:02`."""
+"""A line of Zoom's saved captions, above the text: `[Ana Smith] 13:01:02`."""
 ALONE = re.compile(rf"\s*{CLOCK}\s*")
-"""A line that only says when the next turn is."""
+"""A line with only the time of the next turn."""
 FOOTER = re.compile(r"\s*transcribed by\b.*otter", re.IGNORECASE)
 LONGEST_BEGINNING = 400
 """Characters of a line in which its speaker and time stand."""
@@ -551,7 +551,7 @@ TRANSCRIPT_EXPECTED = "lines like `Ana: Hello` or `[00:01:02] Ana: Hello`"
 
 @dataclass(slots=True)
 class _Line:
-    """A line of a plain transcript: who speaks, as far as it says so."""
+    """A line of a plain transcript, with its speaker if it names one."""
 
     number: int
     text: str

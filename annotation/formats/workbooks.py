@@ -29,7 +29,7 @@ from annotation.formats.table_file import (
     TableFile,
     as_text,
 )
-from annotation.formats.table_headers import read_header, rows_by_column
+from annotation.formats.table_headers import read_header, rows_by_column, title_rows, titles_note
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 1_000
@@ -70,8 +70,6 @@ BROKEN = (
 MERGED = re.compile(rb'<(?:[\w.-]+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
 MAX_MERGED = 100_000
 """Ranges of merged cells that are filled."""
-MAX_TITLES = 30
-"""Rows above the header, at most."""
 
 
 def open_workbook(source: Source) -> TableFile:
@@ -83,11 +81,9 @@ def open_workbook(source: Source) -> TableFile:
     if len(sheets) > 1:
         others = ", ".join(other[:60] for other in sheets if other != name)
         notes.append(f"Read the sheet {name!r}, and not {others[:300]}.")
-    titles = _title_rows(sample)
+    titles = title_rows([cells for _, cells in sample])
     if titles:
-        notes.append(
-            f"Rows above the header passed over: {', '.join(str(row[0]) for row in sample[:titles])}."
-        )
+        notes.append(titles_note(row[0] for row in sample[:titles]))
     line, names = sample[titles]
     below = [cells for _, cells in sample[titles + 1 :]]
     width = max(len(row) for row in (names, *below))
@@ -113,14 +109,6 @@ def _chosen(file: IO[bytes], sheets: Sequence[str], named: str) -> tuple[str, li
         if sample:
             return name, sample
     raise ImportProblem(f"the sheet {named!r} is empty" if named else "has no sheet with cells")
-
-
-def _title_rows(rows: Sequence[Cells]) -> int:
-    """Return how many rows stand above the header: the first row with text in most columns."""
-    filled = [sum(cell is not None and bool(cell.strip()) for cell in cells) for _, cells in rows]
-    most = max(filled)
-    first = next(place for place, count in enumerate(filled) if 2 * count > most)
-    return first if first <= MAX_TITLES else 0
 
 
 def _padded(cells: Sequence[str | None], width: int) -> list[str | None]:

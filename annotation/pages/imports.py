@@ -20,6 +20,7 @@ from annotation.corpora import previews, uploads
 from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
 from annotation.corpora.previews import FIRST_ROWS, PreparedImport, Preview
+from annotation.corpora.table_readings import outline
 from annotation.formats import FORMATS, corpus_format
 from annotation.formats.corpus_format import (
     ANY_ROLES,
@@ -33,7 +34,7 @@ from annotation.formats.corpus_format import (
     settings_of,
 )
 from annotation.formats.mapping import Entries, entries_of_yaml, yaml_of_entries
-from annotation.formats.source import MOST, ImportProblem, Source
+from annotation.formats.source import ImportProblem, Source
 from annotation.models.corpora import Corpus, Upload
 from annotation.pages.import_columns import column_rows, posted_entries, role_choices
 from annotation.records import SELF, Dialogue, LabelRecord
@@ -233,7 +234,8 @@ def upload(request: HttpRequest, pk: int) -> HttpResponseBase:
         "left_out": uploads.left_out_file(upload_row),
     }
     template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
-    context |= {"format": FORMATS.get(upload_row.format), "most": MOST}
+    result = (upload_row.job.result if upload_row.job else None) or {}
+    context |= {"format": FORMATS.get(upload_row.format), "n_problems": result.get("total", 0)}
     return render(request, template, context | ROOM)
 
 
@@ -336,7 +338,7 @@ def _guess(upload_row: Upload, format: str, key: str) -> Entries:
     source = Source(
         uploads.stored_file(upload_row), name=upload_row.file_name, settings=upload_row.file_settings
     )
-    profile = previews.outline(source, format=format).profile
+    profile = outline(source, format=format).profile
     readings = profile.readings if profile else ()
     return next((reading.mapping.entries() for reading in readings if key in ("", reading.key)), {})
 
@@ -525,7 +527,6 @@ def _preview(
         "n_problems": preview.n_problems + len(problems) - len(preview.problems),
         "can_skip": any(problem.line for problem in problems),
         "skips": prepared.settings.get(SKIP_BAD_ROWS) == "yes",
-        "most": MOST,
         "notes": list(dict.fromkeys([*prepared.outline.notes, *preview.notes])),
         **ROOM,
     }

@@ -131,6 +131,11 @@ def plain(number: float | None) -> float | None:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
+def values_text(values: Iterable[Value]) -> str:
+    """Return the values of a scale in one text, as people write them."""
+    return ", ".join(str(plain(value) if isinstance(value, float) else value) for value in values)
+
+
 class Bounded(Protocol):
     """A question that takes any number within bounds."""
 

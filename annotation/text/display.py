@@ -27,10 +27,10 @@ def direction(text: str) -> str:
     if text.isascii():
         return "ltr"
     kinds = [unicodedata.bidirectional(character) for character in text]
-    right, left = sum(kind in RIGHT_TO_LEFT for kind in kinds), kinds.count("L")
-    if right == left:
+    n_rtl, n_ltr = sum(kind in RIGHT_TO_LEFT for kind in kinds), kinds.count("L")
+    if n_rtl == n_ltr:
         return "auto"
-    return "rtl" if right > left else "ltr"
+    return "rtl" if n_rtl > n_ltr else "ltr"
 
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}")
@@ -206,52 +206,52 @@ class Row:
 
 def difference_rows(first: str, second: str) -> tuple[Row, ...]:
     """Compare two texts line by line; long unchanged stretches are left out and counted."""
-    left, right = first.split("\n"), second.split("\n")
+    old_lines, new_lines = first.split("\n"), second.split("\n")
     rows: list[Row] = []
-    matcher = _matcher(left, right)
+    matcher = _matcher(old_lines, new_lines)
     for tag, i, j, k, l in matcher.get_opcodes():  # noqa: E741
         if tag == "equal":
             pairs = zip(range(i, j), range(k, l), strict=True)
-            rows += [Row(_line_side(a, left[a]), _line_side(b, right[b])) for a, b in pairs]
+            rows += [Row(_line_side(a, old_lines[a]), _line_side(b, new_lines[b])) for a, b in pairs]
         else:
-            rows += _changed(left, range(i, j), right, range(k, l))
+            rows += _changed(old_lines, range(i, j), new_lines, range(k, l))
     return tuple(_folded(rows))
 
 
-def _matcher(left: Sequence[str], right: Sequence[str]) -> SequenceMatcher[str]:
+def _matcher(first: Sequence[str], second: Sequence[str]) -> SequenceMatcher[str]:
     """Return the matcher; in long texts it ignores frequent lines, or it would take minutes."""
-    return SequenceMatcher(None, left, right, autojunk=max(len(left), len(right)) > LONG)
+    return SequenceMatcher(None, first, second, autojunk=max(len(first), len(second)) > LONG)
 
 
 def _line_side(index: int, line: str, *, changed: bool = False) -> Side:
     return Side(index + 1, ((line, changed),))
 
 
-def _changed(left: Sequence[str], old: range, right: Sequence[str], new: range) -> Iterator[Row]:
+def _changed(old_lines: Sequence[str], old: range, new_lines: Sequence[str], new: range) -> Iterator[Row]:
     """Yield changed lines side by side, in order."""
     for a, b in zip_longest(old, new):
         if a is None or b is None:
             yield Row(
-                _line_side(a, left[a], changed=True) if a is not None else None,
-                _line_side(b, right[b], changed=True) if b is not None else None,
+                _line_side(a, old_lines[a], changed=True) if a is not None else None,
+                _line_side(b, new_lines[b], changed=True) if b is not None else None,
             )
             continue
-        pieces = different_words(left[a], right[b])
+        pieces = different_words(old_lines[a], new_lines[b])
         if pieces is None:
-            yield Row(_line_side(a, left[a], changed=True), _line_side(b, right[b], changed=True))
+            yield Row(_line_side(a, old_lines[a], changed=True), _line_side(b, new_lines[b], changed=True))
         else:
             yield Row(Side(a + 1, pieces[0]), Side(b + 1, pieces[1]))
 
 
 def different_words(first: str, second: str) -> tuple[Pieces, Pieces] | None:
     """Return two lines in pieces, with differences marked; None where they have too little in common."""
-    left, right = _WORD.findall(first), _WORD.findall(second)
-    matcher = _matcher(left, right)
+    old_words, new_words = _WORD.findall(first), _WORD.findall(second)
+    matcher = _matcher(old_words, new_words)
     if matcher.ratio() < ALIKE:
         return None
     sides: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = ([], [])
     for tag, i, j, k, l in matcher.get_opcodes():  # noqa: E741
-        for side, piece in zip(sides, ("".join(left[i:j]), "".join(right[k:l])), strict=True):
+        for side, piece in zip(sides, ("".join(old_words[i:j]), "".join(new_words[k:l])), strict=True):
             if piece:
                 side.append((piece, tag != "equal"))
     return tuple(sides[0]), tuple(sides[1])

@@ -61,7 +61,7 @@ def looks_like_a_number(text: str) -> bool:
 
 DECIMAL_COMMA = re.compile(r"[+\-−]?(?:\d+|\d{1,3}(?:[. \u00a0\u202f'’]\d{3})+),\d+")
 """A number with a decimal comma, with or without groups of digits before it."""
-WHOLE = re.compile(r"[+\-−]?\d+")
+INTEGER = re.compile(r"[+\-−]?\d+")
 GROUPED = re.compile(r"[+\-−]?[1-9]\d{0,2},\d{3}")
 """A number whose comma may just as well separate thousands."""
 
@@ -74,7 +74,7 @@ def decimal_commas(values: Iterable[str]) -> bool:
     is_certain = False
     for value in values:
         text = value.strip()
-        if not text or looks_like_nothing(text) or WHOLE.fullmatch(text):
+        if not text or looks_like_nothing(text) or INTEGER.fullmatch(text):
             continue
         if not DECIMAL_COMMA.fullmatch(text):
             return False
@@ -107,6 +107,8 @@ MODEL = re.compile(
     re.IGNORECASE,
 )
 NOBODY = "none"
+PEOPLE_TOO = frozenset(["claude", "gemma", "kimi", "bard", "phi", "yi", "mistral", "falcon"])
+"""Names of models that people and things have, too."""
 
 
 def looks_like_a_model(name: str) -> bool:

@@ -15,13 +15,13 @@ from annotation.schemes.definitions import SHORT_NAME
 from annotation.schemes.rules import text_problem
 from config.models import Event
 
-NAMED = (Rater.Kind.JUDGE, Rater.Kind.METRIC)
+NAMED_KINDS = (Rater.Kind.JUDGE, Rater.Kind.METRIC)
 """Kinds of raters that have a short name."""
 
 
 def nameable_raters() -> QuerySet[Rater]:
     """Return the judges and metrics that can have a short name: all but drafts."""
-    return Rater.objects.filter(kind__in=NAMED).exclude(spec__has_key="draft").select_related("corpus")
+    return Rater.objects.filter(kind__in=NAMED_KINDS).exclude(spec__has_key="draft").select_related("corpus")
 
 
 @transaction.atomic
@@ -42,7 +42,7 @@ def rename_rater(*, by: User | None, rater: Rater, short_name: str) -> Rater:
         with transaction.atomic():
             rater.save(update_fields=["short_name"])
     except IntegrityError:  # somebody gave it to another one at the same moment
-        raise RaterRefused(_taken(short_name)) from None
+        raise RaterRefused(_in_use_problem(short_name)) from None
     detail = {"rater": rater.name, "before": before, "after": short_name}
     Event.objects.create(by=by, verb="rename rater", subject=f"rater {rater.pk}, {rater.name}", detail=detail)
     return rater
@@ -50,16 +50,16 @@ def rename_rater(*, by: User | None, rater: Rater, short_name: str) -> Rater:
 
 def _problem(rater: Rater, short_name: str) -> str:
     """Explain why a rater cannot have a short name, '' where it can."""
-    if rater.kind not in NAMED or "draft" in rater.spec:
+    if rater.kind not in NAMED_KINDS or "draft" in rater.spec:
         return "Only judges and metrics have a short name."
     if problem := text_problem(short_name, SHORT_NAME, lines=False):
         return problem
     same = Q(short_name__iexact=short_name) | Q(short_name="", name__iexact=short_name)
-    in_use = short_name and Rater.objects.filter(same, kind__in=NAMED).exclude(pk=rater.pk).exists()
-    return _taken(short_name) if in_use else ""
+    in_use = short_name and Rater.objects.filter(same, kind__in=NAMED_KINDS).exclude(pk=rater.pk).exists()
+    return _in_use_problem(short_name) if in_use else ""
 
 
-def _taken(short_name: str) -> str:
+def _in_use_problem(short_name: str) -> str:
     return f"Another judge or metric is called “{short_name}”: choose another name."
 
 

@@ -21,7 +21,7 @@ from annotation.formats.scales import ScaleGuess, guess_scale
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import TableFile
 from annotation.formats.table_reader import open_table
-from annotation.text.table_cells import kind_of_rater, looks_like_a_model, means_nothing
+from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model, means_nothing
 
 Row = dict[str, str]
 Numbered = tuple[int, Row]
@@ -38,8 +38,6 @@ MARKS = re.compile(r"[?.–—#-]+(?: \(.*\))?", re.DOTALL)
 """Marks such as `?` and `-`, which may be answers; programs write words for a missing answer."""
 HARMLESS = re.compile(r"^all answers are|is read as '")
 """Doubts about a scale that change no figure, or about spellings, which are checked by themselves."""
-PEOPLE_TOO = frozenset({"claude", "gemma", "kimi", "bard", "phi", "yi", "mistral", "falcon"})
-"""Names of models that people have, too."""
 
 
 class RatingsFileError(Exception):

@@ -198,11 +198,11 @@ def transcripts(request: Request, form: str) -> HttpResponseBase:
 
 
 def _ordered(
-    request: Request, data: api.Data, what: str, form: str, choice: Mapping[str, Any]
+    request: Request, data: api.Data, contents: str, form: str, choice: Mapping[str, Any]
 ) -> HttpResponseBase:
     corpus, campaign = data["corpus"], data.get("campaign")
     export_part = taken_by(request, corpus, campaign, data)
-    order = Order(what, corpus, campaign, export_part, form, choice=choice)
+    order = Order(contents, corpus, campaign, export_part, form, choice=choice)
     with refused_as("detail"):
         return response_of(downloads.order_or_job(order=order, by=api.user(request)), order.name)
 

@@ -119,8 +119,8 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
         raise Http404
     notes = request.GET.get("notes") == "1"
     choice = {} if notes or shape == LONG else {"shape": shape}
-    what = NOTES if notes else LABELS
-    return answer(request, Order(what, corpus, campaign, export_part, form, choice=choice))
+    contents = NOTES if notes else LABELS
+    return answer(request, Order(contents, corpus, campaign, export_part, form, choice=choice))
 
 
 @require_http_methods(["GET", "POST"])

@@ -387,11 +387,11 @@ def question_info(question: Question) -> QuestionInfo:
 
 def question_choices(questions: Iterable[QuestionInfo]) -> list[tuple[str, str]]:
     """Return questions as choices, `(ref, title)`; questions of one title are told apart by their schemes."""
-    listed = list(questions)
-    titles = Counter(question.title for question in listed)
-    in_schemes = Counter((question.title, question.scheme_title) for question in listed)
+    questions = list(questions)
+    titles = Counter(question.title for question in questions)
+    in_schemes = Counter((question.title, question.scheme_title) for question in questions)
     choices = []
-    for question in listed:
+    for question in questions:
         text = question.title
         if in_schemes[text, question.scheme_title] > 1:
             text = f"{text} ({question.ref})"
@@ -420,8 +420,10 @@ def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
             name = f"{called_name} ({rater.kind} {rater.pk})"
         simulated = bool(rater.spec.get("simulated"))
         server = (str(rater.spec.get(part, "")) for part in ("address", "revision"))
-        shown = (rater.title, rater.detail) if rater.short_name else ()
-        infos[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, *server, *shown)
+        short_names = (rater.title, rater.detail) if rater.short_name else ()
+        infos[rater.pk] = RaterInfo(
+            rater.pk, name, rater.kind, rater.identified, simulated, *server, *short_names
+        )
     return infos
 
 

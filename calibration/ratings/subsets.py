@@ -65,8 +65,10 @@ class Subset:
             names = list(self.systems[:MOST_NAMES])
             if more := len(self.systems) - len(names):
                 names.append(f"{more} more")
-            parts.append(f"{'system' if len(self.systems) == 1 else 'systems'} {_listed(names, 'and')}")
-        parts += [f"{key} {_listed([_text(v) for v in values], 'or')}" for key, values in self.conditions]
+            parts.append(f"{'system' if len(self.systems) == 1 else 'systems'} {_join_values(names, 'and')}")
+        parts += [
+            f"{key} {_join_values([_text(v) for v in values], 'or')}" for key, values in self.conditions
+        ]
         days = [
             f"{word} {day.day} {day:%B %Y}"
             for word, day in (("from", self.first_day), ("to", self.last_day))
@@ -110,7 +112,7 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def _listed(names: Sequence[str], word: str) -> str:
+def _join_values(names: Sequence[str], word: str) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 

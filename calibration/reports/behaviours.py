@@ -430,9 +430,9 @@ def set_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
 def _compared_sets(kinds: Sequence[str], people: Crowd) -> str:
     """Return the raters of a figure by their number: `3 people`, `3 people and 2 judges`."""
     counts = Counter(kinds)
-    named = {"human": people.units, "judge": ("judge", "judges"), "key": ("answer key", "answer keys")}
-    parts = [counted(counts[kind], *units) for kind, units in named.items() if counts[kind]]
-    if rest := counts.total() - sum(counts[kind] for kind in named):
+    units = {"human": people.units, "judge": ("judge", "judges"), "key": ("answer key", "answer keys")}
+    parts = [counted(counts[kind], *words) for kind, words in units.items() if counts[kind]]
+    if rest := counts.total() - sum(counts[kind] for kind in units):
         parts.append(counted(rest, "rater"))
     return join_names(parts)
 

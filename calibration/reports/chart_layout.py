@@ -104,9 +104,9 @@ def place_rows(points: Sequence[dict[str, Any]], title: str, unnamed: Collection
     questions = list(dict.fromkeys(point["question"] for point in points))
     series = list(dict.fromkeys(point["series"] for point in points))
     is_flat = len(questions) == len(points) and not (len(points) == 1 and questions[0] in title)
-    named = "question" if is_flat else "series"
+    label_field = "question" if is_flat else "series"
     has_counts = len({point["n_items"] for point in points if point["value"] is not None}) > 1
-    longest = max((text_width(point[named]) for point in points), default=0.0)
+    longest = max((text_width(point[label_field]) for point in points), default=0.0)
     labels = min(max(longest, LEAST_LABELS), MOST_LABELS)
     rows = Rows(labels, TOTAL - 2 * MARGIN - labels - GAP - VALUES - (COUNTS if has_counts else 0))
     if is_flat and (len(series) > 1 or not all(name in title or name in unnamed for name in series)):
@@ -119,7 +119,7 @@ def place_rows(points: Sequence[dict[str, Any]], title: str, unnamed: Collection
             _place_heading(rows, question)
         for point in points:
             if point["question"] == question:
-                _place_row(rows, point, point[named], has_counts=has_counts)
+                _place_row(rows, point, point[label_field], has_counts=has_counts)
     return rows
 
 

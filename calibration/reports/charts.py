@@ -649,8 +649,8 @@ def _key_marks(key: list[dict[str, Any]]) -> list[Any]:
         for entry in key
         if entry["mark"] >= 0
     ]
-    drawn = _pixels(marks).mark_point(filled=True, opacity=1, size=80)
-    return [drawn.encode(color=_colour(), shape=_shape()), _text(key, align="left", fontSize=12, color=INK)]
+    points = _pixels(marks).mark_point(filled=True, opacity=1, size=80)
+    return [points.encode(color=_colour(), shape=_shape()), _text(key, align="left", fontSize=12, color=INK)]
 
 
 def _texts(rows: Rows) -> list[Any]:

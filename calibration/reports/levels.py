@@ -434,12 +434,12 @@ def narrowed(
     table: LevelTable, rows: Sequence[LevelRow], levels: Sequence[Level], coefficients: Sequence[str]
 ) -> LevelTable:
     """Return a table with some of its rows and columns; the highest of a column is that of these rows."""
-    kept = [
+    narrowed_rows = [
         replace(row, cells=tuple(c for c in row.cells if c.level in levels and c.coefficient in coefficients))
         for row in rows
     ]
     best: dict[tuple[str, str], float] = {}
-    for row in kept:
+    for row in narrowed_rows:
         for cell in row.cells if row.kind not in APART else ():
             if cell.result.value is not None:
                 column = cell.level, cell.coefficient
@@ -449,7 +449,9 @@ def narrowed(
         value = None if row.kind in APART else cell.result.value
         return replace(cell, best=value is not None and value >= best[cell.level, cell.coefficient] - EQUAL)
 
-    marked_rows = (replace(row, cells=tuple(marked(row, cell) for cell in row.cells)) for row in kept)
+    marked_rows = (
+        replace(row, cells=tuple(marked(row, cell) for cell in row.cells)) for row in narrowed_rows
+    )
     return replace(table, rows=tuple(marked_rows), levels=tuple(levels))
 
 

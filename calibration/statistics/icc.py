@@ -95,19 +95,19 @@ class Crowd:
 
     def links(self) -> Ints:
         """Return the raters present minus the groups of raters who share items, per row."""
-        drawn = (self.weights > 0).astype(np.float64)
-        seen = _product(self.raters, drawn) > 0
+        is_weighted = (self.weights > 0).astype(np.float64)
+        seen = _product(self.raters, is_weighted) > 0
         reached = np.zeros(seen.shape, np.bool_)
         reached[seen.argmax(axis=0), np.arange(seen.shape[1])] = True
         while True:  # from one rater to all those joined to it
             joined = _product(self.presence, reached.astype(np.float64))
-            further = _product(self.raters, drawn * joined) > 0
+            further = _product(self.raters, is_weighted * joined) > 0
             if (further == reached).all():
                 break
             reached = further
         links = seen.sum(axis=0) - 1
         for row in np.flatnonzero((reached != seen).any(axis=0)):
-            graph = self.raters @ self.presence.multiply(drawn[:, [row]])
+            graph = self.raters @ self.presence.multiply(is_weighted[:, [row]])
             links[row] = len(seen) - connected_components(graph, directed=False)[0]
         return np.asarray(links)
 

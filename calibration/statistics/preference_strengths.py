@@ -539,9 +539,9 @@ def standings(games: Games, plan: Plan, model: Model = "half", anchor: str = "")
     return Standings(tuple(sorted(systems, key=_best_first)), tuple(meetings), tie, model, anchor)
 
 
-def _best_first(standing: Standing) -> tuple[float, float, str]:
-    rate, strength = standing.win_rate.value, standing.strength.value
-    return (-(strength or 0.0), -1.0 if rate is None else -rate, standing.system)
+def _best_first(entry: Standing) -> tuple[float, float, str]:
+    rate, strength = entry.win_rate.value, entry.strength.value
+    return (-(strength or 0.0), -1.0 if rate is None else -rate, entry.system)
 
 
 def _figures_of(tables: Tables, model: Model, anchor: int | None) -> _Figures:

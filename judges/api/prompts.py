@@ -213,14 +213,14 @@ REFS = [OpenApiParameter(name, str, required=True, description="name@number") fo
 DOWNLOAD = file_answers([media for _, media in files.FORMS.values()])
 
 
-def _listed() -> list[listing.PromptSummary]:
+def _all_prompts() -> list[listing.PromptSummary]:
     return [*listing.own(), *listing.coming_with_concord()]
 
 
 @api.listing(PromptSerializer, page=lambda page: [entry.as_json() for entry in page])
 def prompts(request: Request) -> list[listing.PromptSummary]:
     """List users' prompts and those that come with Concord."""
-    return _listed()
+    return _all_prompts()
 
 
 @api.post(NewPromptSerializer, VersionSerializer, status=201)
@@ -259,7 +259,7 @@ def archive(request: Request, name: str) -> dict[str, Any]:
 
 
 def _prompt_json(name: str) -> dict[str, Any]:
-    entry = next((candidate for candidate in _listed() if candidate.name == name), None)
+    entry = next((candidate for candidate in _all_prompts() if candidate.name == name), None)
     if entry is None:
         raise Http404
     return entry.as_json()

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from annotation import access
 from annotation.models import Rater
 from annotation.schemes.definitions import SHORT_NAME
-from annotation.work.rater_names import NAMED, nameable_raters, rename_rater
+from annotation.work.rater_names import NAMED_KINDS, nameable_raters, rename_rater
 from config import api
 from config.lists import Filters, one_of, with_name
 
@@ -36,7 +36,7 @@ class ShortNameSerializer(serializers.Serializer[Rater]):
 
 RATERS = Filters(
     {
-        "kind": one_of("kind", [str(kind) for kind in NAMED]),
+        "kind": one_of("kind", [str(kind) for kind in NAMED_KINDS]),
         "name": with_name("name", "rater"),
         "corpus": with_name("corpus__name", "corpus"),
     },

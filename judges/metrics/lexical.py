@@ -103,8 +103,8 @@ class Neighbours:
                 return columns[column]
         return np.intp(NEVER)
 
-    def _cosine(self, left: np.intp, right: np.intp) -> float:
-        rows = self._vectors([self._units[int(left)], self._units[int(right)]])
+    def _cosine(self, first: np.intp, second: np.intp) -> float:
+        rows = self._vectors([self._units[int(first)], self._units[int(second)]])
         return float(rows[0] @ rows[1])
 
 

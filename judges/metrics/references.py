@@ -277,8 +277,8 @@ def bert_score(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
         return texts
     encoder = tools.models.get("encoder", settings.text("model"), load_encoder)
     layer = settings.integer("layer")
-    left, right = (_tokens(encoder, text, layer) for text in (texts.response, texts.reference))
-    similar = left @ right.T
+    response, reference = (_tokens(encoder, text, layer) for text in (texts.response, texts.reference))
+    similar = response @ reference.T
     precision = float(similar[1:-1].max(dim=1).values.mean())
     recall = float(similar[:, 1:-1].max(dim=0).values.mean())
     value = f1(precision, recall)

@@ -182,16 +182,16 @@ def renormalised(rows: Mixture) -> Mixture:
     return rows / np.where(totals > 0, totals, 1.0)
 
 
-def jensen_shannon(left: Mixture, right: Mixture, base: float = 2.0) -> float:
+def jensen_shannon(p: Mixture, q: Mixture, base: float = 2.0) -> float:
     """Return the Jensen-Shannon divergence of two distributions: 0 to 1 in base 2, to ln 2 in base e."""
-    middle = (left + right) / 2
-    nats = (_relative_entropy(left, middle) + _relative_entropy(right, middle)) / 2
+    middle = (p + q) / 2
+    nats = (_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2
     return max(0.0, nats / math.log(base))
 
 
-def _relative_entropy(left: Mixture, right: Mixture) -> float:
-    some = left > 0
-    return float(np.sum(left[some] * np.log(left[some] / right[some])))
+def _relative_entropy(p: Mixture, q: Mixture) -> float:
+    some = p > 0
+    return float(np.sum(p[some] * np.log(p[some] / q[some])))
 
 
 # LS-TA: similarity of the predicted speaker's topics to the context's.
@@ -223,10 +223,13 @@ def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> S
     if not own:
         return unscored("the speaker has no turn in the context" if context else NO_CONTEXT)
     turns = of_turns(scene, tools.fitted)
-    left, right = turns.mixture(own), turns.mixture(context)
-    if not left.any() or not right.any():
+    own_topics, context_topics = turns.mixture(own), turns.mixture(context)
+    if not own_topics.any() or not context_topics.any():
         return unscored("the topic model knows no word of the speaker or the context")
-    return scored(max(0.0, 1 - math.sqrt(jensen_shannon(left, right))), topic=int(right.argmax()))
+    return scored(
+        max(0.0, 1 - math.sqrt(jensen_shannon(own_topics, context_topics))),
+        topic=int(context_topics.argmax()),
+    )
 
 
 def _reference_of_topic_alignment(context: list[str], own: list[str], count: int) -> float:

@@ -200,9 +200,9 @@ def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) 
     if row is None:
         raise ImportProblem(f"the dialogue {dialogue.pk} is no scenario of the corpus {corpus.name!r}")
     before = scenarios([row])[row.pk]
-    made = _apply_changes(before, row.scenario or {}, changes)
-    if made.scenario != before.scenario:
-        row.scenario = scenario_json(made.scenario)
+    corrected = _apply_changes(before, row.scenario or {}, changes)
+    if corrected.scenario != before.scenario:
+        row.scenario = scenario_json(corrected.scenario)
         row.save(update_fields=["scenario"])
         Event.objects.create(
             by=by,
@@ -211,8 +211,8 @@ def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) 
             detail={"fields": sorted(changes)},
         )
         write(corpus)
-    dialogue.scenario = scenario_json(made.scenario)
-    return made
+    dialogue.scenario = scenario_json(corrected.scenario)
+    return corrected
 
 
 def _apply_changes(

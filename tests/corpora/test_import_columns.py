@@ -210,6 +210,7 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     page = post_preview(researcher, page, "preview", **{"values-4": "1, 2, 3, 4, 5"})
     [problem] = page.context["problems"]
     assert problem.reason.startswith("9 is not on the scale of quality")
+    assert problem.reason.endswith(": 1, 2, 3, 4, 5")
     assert f"<b>Row {problem.line}</b>" in page.content.decode()
     assert not page.context["can_import"]
     assert not Corpus.objects.exists()
@@ -218,3 +219,81 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     assert "4 rows that do not fit" in page.content.decode()
     page = post_preview(researcher, page, "import")
     assert page.context["upload"].result["left_out"] == 4
+
+
+def test_a_program_imports_a_table_by_its_certain_guess_and_is_told_it() -> None:
+    answer = api(researcher=True).post("/api/v1/imports/", {"file": table(), "name": "x"})
+    assert answer.status_code == 201, answer.content
+    told = answer.json()
+    assert (told["format"], told["labels"]) == ("table", 7)
+    assert told["mapping"]["dialogue"] == "conv_id"
+    assert told["notes"][0].startswith("Each row is one turn")
+    assert (
+        "Question quality about turns: ordinal, one of 1, 2, 3, 4, 5 (scheme corpus:x:turn, version 1)."
+        in told["notes"]
+    )
+    assert "Speakers whose turns are rated: bot (guessed)" in told["notes"]
+    assert Turn.objects.filter(given=False).count() == 4
+    assert Import.objects.get().mapping == told["mapping"]
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n2,3\n", "only\nwords here\nand there\n"])
+def test_a_table_of_which_no_reading_is_certain_is_refused_with_its_readings(content: str) -> None:
+    answer = api(researcher=True).post("/api/v1/imports/", {"file": table(content), "name": "x"})
+    assert answer.status_code == 400
+    told = answer.json()
+    assert (told["code"], told["field"]) == ("import_refused", "mapping")
+    assert told["detail"].endswith("say what its columns are")
+    assert not any(reading["certain"] for reading in told["readings"])
+    assert not Corpus.objects.exists()
+
+
+def test_scales_that_are_not_named_are_guessed_from_all_rows(researcher: Client, at_once: None) -> None:
+    mapping = {
+        "dialogue": "conv_id",
+        "speaker": "author",
+        "text": "utterance",
+        "label:q@anna": "anna_quality",
+    }
+    rows = [f"{n},bot,Good morning {n},,{2 + n % 2 if n < 5500 else 5},,{n}" for n in range(5_501)]
+    content = "\n".join([CHATS.splitlines()[0], *rows])
+    page = send_file(researcher, table(content))
+    Upload.objects.update(mapping=mapping)
+    page = researcher.get(reverse("upload", args=[Upload.objects.get().pk]))
+    assert page.context["prepared"].mapping.scale("q").values == ("2", "3", "4", "5")
+    answer = api(researcher=True).post(
+        "/api/v1/imports/", {"file": table(content), "name": "y", "mapping": json.dumps(mapping)}
+    )
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["mapping"]["scale:q"] == ["2", "3", "4", "5"]
+
+
+def test_answers_of_a_crowd_platform_go_to_the_dialogues_that_have_their_ids(
+    researcher: Client, at_once: None
+) -> None:
+    import_by_page(researcher, table())
+    content = (
+        "HITId,AssignmentId,WorkerId,Input.dialogue_id,Answer.quality\n"
+        "h1,a1,w1,4711,4\nh1,a2,w2,4711,5\nh2,a3,w1,4712,2\nh2,a4,w2,4712,1\n"
+    )
+    page = send_file(researcher, table(content, name="batch.csv"))
+    assert page.context["adds_labels"]
+    assert "add it to the corpus whose dialogues they are about" in page.content.decode()
+    assert 'name="name"' not in page.content.decode()
+    page = post_preview(researcher, page, "preview", into="support")
+    post_preview(researcher, page, "import")
+    answers = Label.objects.filter(rater__name__in=["w1", "w2"]).values_list(
+        "item__continuation__dialogue__key", "rater__name", "number"
+    )
+    assert set(answers) == {("4711", "w1", 4), ("4711", "w2", 5), ("4712", "w1", 2), ("4712", "w2", 1)}
+
+
+def test_a_refused_import_says_how_many_problems_there_are(researcher: Client, at_once: None) -> None:
+    bad = "".join(json.dumps({"id": f"d{n}", "turns": [{"speaker": n}]}) + "\n" for n in range(30))
+    api_client = api(researcher=True)
+    assert (
+        api_client.post("/api/v1/imports/", {"file": table(bad, "f.jsonl"), "name": "x"}).json()["total"]
+        == 30
+    )
+    page = send_file(researcher, table(bad, "f.jsonl"))
+    assert "30 problems, the first 20" in page.content.decode()

@@ -69,7 +69,7 @@ SHAPES = (
         "turns",
         (
             *("dialogue=transcript_id", "turn=utterance_id", "speaker=interlocutor", "time=timestamp"),
-            *("text=utterance_text", "rater=annotator_id"),
+            *("text=utterance_text", "rater=annotator_id", "metadata=topic"),
             "label:main_therapist_behaviour=main_therapist_behaviour",
         ),
     ),
@@ -512,7 +512,10 @@ SHAPES = (
         "hit:1_conv:3,1,afraid,I was in the dark,3,It was dark in there,4|3|4_5|5|5,\n"
         "hit:1_conv:3,2,afraid,I was in the dark,4,Oh no that is bad,4|3|4_5|5|5,\n",
         "turns",
-        ("dialogue=conv_id", "turn=utterance_idx", "speaker=speaker_idx", "text=utterance"),
+        (
+            *("dialogue=conv_id", "turn=utterance_idx", "speaker=speaker_idx", "text=utterance"),
+            *("metadata=context", "metadata=prompt"),
+        ),
     ),
     Shape(
         "lines of a series with emotions",

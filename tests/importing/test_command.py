@@ -23,7 +23,7 @@ def run(*arguments: str) -> list[str]:
 def test_the_last_line_is_one_json_object_with_the_counts(tmp_path: Path) -> None:
     path = str(written(tmp_path, line(labels=[label()])))
     lines = run(path, "--format", "jsonl", "--name", "c")
-    assert lines[0].startswith("turn question overall: comperdial_turn")
+    assert lines[0].startswith("Question overall about turns: ordinal")
     assert json.loads(lines[-1]) == {
         "corpus": "c",
         "dialogues": 1,

@@ -179,7 +179,12 @@ def test_golden_answers_of_toloka_are_the_key_once_for_each_item() -> None:
         ("d1/self", "w2", "human", "result", "0"),
         ("d2/self", "w1", "human", "result", "0"),
     ]
-    assert {rater for _, rater, *_ in rows("toloka--aggregated.tsv")} == {"aggregated"}
+
+
+@pytest.mark.parametrize("name", ["toloka--aggregated.tsv", "appen--aggregated.csv"])
+def test_aggregated_answers_are_of_one_rater_and_the_notes_say_so(name: str) -> None:
+    assert {rater for _, rater, kind, *_ in rows(name) if kind == "human"} == {"aggregated"}
+    assert "no workers" in read(FORMS / name)[0].notes[-1]
 
 
 def test_gold_of_appen_is_the_key_and_tainted_judgments_are_left_out() -> None:

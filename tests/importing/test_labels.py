@@ -27,8 +27,9 @@ def test_a_question_of_a_built_in_scheme_is_that_question(tmp_path: Path) -> Non
     keys = [one.question.version.scheme.key for one in Label.objects.order_by("id")]
     assert keys == ["comperdial_turn", "comperdial_dialogue"]
     assert result.notes == [
-        "dialogue question overall: comperdial_dialogue v1, ordinal, one of 1, 2, 3, 4, 5",
-        "turn question overall: comperdial_turn v1, ordinal, one of 1, 2, 3, 4, 5",
+        "Question overall about dialogues: ordinal, one of 1, 2, 3, 4, 5 "
+        "(scheme comperdial_dialogue, version 1).",
+        "Question overall about turns: ordinal, one of 1, 2, 3, 4, 5 (scheme comperdial_turn, version 1).",
     ]
 
 

@@ -338,3 +338,9 @@ def test_responses_of_several_systems_in_rows_are_continuations_of_one_dialogue(
 def test_a_rater_may_be_an_address_of_mail() -> None:
     column = Column("a", "label", question="Helpful", rater="ann@example.org")
     assert read_mapping(ColumnMapping((column,)).entries(), ["a"]).columns == (column,)
+
+
+def test_values_of_a_set_that_would_become_one_question_are_refused(tmp_path: Path) -> None:
+    text = f"item,tags\n1,{'a' * 130}1;b\n2,{'a' * 130}2\n"
+    with pytest.raises(ImportProblem, match="differ only after 120 characters"):
+        rows(tmp_path, text, "item=item", "label:Tags=tags", "separator:Tags=;")

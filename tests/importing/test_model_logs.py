@@ -148,7 +148,7 @@ def test_a_metric_of_deepeval_that_failed_is_a_missing_answer() -> None:
         (None, "error: timeout"),
     ]
     assert notes == [
-        "The log names no model: its answers are those of `system`. The setting system names it."
+        "The log names no model: its answers are those of `system`. Name it with the setting system."
     ]
 
 
@@ -188,8 +188,8 @@ def test_traces_of_a_session_are_one_dialogue_in_the_order_of_their_times() -> N
     assert notes == [
         "Traces left out, because they have no answer: 1",
         "Scores of traces without an answer, left out: 1",
-        "Scores without a word who gave them, taken as answers of people: user-feedback.",
-        "Scores without a word who gave them, taken as metrics: latency.",
+        "Scores without a stated rater, read as answers of people: user-feedback.",
+        "Scores without a stated rater, read as metrics: latency.",
     ]
 
 

@@ -471,3 +471,145 @@ def test_a_person_called_like_a_model_is_a_doubt() -> None:
     assert "Claudette" not in profile.judges
     assert {"openai/gpt-4o", "o3-mini", "vicuna-33b"} <= set(profile.judges)
     assert any("Claude may be a person or a model" in reading.doubts for reading in profile.readings)
+
+
+# Nothing is certain that loses texts or answers.
+
+
+def message(number: int, *children: object) -> dict[str, object]:
+    sender = "User" if number % 2 else "GPT"
+    return {"text": f"This is what I say in {number}", "sender": sender, "children": list(children)}
+
+
+def test_texts_that_would_be_left_out_are_a_doubt(tmp_path: Path) -> None:
+    document = {"id": "c1", "messages": [message(1, message(2)), message(3, message(4))]}
+    profile = profile_of(tmp_path, json.dumps(document), ".json")
+    assert not profile.certain
+    assert any("text may be turns, too, and would be left out" in r.doubts for r in profile.readings)
+    records = [
+        {
+            "source": {"body": f"Where is my parcel {number}?"},
+            "parts": [
+                {"body": f"It is on its way {number}.", "author": "bot"},
+                {"body": "Thanks.", "author": "me"},
+            ],
+        }
+        for number in range(3)
+    ]
+    reading = profile_of(tmp_path, jsonl(*records), ".jsonl").readings[0]
+    assert (reading.certain, reading.doubts) == (
+        False,
+        ("source.body may be turns, too, and would be left out",),
+    )
+
+
+def test_the_instructions_of_a_system_are_not_rated(tmp_path: Path) -> None:
+    messages = [{"role": "system", "content": "Be kind to all."}, {"role": "user", "content": "Who are you?"}]
+    requests = [{"custom_id": str(number), "body": {"messages": messages}} for number in range(3)]
+    profile = profile_of(tmp_path, jsonl(*requests), ".jsonl")
+    assert (profile.speakers, profile.rated) == (("system", "user"), ())
+    spoken = "id,speaker,text\n1,user,Hello to you\n1,system,Good day to you\n2,system,Hi\n2,user,Hello\n"
+    assert profile_of(tmp_path, spoken).rated == ("system",)
+
+
+def rated_turns(n_dialogues: int) -> str:
+    rows = [
+        f"d{d},{t},{'AB'[t % 2]},What I say is {d} and {t},r{r},{d % 3 + 1},{(d + r) % 4 + 1},t{d % 3}"
+        for d in range(n_dialogues)
+        for r in (1, 2)
+        for t in range(3)
+    ]
+    return "\n".join(["dialogue,turn,speaker,text,rater,quality,warmth,topic", *rows, ""])
+
+
+def test_what_all_rows_and_raters_of_a_dialogue_share_is_no_label(tmp_path: Path) -> None:
+    reading = profile_of(tmp_path, rated_turns(6)).readings[0]
+    assert reading.certain
+    assert {"metadata=quality", "metadata=topic", "label[dialogue]:warmth=warmth"} <= mapped(reading)
+    assert "quality may be the raters' labels of the dialogue: all agree" in (
+        profile_of(tmp_path, rated_turns(3)).readings[0].doubts
+    )
+
+
+def test_an_answer_that_is_the_same_everywhere_is_asked_about(tmp_path: Path) -> None:
+    rows = [line.rsplit(",", 3)[0] for line in rated_turns(6).splitlines()]
+    text = "\n".join([f"{rows[0]},helpful", *(f"{row},1" for row in rows[1:]), ""])
+    reading = profile_of(tmp_path, text).readings[0]
+    assert "helpful may be the raters' labels of the dialogue: all agree" in reading.doubts
+
+
+def test_rows_of_several_systems_to_the_same_prompt_are_their_responses(tmp_path: Path) -> None:
+    rows = [
+        f"p{p},Question number {p} is?,Answer to {p} of {system},{system},r{r},{(p + r) % 5 + 1}"
+        for p in range(4)
+        for system in ("gpt-4o", "llama")
+        for r in (1, 2)
+    ]
+    text = "\n".join(["prompt_id,prompt,response,system,rater,score", *rows, ""])
+    reading = profile_of(tmp_path, text).readings[0]
+    assert (reading.certain, reading.sentence) == (
+        True,
+        "Each row is the response of one system, rated by one rater.",
+    )
+    assert mapped(reading) == {
+        *("dialogue=prompt_id", "utterance:user=prompt", "response=response", "system=system"),
+        *("rater=rater", "label[turn]:score=score"),
+    }
+    source = Source(tmp_path / "table.csv", mapping=reading.mapping.entries())
+    records = [record.record for record in read_mapped(source)]
+    assert [len(record.continuations) for record in records] == [2] * 4  # type: ignore[union-attr]
+
+
+def test_systems_that_answer_different_prompts_are_not_compared(tmp_path: Path) -> None:
+    text = "id,prompt,response,model\n1,Who is it?,It is I,gpt-4o\n2,Who are you?,I am me,llama\n"
+    assert "utterance:assistant=response" in mapped(profile_of(tmp_path, text).readings[0])
+
+
+def test_turns_in_columns_are_said_by_those_whom_their_names_name(tmp_path: Path) -> None:
+    text = (
+        "id,turn1_user,turn1_bot,turn2_user,turn2_bot,overall_rating\n1,hi,hello,why,so,4\n"
+        "2,hey,yes,what,it,2\n"
+    )
+    reading = profile_of(tmp_path, text).readings[0]
+    assert mapped(reading) == {
+        *("dialogue=id", "utterance:user=turn1_user", "utterance:bot=turn1_bot"),
+        *("utterance:user=turn2_user", "utterance:bot=turn2_bot"),
+        "label[dialogue]:overall_rating=overall_rating",
+    }
+
+
+def test_answers_of_people_and_models_are_no_turns_and_none_is_left_out_silently(tmp_path: Path) -> None:
+    text = (
+        "id,human_1,model_1,human_2,model_2\n1,good,bad,good,good\n2,bad,bad,good,bad\n3,good,good,bad,good\n"
+    )
+    profile = profile_of(tmp_path, text)
+    assert profile.readings[0].key == "wide"
+    assert "model_1 may hold answers, too" in profile.readings[0].doubts
+
+
+def test_numbered_columns_of_labels_are_raters_unless_it_is_said_otherwise(tmp_path: Path) -> None:
+    text = "text,label_1,label_2,label_3\nThis is a long text,1,1,0\nAnd another one,0,1,1\n"
+    reading = profile_of(tmp_path, text).readings[0]
+    assert {f"label:label@label_{n}=label_{n}" for n in (1, 2, 3)} <= mapped(reading)
+    assert "label_1, label_2, label_3 may be raters or questions" in reading.doubts
+
+
+def test_names_above_answers_on_some_turns_may_be_raters(tmp_path: Path) -> None:
+    text = (
+        "dialogue,speaker,text,Anna,Ben\n1,user,How are you today?,,\n1,bot,I am fine thanks,4,5\n"
+        "2,user,What is your name?,,\n2,bot,I am a bot,2,4\n"
+    )
+    reading = profile_of(tmp_path, text).readings[0]
+    assert {"label@Anna=Anna", "label@Ben=Ben"} <= mapped(reading)
+    assert "Anna, Ben may be raters or questions" in reading.doubts
+
+
+def test_lists_of_answers_without_raters_are_asked_about(tmp_path: Path) -> None:
+    answers = [{"fluency": 3}, {"fluency": 1}]
+    records = [{"id": f"s{number}", "expert_annotations": answers} for number in range(3)]
+    profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
+    assert not profile.certain
+    assert any(
+        "who gave each answer in the lists of expert_annotations[].fluency" in reading.missing
+        for reading in profile.readings
+    )

@@ -365,3 +365,17 @@ def test_objects_of_a_document_may_be_named_by_their_keys(tmp_path: Path) -> Non
 )
 def test_decimal_commas_are_certain_or_none(values: list[str], is_decimal: bool) -> None:
     assert decimal_commas(values) is is_decimal
+
+
+def test_titles_above_the_header_of_a_csv_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("My study of bots,,\nJune,,\n,,\nitem,Anna,Ben\n1,3,4\n2,2,5\n")
+    table = open_table(Source(path))
+    assert table.columns == ("item", "Anna", "Ben")
+    assert table.notes == ["Rows above the header passed over: 1, 2."]
+    assert [(line, dict(row)) for line, row in table.rows()] == [
+        (5, {"item": "1", "Anna": "3", "Ben": "4"}),
+        (6, {"item": "2", "Anna": "2", "Ben": "5"}),
+    ]
+    path.write_text("item,,\n1,3,4\n2,2,5\n")
+    assert "item" in open_table(Source(path)).columns

@@ -14,11 +14,11 @@ from tqdm import tqdm
 
 from annotation.corpora.import_file import Progress, import_path
 from annotation.corpora.import_staging import ImportResult
-from annotation.corpora.previews import guessed_settings, outline, with_scales
+from annotation.corpora.table_readings import UncertainReading, choose_reading
 from annotation.formats import FORMATS, corpus_format
-from annotation.formats.corpus_format import ANY_ROLES, SETTINGS, guess, read_start
+from annotation.formats.corpus_format import SETTINGS, guess, read_start
 from annotation.formats.mapping import entries_of_options
-from annotation.formats.profile import profile_lines, reading_lines
+from annotation.formats.profile import profile_lines
 from annotation.formats.source import ImportProblem, Source
 from config.commands import DatabaseCommand
 
@@ -115,29 +115,18 @@ class Command(DatabaseCommand):
         format = options["format"] or guess(FORMATS, read_start(options["path"]))
         if not options["format"]:
             self.stdout.write(f"format: {format} ({FORMATS[format].title}), found from the content")
-        if FORMATS[format].roles != ANY_ROLES:
-            return format, mapping, settings
-        if mapping:
-            return format, with_scales(source, mapping), settings
-        profile = outline(source, format=format).profile
-        assert profile is not None
-        if (reading := profile.certain) is None:
+        try:
+            reading = choose_reading(source, format=format, mapping=mapping)
+        except UncertainReading as uncertain:
             target = "--into" if options["into"] else "--name"
             command = f"manage.py import_corpus {shlex.quote(options['path'])} {target} "
-            for line in profile_lines(profile, command + shlex.quote(options["into"] or options["name"])):
+            command += shlex.quote(options["into"] or options["name"])
+            for line in profile_lines(uncertain.profile, command):
                 self.stdout.write(line)
-            raise CommandError("say what the columns are: run the line above, corrected")
-        self.stdout.write(reading.sentence)
-        for line in reading_lines(reading):
+            raise CommandError("say what the columns are: run the line above, corrected") from None
+        for line in reading.notes:
             self.stdout.write(line)
-        unset = {
-            key: value
-            for key, value in guessed_settings(profile, reading.mapping).items()
-            if not settings[key]
-        }
-        for key, value in unset.items():
-            self.stdout.write(f"{SETTINGS[key].title}: {value} (guessed; --{key} says otherwise)")
-        return format, reading.mapping.entries(), settings | unset
+        return format, reading.mapping, reading.settings
 
 
 def left_out_place(path: str) -> Path:

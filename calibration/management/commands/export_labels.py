@@ -49,14 +49,16 @@ class Command(DatabaseCommand):
             "part": selection.part or "all",
         }
         form = options["format"]
-        what = form if form in PACKAGES else NOTES if options["notes"] else LABELS
-        if what != LABELS:
-            facts["what"] = what
+        contents = form if form in PACKAGES else NOTES if options["notes"] else LABELS
+        if contents != LABELS:
+            facts["what"] = contents
             refuse_unused(options, ["shape"], "it is the shape of a file of labels")
-        if what in PACKAGES:
+        if contents in PACKAGES:
             refuse_unused(options, ["notes"], "notes are written as rows")
         choice = {}
         if options["shape"]:
             facts["shape"] = choice["shape"] = options["shape"]
-        order = Order(what, corpus, campaign, selection, ZIP if what in PACKAGES else form, choice=choice)
+        order = Order(
+            contents, corpus, campaign, selection, ZIP if contents in PACKAGES else form, choice=choice
+        )
         command_options.export_file(self, order.write, form, options["output"], facts)

@@ -226,9 +226,9 @@ def normalised(rows: Matrix) -> Matrix:
     return rows / np.where(lengths > 0, lengths, 1.0)
 
 
-def cosine(left: Matrix, right: Matrix) -> Matrix:
+def cosine(first: Matrix, second: Matrix) -> Matrix:
     """Return the cosine similarities of unit rows, clipped to -1 and 1 against rounding."""
-    similarities: Matrix = np.asarray(left @ right.T)
+    similarities: Matrix = np.asarray(first @ second.T)
     return np.clip(similarities, -1.0, 1.0, out=similarities)
 
 

@@ -23,10 +23,10 @@ from judges.runs import estimates
 from suites.continuation.errors import SystemsError
 from suites.continuation.models import Pipeline
 
-Made = TypeVar("Made", bound=Pipeline)
+AnyPipeline = TypeVar("AnyPipeline", bound=Pipeline)
 
 
-def lock(pipeline: Made) -> Made:
+def lock(pipeline: AnyPipeline) -> AnyPipeline:
     """Return a pipeline, locked until the transaction ends."""
     return type(pipeline)._default_manager.select_for_update(of=("self",)).get(pk=pipeline.pk)
 
@@ -54,7 +54,7 @@ def set_going(pipeline: Pipeline, by: User | None) -> None:
     wake(pipeline, by)
 
 
-def taken(runs: Iterable[Run]) -> dict[str, Any]:
+def usage_totals(runs: Iterable[Run]) -> dict[str, Any]:
     """Return the calls, tokens and cost of runs; the cost is None where calls have no price."""
     totals = CallCount.objects.filter(run__in=runs).aggregate(
         calls=Sum("asked"),
@@ -83,7 +83,7 @@ def retry_failed(pipeline: Pipeline, by: User | None) -> None:
         runs.retry_failed(by=by, run=run)
 
 
-def stop(pipeline: Made, by: User | None, shared: QuerySet[Any] | None = None) -> Made:
+def stop(pipeline: AnyPipeline, by: User | None, shared: QuerySet[Any] | None = None) -> AnyPipeline:
     """Cancel a pipeline and its runs except `shared` ones; answers and finished work are kept."""
     pipeline = lock(pipeline)
     if pipeline.state in (Pipeline.State.DONE, Pipeline.State.CANCELLED):
@@ -97,7 +97,7 @@ def stop(pipeline: Made, by: User | None, shared: QuerySet[Any] | None = None) -
     return pipeline
 
 
-def advance_in_job(model: type[Made], job: Job, advance: Callable[[int], Made]) -> Made:
+def advance_in_job(model: type[AnyPipeline], job: Job, advance: Callable[[int], AnyPipeline]) -> AnyPipeline:
     """Advance the pipeline of a job; raise JobRefused where it is stuck or deleted."""
     kind = model.kind_of()
     pk = job.params[kind]

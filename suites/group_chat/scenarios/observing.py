@@ -133,9 +133,9 @@ def forms_of(word: str) -> frozenset[str]:
 def _bases(word: str) -> set[str]:
     """Return the possible base forms of a word, including itself."""
     bases = {word}
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and not (ending == "ed" and word.endswith("eed") and len(word) <= 5):
-            bases |= _without(word.removesuffix(ending))
+    for suffix in ("ing", "ed"):
+        if word.endswith(suffix) and not (suffix == "ed" and word.endswith("eed") and len(word) <= 5):
+            bases |= _without(word.removesuffix(suffix))
     if word.endswith(("ies", "ied")):
         bases.add(word[:-3] + "y")
     elif word.endswith("s") and not _FIXED_S.search(word):

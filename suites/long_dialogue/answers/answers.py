@@ -346,9 +346,9 @@ def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:
 
     ``filters`` may contain a `system`, and a value for each key of NARROWED; other values are ignored.
     """
-    shown = part_of(query, ReportRefused)
-    part = shown.name
-    clusters = None if shown.split is None else splits.clusters(split=shown.split, part=part)
+    selection = part_of(query, ReportRefused)
+    part = selection.name
+    clusters = None if selection.split is None else splits.clusters(split=selection.split, part=part)
     judge = judge_named(query.corpus, query.judge)
     items = answers(query.corpus, clusters, part)
     systems = sorted(set(items.order_by().values_list("continuation__system__name", flat=True).distinct()))

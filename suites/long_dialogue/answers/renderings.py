@@ -114,11 +114,11 @@ def _bar_chart(
 
     def spoken(report: AnswersReport) -> str:
         """Return every accuracy drawn, or the lowest and the highest of many."""
-        drawn = [bar for bar in bars(report)[:MOST_ROWS] if bar["value"] is not None]
-        if len(drawn) > charts.MOST_SPOKEN:
-            drawn.sort(key=lambda bar: bar["value"])
-            drawn = [drawn[0], drawn[-1]]
-        values = "; ".join(f"{bar['row']}, {bar['kind']} {number(bar['value'])}" for bar in drawn)
+        spoken_bars = [bar for bar in bars(report)[:MOST_ROWS] if bar["value"] is not None]
+        if len(spoken_bars) > charts.MOST_SPOKEN:
+            spoken_bars.sort(key=lambda bar: bar["value"])
+            spoken_bars = [spoken_bars[0], spoken_bars[-1]]
+        values = "; ".join(f"{bar['row']}, {bar['kind']} {number(bar['value'])}" for bar in spoken_bars)
         return f"{title}: {values or 'no values'}."
 
     return Chart(key, title, caption, "oracle", data, _draw_bars, spoken)

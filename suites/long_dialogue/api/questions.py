@@ -248,12 +248,12 @@ def sets(request: Request, pk: int) -> QuerySet[QuestionSet]:
 def make_set(request: Request, pk: int) -> Response:
     """Make a question set: 200 if the same set exists, 202 with the job for a large corpus."""
     corpus = access.corpus(pk)
-    made = question_sets.make_or_start(corpus=corpus, by=api.user(request), **api.data(request))
-    if isinstance(made, Job):
-        return Response({"created": False, "set": None, "job": made.pk}, status=202)
-    figures_of(made.set)
-    body = {"created": made.created, "set": SetRow(made.set).data, "job": None}
-    return Response(body, status=201 if made.created else 200)
+    result = question_sets.make_or_start(corpus=corpus, by=api.user(request), **api.data(request))
+    if isinstance(result, Job):
+        return Response({"created": False, "set": None, "job": result.pk}, status=202)
+    figures_of(result.set)
+    body = {"created": result.created, "set": SetRow(result.set).data, "job": None}
+    return Response(body, status=201 if result.created else 200)
 
 
 @api.get(SetRow)

@@ -43,7 +43,7 @@ from suites.continuation.productions.pipelines import (
     runs_of,
     set_going,
     stop,
-    taken,
+    usage_totals,
 )
 from suites.continuation.productions.plans import Generation, digest
 from suites.continuation.productions.steps import came
@@ -472,8 +472,8 @@ def counts(simulation: Simulation) -> dict[str, Any]:
     """Return the results of a simulation: trials, flags of trials, and the usage of its runs."""
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
-    made = _of_baseline(simulation) if order.baseline else _of_model(simulation, order)
-    return made | taken(runs)
+    totals = _of_baseline(simulation) if order.baseline else _of_model(simulation, order)
+    return totals | usage_totals(runs)
 
 
 def _of_model(simulation: Simulation, order: Order) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from suites.continuation.generators import GENERATORS
 from suites.continuation.models import Production
 from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
-from suites.continuation.productions.pipelines import taken
+from suites.continuation.productions.pipelines import usage_totals
 from suites.continuation.productions.plans import Generation
 from suites.continuation.productions.production_actions import estimate
 
@@ -143,7 +143,7 @@ def summary(run: Run) -> dict[str, Any]:
         "done": rows.filter(status=Production.Status.DONE).count(),
         "failed": rows.filter(status=Production.Status.FAILED).count(),
         "reused": run.reused,
-        **taken([run]),
+        **usage_totals([run]),
         "flags": dict(sorted(flags.items())),
     }
 
