@@ -439,7 +439,7 @@ def _summary(prepared: PreparedImport) -> str:
     """Describe the file in one line: rows, columns, and what its reading makes of them."""
     preview, profile, format = prepared.preview, prepared.outline.profile, prepared.outline.format
     if profile:
-        parts = [f"{profile.n_rows:,} rows, {len(profile.columns):,} columns"]
+        parts = [f"{_count(profile.n_rows, 'row')}, {_count(len(profile.columns), 'column')}"]
         readings = {reading.key: reading.sentence for reading in profile.readings}
         sentence = readings.get(prepared.reading, "").rstrip(".")
         parts += [sentence[:1].lower() + sentence[1:]] if sentence else []
@@ -496,6 +496,9 @@ def _preview(
     upload_row.file_settings = prepared.settings
     form = form or _form(upload_row, None, key)
     form.offer_sheets(prepared.outline.sheets)
+    adds_labels = bool(preview.ratings or (format and format.labels_only))
+    if adds_labels:
+        form.fields["into"].label = "Add to"
     rows = column_rows(profile, prepared.mapping) if profile else []
     roles = {row.role for row in rows}
     context = {
@@ -508,7 +511,7 @@ def _preview(
         "summary": _summary(prepared),
         "action": _action(preview),
         "can_import": bool(preview.n_dialogues or preview.n_ratings) and not problems,
-        "adds_labels": bool(preview.ratings or (format and format.labels_only)),
+        "adds_labels": adds_labels,
         "rows": rows,
         "roles": role_choices() if profile else [],
         "boxes_in_rows": {"speaker": "speaker" in roles, "rater": "rater" in roles},
