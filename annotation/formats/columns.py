@@ -47,7 +47,7 @@ TIME = re.compile(
     r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w* .*\d{1,2}:\d{2}.*",
     re.IGNORECASE,
 )
-SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?[^\s:：\n][^:：\n]{0,40}[:：][ \t]*\S", re.MULTILINE)
+SAID = re.compile(r"^[^\S\n]*(?:\[[^\]]{1,40}\]\s*)?[^\s:：\n][^:：\n]{0,40}[:：][ \t]*\S", re.MULTILINE)
 SAID_INLINE = re.compile(
     r"\b(?:user|human|customer|bot|assistant|system|agent|ai|speaker ?\w|person ?\w|[AB])\s?[:：]\s",
     re.IGNORECASE,
