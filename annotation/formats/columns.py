@@ -212,7 +212,7 @@ def _nested(texts: Sequence[str]) -> str:
     for text in texts[:20]:
         try:
             values.append(json.loads(text))
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
     lists = [value for value in values if isinstance(value, list) and value]
     if len(lists) == len(values):
