@@ -18,7 +18,7 @@ from typing import Any
 
 from annotation.formats.arrow_tables import read_objects
 from annotation.formats.corpus_format import Format, Head, SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, plain
+from annotation.formats.fields import ID_LIMIT, MAX_DEPTH, NAME_LIMIT, decode_python, plain
 from annotation.formats.source import BINARY_TABLES, ImportProblem, Source
 from annotation.formats.table_reader import is_json_lines
 from annotation.records import HUMAN, Dialogue, LabelRecord, Participant, Turn
@@ -28,7 +28,7 @@ Paths = tuple[str, ...]
 
 # Paths in the beginning of a file: what its form is recognised by.
 
-TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\]:,])|[^\s"{}\[\]:,]+')
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"|\\?\Z)|([{}\[\]:,])|[^\s"{}\[\]:,]+', re.DOTALL)
 
 
 def has_paths(head: Head, *paths: str) -> bool:
@@ -61,8 +61,10 @@ def paths_of_text(text: str) -> frozenset[str]:
     key, last = "", ""
     for match in TOKEN.finditer(text):
         string, mark = match.group(1), match.group(2)
+        if len(stack) > MAX_DEPTH:
+            break
         if string is not None:
-            last = string
+            last = string[:NAME_LIMIT]
         elif mark == ":":
             key = f"{stack[-1]}.{last}".lstrip(".") if stack else last
             paths.add(key)

@@ -47,7 +47,7 @@ TIME = re.compile(
     r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w* .*\d{1,2}:\d{2}.*",
     re.IGNORECASE,
 )
-SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?[^\s:：\n][^:：\n]{0,40}[:：][ \t]*\S", re.MULTILINE)
+SAID = re.compile(r"^[^\S\n]*(?:\[[^\]]{1,40}\]\s*)?[^\s:：\n][^:：\n]{0,40}[:：][ \t]*\S", re.MULTILINE)
 SAID_INLINE = re.compile(
     r"\b(?:user|human|customer|bot|assistant|system|agent|ai|speaker ?\w|person ?\w|[AB])\s?[:：]\s",
     re.IGNORECASE,
@@ -212,7 +212,7 @@ def _nested(texts: Sequence[str]) -> str:
     for text in texts[:20]:
         try:
             values.append(json.loads(text))
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
     lists = [value for value in values if isinstance(value, list) and value]
     if len(lists) == len(values):

@@ -135,7 +135,7 @@ def _with_task_answers(row: Row) -> Row:
     cell = row.get(TASK_ANSWERS)
     try:
         answers = json.loads(cell) if isinstance(cell, str) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         answers = None
     answers = answers[0] if isinstance(answers, list) and answers else answers
     if not isinstance(answers, dict):

@@ -19,7 +19,7 @@ from annotation.text.table_cells import kind_of_rater
 # Strict JSON: content that is not JSON, not UTF-8, not finite or not storable is refused with its place.
 
 MAX_DEPTH = 32
-NAN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|\bNaN\b', re.DOTALL)
+NAN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|\bNaN\b', re.DOTALL)
 """A text, or a NaN outside of texts."""
 NOT_NUMBERS = ("NaN", "Infinity", "-Infinity", "inf", "-inf", "nan")
 

@@ -284,7 +284,7 @@ def set_of(cell: Cell, scale: Scale) -> frozenset[str] | None:
     if text.startswith("[") and text.endswith("]"):
         try:
             parts = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             parts = [part.strip(" '\"") for part in text[1:-1].split(",")]
         return frozenset(str(part).strip() for part in parts if str(part).strip())
     return frozenset(part.strip() for part in text.split(scale.separator) if part.strip())

@@ -504,10 +504,10 @@ def json_list(text: str) -> list[str] | None:
     """Return the texts of a cell that is a JSON list of texts and numbers; None for any other."""
     try:
         values = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             values = json.loads(text.replace("'", '"'))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     if not isinstance(values, list) or not all(isinstance(value, str | int | float) for value in values):
         return None

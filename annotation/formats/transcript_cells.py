@@ -13,7 +13,7 @@ USER, ASSISTANT = "user", "assistant"
 """Speakers of texts that name none, in turn."""
 SAID = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?([^:\n]{1,60}):[ \t]*(.*)$")
 """A line of a transcript: `Ana: Shall we start?`."""
-END_OF_TURN = re.compile(r"\s*__eou__\s*")
+END_OF_TURN = "__eou__"
 
 
 def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
@@ -28,10 +28,10 @@ def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
     if text.startswith("["):
         try:
             return _messages(json.loads(text))
-        except ValueError:
+        except (ValueError, RecursionError):
             pass  # a transcript may begin with a bracket
     if "__eou__" in text:
-        texts = [part for part in END_OF_TURN.split(text) if part]
+        texts = [part for piece in text.split(END_OF_TURN) if (part := piece.strip())]
         return [((USER, ASSISTANT)[n % 2], part) for n, part in enumerate(texts)]
     turns: list[tuple[str, str]] = []
     for line in text.splitlines():
@@ -56,6 +56,8 @@ def _messages(messages: Any) -> list[tuple[str, str]]:
         if isinstance(message, str):
             turns.append(((USER, ASSISTANT)[index % 2], message))
             continue
+        if not isinstance(message, dict):
+            raise ValueError("not a list of messages")
         speaker = next((message[key] for key in SPEAKER_KEYS if isinstance(message.get(key), str)), "")
         text = next((message[key] for key in TEXT_KEYS if isinstance(message.get(key), str)), "")
         if not speaker or not text:

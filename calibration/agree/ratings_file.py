@@ -73,7 +73,7 @@ def _declared(level: str, values: str) -> Declared:
         raise ValueError("level", f"{level!r} is not a measurement level; use one of {', '.join(SCALES)}")
     try:
         scale_values = json.loads(values or "[]")
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         scale_values = None
     if not isinstance(scale_values, list) or not all(isinstance(v, str | int | float) for v in scale_values):
         raise ValueError("values", f"{values!r}: expected a list such as [1, 2, 3]")
