@@ -165,6 +165,8 @@ def _has_answer_word(name: AnswerName) -> bool:
 
 def _is_derived(column: ColumnProfile) -> bool:
     words = [token.base for token in tokens_of(plain_name(column.name))]
+    if words[-1:] == ["accuracy"] and column.guess.look in ("scale", "ordered", "yes_no"):
+        return False  # a quality that people rate
     return "derived" in column.meanings or any(word in DERIVED for word in (words[:1] + words[-1:]))
 
 
