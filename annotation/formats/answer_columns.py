@@ -36,7 +36,9 @@ DERIVED = word_set(
     " time spent elapsed latency country education native confidence"
 )
 """Words in the headers of figures that follow from others or describe the text."""
-NAMES_OF_PARTS = ITEMS | HEADERS["response"] | HEADERS["text"] | HEADERS["system"] | HEADERS["prompt"]
+NAMES_OF_PARTS = ITEMS.union(
+    *(HEADERS[meaning] for meaning in ("response", "text", "system", "prompt", "context"))
+)
 SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b", re.IGNORECASE)
 GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
 """What platforms put before the names of columns that are not answers."""

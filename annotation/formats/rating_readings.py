@@ -165,7 +165,12 @@ def read_wide(sample: Sample) -> Reading | None:
     answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
     draft = Draft("wide")
     if not answers.columns:
-        draft.missing.append("columns with answers: numbers of a scale, yes or no, or a few words")
+        lists = [c.name for c in sample.columns.values() if "[]." in c.name and c.is_answers]
+        draft.missing.append(
+            f"a column for each rater: {lists[0]} has several answers a row, and nothing says who gave each"
+            if lists
+            else "columns with answers: numbers of a scale, yes or no, or a few words"
+        )
         return draft.reading(sample, "Each row is one item with its answers in columns.")
     if answers.items:
         return None

@@ -541,3 +541,24 @@ def test_customers_of_chats_are_users(tmp_path: Path) -> None:
     (record,) = [entry.record for entry in FORMATS["messages"].read(Source(path))]
     assert isinstance(record, Dialogue)
     assert [person.role for person in record.participants] == ["user", "assistant"]
+
+
+def test_relevance_of_the_context_is_a_question_beside_other_qualities(tmp_path: Path) -> None:
+    header = "item,judge,faithfulness,context_relevance,answer_relevance\n"
+    rows = [
+        f"i{n},{judge},0.{n}5,0.{n}7,0.{n + 1}3\n" for n in range(5) for judge in ("gpt-4o", "mistral-7b")
+    ]
+    (reading, *_) = profile_of(tmp_path, header + "".join(rows)).readings
+    assert reading.certain
+    assert mapped(reading) >= {
+        "label:faithfulness=faithfulness",
+        "label:context_relevance=context_relevance",
+        "label:answer_relevance=answer_relevance",
+    }
+
+
+def test_lists_of_answers_without_names_say_what_is_missing(tmp_path: Path) -> None:
+    records = [{"id": n, "annotations": [{"fluency": n % 5 + 1}, {"fluency": 3}]} for n in range(6)]
+    profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
+    wide = next(reading for reading in profile.readings if reading.key == "wide")
+    assert "annotations[].fluency has several answers a row" in " ".join(wide.missing)
