@@ -562,3 +562,16 @@ def test_lists_of_answers_without_names_say_what_is_missing(tmp_path: Path) -> N
     profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
     wide = next(reading for reading in profile.readings if reading.key == "wide")
     assert "annotations[].fluency has several answers a row" in " ".join(wide.missing)
+
+
+def test_raters_in_rows_who_are_named_among_the_judges_are_judges(tmp_path: Path) -> None:
+    text = "id,prompt,response,judge,helpful\n" + "".join(
+        f"{n},Why is number {n} so?,Because of number {n}.,{judge},{n % 3 + 1}\n"
+        for n in range(4)
+        for judge in ("GPT", "Ana")
+    )
+    (reading, *_) = profile_of(tmp_path, text).readings
+    source = Source(tmp_path / "table.csv", mapping=reading.mapping.entries(), settings={"judges": "GPT"})
+    records = [entry.record for entry in read_mapped(source)]
+    kinds = {(label.rater, label.kind) for record in records for label in record.labels}
+    assert kinds == {("GPT", "judge"), ("Ana", "human")}
