@@ -36,7 +36,9 @@ DERIVED = word_set(
     " time spent elapsed latency country education native confidence"
 )
 """Words in the headers of figures that follow from others or describe the text."""
-NAMES_OF_PARTS = ITEMS | HEADERS["response"] | HEADERS["text"] | HEADERS["system"] | HEADERS["prompt"]
+NAMES_OF_PARTS = ITEMS.union(
+    *(HEADERS[meaning] for meaning in ("response", "text", "system", "prompt", "context"))
+)
 SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b", re.IGNORECASE)
 GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
 """What platforms put before the names of columns that are not answers."""
@@ -216,6 +218,8 @@ def _has_answer_word(name: AnswerName) -> bool:
 
 def _is_derived(column: ColumnProfile) -> bool:
     words = [token.base for token in tokens_of(plain_name(column.name))]
+    if words[-1:] == ["accuracy"] and column.guess.look in ("scale", "ordered", "yes_no"):
+        return False  # a quality that people rate
     return "derived" in column.meanings or any(word in DERIVED for word in (words[:1] + words[-1:]))
 
 

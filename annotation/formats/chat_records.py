@@ -241,7 +241,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         ("assistant", "gpt", "chatgpt", "bot", "model", "ai", "llm", "bing", "bard", "claude", "chatbot"),
         ASSISTANT,
     )
-    | dict.fromkeys(("user", "human", "prompter", "person"), USER)
+    | dict.fromkeys(("user", "human", "prompter", "person", "customer", "client"), USER)
     | dict.fromkeys(("system", "developer", "system_prompt"), SCENE)
     | dict.fromkeys(
         (

@@ -6,9 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from annotation.formats.header_words import is_nameless, meanings_of
+from annotation.formats.header_words import answer_name, is_nameless, meanings_of
 from annotation.formats.scales import NO_OPINION, ScaleGuess, decimal_number, guess_scale
 from annotation.formats.table_file import Cell, Row
 from annotation.text.table_cells import looks_like_a_model, looks_like_nothing
@@ -38,6 +38,8 @@ LOOKS = {
 ANSWER_LOOKS = ("scale", "yes_no", "ordered", "category", "set", "score")
 LONGEST_EXAMPLE = 80
 N_EXAMPLES = 3
+RESPONSE_ID = re.compile(r"response[ _.-]?id", re.IGNORECASE)
+"""One person's answers to a survey; what is rated where it recurs, and another column names raters."""
 FEW = 20
 """Maximum number of different values of a column that are listed."""
 TIME = re.compile(
@@ -102,9 +104,14 @@ def describe_columns(
     names: Sequence[str], wordings: dict[str, str], rows: Sequence[Row]
 ) -> dict[str, ColumnProfile]:
     """Describe the columns of some rows, by their names in the order of the table."""
-    return {
+    columns = {
         name: describe_column(name, [row.get(name) for row in rows], wordings.get(name, "")) for name in names
     }
+    raters = [column for column in columns.values() if column.looks_like in ("rater", "judge")]
+    for column in raters if len(raters) > 1 else ():
+        if RESPONSE_ID.fullmatch(column.name) and column.n_different < column.n:
+            columns[column.name] = replace(column, looks_like="id", meanings=frozenset({"item"}))
+    return columns
 
 
 def describe_column(name: str, cells: Sequence[Cell], wording: str = "") -> ColumnProfile:
@@ -199,7 +206,8 @@ def _look(
         return "set"
     if n_words >= 4 or ("text" in meanings and n_words > 1.5) or max(map(len, texts)) > 80:
         return "text" if len(counts) > 8 or n_words >= 3 or "text" in meanings else "category"
-    if guess.look == "category" and not (len(counts) == total > 3):
+    is_of_rater = len(counts) <= FEW and answer_name(name).kind in ("human", "judge")
+    if guess.look == "category" and (is_of_rater or not (len(counts) == total > 3)):
         return "category"
     return "text" if n_words >= 3 else "id"
 

@@ -550,7 +550,9 @@ SAMSUM = Form(
     key="samsum",
     title="SAMSum and DialogSum",
     hint='{"id", "dialogue": "Ana: ...\\nBen: ...", "summary"}, one chat a line or a list.',
-    looks_like=lambda head: {"dialogue", "summary"} <= paths_of(head) and "dialogue[]" not in paths_of(head),
+    looks_like=lambda head: (
+        {"dialogue", "summary"} <= paths_of(head) and not any("[]" in path for path in paths_of(head))
+    ),
     id=("id", "fname"),
     metadata=("summary", "topic"),
     roles=None,

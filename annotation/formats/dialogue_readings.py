@@ -400,6 +400,9 @@ def read_cells(sample: Sample) -> Reading | None:
     contexts = [c for c in sample.meaning("context") if c.holds_text and not c.is_list]
     prompts = [c for c in sample.meaning("prompt") if c.holds_text and not c.is_list and c not in contexts]
     responses = [c for c in sample.meaning("response") if c.holds_text and not c.is_list and c not in prompts]
+    if responses and not prompts and not contexts:
+        prompts = [c for c in sample.meaning("text", "text") if not c.is_list and c not in responses][:1]
+        draft.doubts += [f"{c.name} may be something other than what it responds to" for c in prompts]
     named, numbered = _named_turns(sample), _numbered_turns(sample)
     if not (prompts or contexts) and not responses and len(named) < 2 and len(numbered) < 2:
         return None

@@ -105,7 +105,7 @@ HEADERS: dict[str, frozenset[str]] = {
     "prompt": word_set(
         "prompt query input instruction instructions usermessage userinput userquery userprompt userutterance"
         " userturn userquestion customermessage question human user request premise source 用户 提问 问题 问"
-        " frage pregunta anfrage"
+        " frage pregunta anfrage seekerpost"
     ),
     "response": word_set(
         "response answer output reply completion generation prediction assistant bot botresponse"
@@ -114,7 +114,7 @@ HEADERS: dict[str, frozenset[str]] = {
         " assistantmessage generatedresponse llmresponse systemoutput gptresponse chatbotresponse airesponse"
         " actualoutput hypothesis candidate candidateresponse modelanswer botanswer 回答 回复 答案"
         " antwort respuesta"
-        " réponse"
+        " réponse responsepost"
     ),
     "context": word_set(
         "context dialoguehistory dialoghistory history conversationhistory chathistory dialoguecontext"

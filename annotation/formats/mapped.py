@@ -37,7 +37,7 @@ from annotation.formats.turn_rows import (
     dialogue_of_rows,
 )
 from annotation.records import SELF, LabelRecord
-from annotation.text.table_cells import number, unguarded
+from annotation.text.table_cells import judges_of, number, unguarded
 
 UNNAMED = "unnamed"
 OF_CONTINUATIONS = ("continuation", "system", "trial")
@@ -160,8 +160,10 @@ class _Answers:
     rater_of_file: str
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
     columns: list[tuple[Column, str]] = field(default_factory=list)
+    judges: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        self.judges = judges_of(str(self.source.settings.get(JUDGES, ""))) or frozenset()
         self.columns = [(column, self._explanation_of(column)) for column in self.mapping.answers]
 
     @classmethod
@@ -180,6 +182,8 @@ class _Answers:
             question = column.question or row_question or (QUESTION if column.rater else column.name)
             rater = column.rater or row_rater or self.rater_of_file
             kind = RATER_KINDS[column.role]
+            if kind == "human" and not column.rater and rater in self.judges:
+                kind = "judge"
             explanation = _text(row, explanation_column)
             yield from self._expand(
                 column.item or row_item, rater, kind, question, row.get(column.name), explanation

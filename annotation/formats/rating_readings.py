@@ -201,6 +201,8 @@ def read_wide(sample: Sample) -> Reading | None:
         draft.doubts.append("no column says who answered: the rater is named after the file")
     if not any(c.role in ("item", "dialogue") for c in draft.columns.values()) and not draft.missing:
         sentence += "; items are numbered by row"
+        if len(sample.rows) == 1:
+            draft.doubts.append("one row does not show which columns hold answers")
     return draft.reading(sample, f"{sentence}.")
 
 

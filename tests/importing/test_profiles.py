@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from annotation.formats import FORMATS
+from annotation.formats.corpus_format import Dialogue, guess, read_start
 from annotation.formats.mapped import rating_rows, read_mapped
 from annotation.formats.mapping import Scale, read_mapping
 from annotation.formats.profile import Profile, Reading, describe, profile_lines, scan
@@ -613,3 +615,103 @@ def test_lists_of_answers_without_raters_are_asked_about(tmp_path: Path) -> None
         "who gave each answer in the lists of expert_annotations[].fluency" in reading.missing
         for reading in profile.readings
     )
+def test_raters_whose_answers_all_differ_in_a_short_table_are_read_like_the_others(tmp_path: Path) -> None:
+    text = "feedback_id,annotator_1,annotator_2,annotator_3\n" + "".join(
+        f"{number},{first},{first},{third}\n"
+        for number, (first, third) in enumerate(
+            [("joy", "calm"), ("anger", "anger"), ("fear", "fear"), ("trust", "fear"), ("calm", "joy")]
+        )
+    )
+    (reading, *_) = profile_of(tmp_path, text).readings
+    assert reading.certain
+    assert mapped(reading) >= {f"label@annotator_{number}=annotator_{number}" for number in (1, 2, 3)}
+
+
+def test_accuracy_that_people_rate_is_a_question(tmp_path: Path) -> None:
+    rows = [f"i{n},{rater},{n % 5 + 1},{(n + 1) % 5 + 1}\n" for n in range(6) for rater in ("ana", "ben")]
+    (reading, *_) = profile_of(tmp_path, "item,rater,accuracy,fluency\n" + "".join(rows)).readings
+    assert mapped(reading) == {
+        "item=item",
+        "rater=rater",
+        "label:accuracy=accuracy",
+        "label:fluency=fluency",
+    }
+
+
+def test_computed_accuracy_is_no_question(tmp_path: Path) -> None:
+    rows = [f"i{n},{rater},0.{n}37,{n % 5 + 1}\n" for n in range(6) for rater in ("ana", "ben")]
+    (reading, *_) = profile_of(tmp_path, "item,rater,accuracy,fluency\n" + "".join(rows)).readings
+    assert "label:accuracy=accuracy" not in mapped(reading)
+
+
+def test_an_id_of_responses_is_no_rater_where_reviewers_are_named(tmp_path: Path) -> None:
+    rows = [f"r{n},{rater},{n % 3 + 1}\n" for n in range(4) for rater in ("EG", "WD", "MDO")]
+    (reading, *_) = profile_of(tmp_path, "response_id,reviewer,clarity\n" + "".join(rows)).readings
+    assert mapped(reading) == {"item=response_id", "rater=reviewer", "label:clarity=clarity"}
+
+
+def test_a_table_of_one_row_without_ids_is_not_read_without_asking(tmp_path: Path) -> None:
+    text = '"[openai:gpt-4] What is drunk?","[openai:gpt-4o] What is drunk?"\nWater.,Water.\n'
+    assert profile_of(tmp_path, text).certain is None
+
+
+@pytest.mark.parametrize("header", ["message,response", "seeker_post,response_post"])
+def test_a_message_and_the_response_to_it_are_an_exchange(header: str, tmp_path: Path) -> None:
+    rows = [f"Where is number {n} of them?,It is on shelf {n} over there.,{n % 2}\n" for n in range(6)]
+    prompt, response = header.split(",")
+    (reading, *_) = profile_of(tmp_path, f"{header},grounded\n" + "".join(rows)).readings
+    assert reading.key == "cells"
+    assert mapped(reading) >= {f"utterance:user={prompt}", f"utterance:assistant={response}"}
+    assert not reading.certain
+
+
+def test_rated_summaries_of_chats_are_not_read_as_chats_alone(tmp_path: Path) -> None:
+    record = {"id": "1", "dialogue": "| Ana: Hi! | Ben: Hello.", "summary": "They meet."}
+    path = tmp_path / "rated.jsonl"
+    path.write_text(json.dumps(record | {"annotations": [{"fluency": 4}, {"fluency": 5}]}) + "\n")
+    assert guess(FORMATS, read_start(path)) == "table"
+    path.write_text(json.dumps(record) + "\n")
+    assert guess(FORMATS, read_start(path)) == "samsum"
+
+
+def test_customers_of_chats_are_users(tmp_path: Path) -> None:
+    path = tmp_path / "support.json"
+    customer, bot = {"role": "customer", "content": "Where?"}, {"role": "chatbot", "content": "Here."}
+    path.write_text(json.dumps({"conversations": [{"id": "C1", "messages": [customer, bot]}]}))
+    (record,) = [entry.record for entry in FORMATS["messages"].read(Source(path))]
+    assert isinstance(record, Dialogue)
+    assert [person.role for person in record.participants] == ["user", "assistant"]
+
+
+def test_relevance_of_the_context_is_a_question_beside_other_qualities(tmp_path: Path) -> None:
+    header = "item,judge,faithfulness,context_relevance,answer_relevance\n"
+    rows = [
+        f"i{n},{judge},0.{n}5,0.{n}7,0.{n + 1}3\n" for n in range(5) for judge in ("gpt-4o", "mistral-7b")
+    ]
+    (reading, *_) = profile_of(tmp_path, header + "".join(rows)).readings
+    assert reading.certain
+    assert mapped(reading) >= {
+        "label:faithfulness=faithfulness",
+        "label:context_relevance=context_relevance",
+        "label:answer_relevance=answer_relevance",
+    }
+
+
+def test_lists_of_answers_without_names_say_what_is_missing(tmp_path: Path) -> None:
+    records = [{"id": n, "annotations": [{"fluency": n % 5 + 1}, {"fluency": 3}]} for n in range(6)]
+    profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
+    wide = next(reading for reading in profile.readings if reading.key == "wide")
+    assert "annotations[].fluency has several answers a row" in " ".join(wide.missing)
+
+
+def test_raters_in_rows_who_are_named_among_the_judges_are_judges(tmp_path: Path) -> None:
+    text = "id,prompt,response,judge,helpful\n" + "".join(
+        f"{n},Why is number {n} so?,Because of number {n}.,{judge},{n % 3 + 1}\n"
+        for n in range(4)
+        for judge in ("GPT", "Ana")
+    )
+    (reading, *_) = profile_of(tmp_path, text).readings
+    source = Source(tmp_path / "table.csv", mapping=reading.mapping.entries(), settings={"judges": "GPT"})
+    records = [entry.record for entry in read_mapped(source)]
+    kinds = {(label.rater, label.kind) for record in records for label in record.labels}
+    assert kinds == {("GPT", "judge"), ("Ana", "human")}
