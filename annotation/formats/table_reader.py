@@ -29,7 +29,7 @@ from annotation.formats.table_file import (
     TableFile,
     flatten,
 )
-from annotation.formats.table_headers import WHOLE, read_header, rows_by_column, title_rows, titles_note
+from annotation.formats.table_headers import INTEGER, read_header, rows_by_column, title_rows, titles_note
 
 
 def open_table(source: Source) -> TableFile:
@@ -244,7 +244,7 @@ def _padded_titles(rows: Sequence[Sequence[str | None]]) -> int:
     titles = title_rows(texts)
     header = texts[titles]
     is_title = all(row[0] and not any(row[1:]) and len(row) == len(header) for row in texts[:titles])
-    return titles if is_title and not any(map(WHOLE.fullmatch, header)) else 0
+    return titles if is_title and not any(map(INTEGER.fullmatch, header)) else 0
 
 
 def _fit(text: str, form: _Form) -> tuple[float, int]:
