@@ -143,9 +143,9 @@ MORE = (
     "rater beside the rest, --by COLUMN reports groups apart, --table7 compares tags. Others: agree --help."
 )
 MOST_CAUTIONS = 5
-FIRST_VERDICTS = 6
+FIRST_VERDICTS = 4
 """Number of verdicts on the first screen of a report with more than `MOST_VERDICTS`."""
-MOST_ROWS = 24
+MOST_ROWS = 20
 """Maximum number of lines of the first screen's table."""
 
 

@@ -308,7 +308,7 @@ def test_forty_questions_fit_the_first_screen_and_say_how_many_more_there_are(tm
     lines = _lines(path)
     assert len(lines) < 75
     assert max(map(len, lines)) <= 100
-    assert "  * These are 6 of 40 verdicts; --full has all." in lines
+    assert "  * These are 4 of 40 verdicts; --full has all." in lines
     assert any(re.fullmatch(r"  and \d+ more rows: --full", line) for line in lines)
 
 
