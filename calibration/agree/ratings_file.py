@@ -444,8 +444,8 @@ class _Reader:
                 file.path, f"--raters: no rater {unknown[0]!r}; there are {', '.join(sorted(names))}"
             )
         if not parts:
-            names = ", ".join(filter(None, self.free_text)) or "every answer"
-            only = f": {names} is free text" if self.free_text else ""
+            free = ", ".join(filter(None, self.free_text)) or "every answer"
+            only = f": {free} is free text" if self.free_text else ""
             raise RatingsFileError(file.path, f"no ratings{only}")
         items = {item: None for part in parts for item in part.collector.items}
         open_scales = [
