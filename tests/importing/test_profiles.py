@@ -615,6 +615,8 @@ def test_lists_of_answers_without_raters_are_asked_about(tmp_path: Path) -> None
         "who gave each answer in the lists of expert_annotations[].fluency" in reading.missing
         for reading in profile.readings
     )
+
+
 def test_raters_whose_answers_all_differ_in_a_short_table_are_read_like_the_others(tmp_path: Path) -> None:
     text = "feedback_id,annotator_1,annotator_2,annotator_3\n" + "".join(
         f"{number},{first},{first},{third}\n"
