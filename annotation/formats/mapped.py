@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from annotation.formats import ratings
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, Head, SourceRecord
+from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, SourceRecord
 from annotation.formats.label_rows import label_rows, scale_cells
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
@@ -24,7 +23,7 @@ from annotation.formats.mapping import (
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_file import Cell, Row, TableFile, flatten
+from annotation.formats.table_file import Cell, Row, TableFile
 from annotation.formats.table_reader import open_table
 from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 from annotation.formats.turn_rows import (
@@ -43,8 +42,6 @@ UNNAMED = "unnamed"
 OF_CONTINUATIONS = ("continuation", "system", "trial")
 MOST_GROUPED = 256 * 2**20
 """Maximum number of characters of a table whose dialogues are not in one piece."""
-
-Records = Callable[[Source], Iterator[tuple[int, dict[str, Any]]]]
 
 
 def read_mapped(source: Source, mapping: Mapping[str, Any] | None = None) -> Iterator[SourceRecord]:
@@ -80,58 +77,6 @@ def read_rows(
                 anchors = _anchors(column_mapping.scale(rating.label.question))
                 yield SourceRecord(replace(rating, label=replace(rating.label, anchors=anchors)), line)
     source.notes += table.notes
-
-
-def mapped(
-    key: str,
-    title: str,
-    hint: str,
-    looks_like: Callable[[Head], bool],
-    mapping: Mapping[str, Any],
-    *,
-    prepare: Records | None = None,
-    **options: Any,
-) -> Format:
-    """Return a format that is a table with a fixed mapping.
-
-    `prepare` yields the numbered JSON objects of a document that is no table; their cells are named by
-    path. Columns of the mapping that a file lacks are left out, except those of the text.
-    """
-    return Format(
-        key=key,
-        title=title,
-        hint=hint,
-        read=partial(_read_form, mapping=mapping, prepare=prepare),
-        looks_like=looks_like,
-        own_questions=True,
-        **options,
-    )
-
-
-def _read_form(source: Source, mapping: Mapping[str, Any], prepare: Records | None) -> Iterator[SourceRecord]:
-    table = open_table(source) if prepare is None else table_of_records("json", partial(prepare, source))
-    yield from read_rows(source, table, source.mapping or _present(mapping, table.columns))
-
-
-def table_of_records(medium: str, records: Callable[[], Iterator[tuple[int, dict[str, Any]]]]) -> TableFile:
-    """Return JSON objects as a table, with the columns of all of them."""
-    columns: dict[str, None] = {}
-    for _, record in records():
-        columns.update(dict.fromkeys(flatten(record)))
-    return TableFile(medium, tuple(columns), lambda: ((line, flatten(record)) for line, record in records()))
-
-
-def _present(mapping: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """Return a form's mapping without columns that this file lacks; the first present one of several."""
-    entries = {}
-    for key, value in mapping.items():
-        if isinstance(value, dict) or key.partition(":")[0] in ("scale", "level", "separator", "decimal"):
-            entries[key] = value
-            continue
-        names = [name for name in (value if isinstance(value, list) else [value]) if name in columns]
-        if names:
-            entries[key] = names[0]
-    return entries
 
 
 # Answers in a row: by the columns of answers, and by the row's own rater, question and value.
