@@ -11,6 +11,7 @@ from annotation.models import Item, Question, turn_numbers
 from annotation.text.references import item_key
 from calibration.ratings.ratings import CHUNK
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope
+from calibration.statistics.core.engine import Result
 
 # Behaviours outside a scheme's list, marked with `another_behaviour`.
 
@@ -179,3 +180,35 @@ def _written_texts(
     for item, rater, text in rows.iterator(chunk_size=CHUNK):
         texts.setdefault((item, rater), text or "")
     return texts
+
+
+# The same as reports store it.
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageLine:
+    """A rater: the turns it marked, and their share of the turns it answered, with Wilson's interval."""
+
+    name: str
+    kind: str
+    identified: bool
+    simulated: bool
+    marked: int
+    share: Result
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageTable:
+    """A question `another_behaviour`: the number of turns that people marked, the raters, and every note.
+
+    `share` is the share of turns marked by at least one person among those that a person answered; None if no
+    person was asked.
+    """
+
+    ref: str
+    title: str
+    scheme_title: str
+    marked: int
+    share: Result | None
+    rows: tuple[CoverageLine, ...]
+    notes: tuple[Marked, ...]

@@ -8,23 +8,22 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from annotation.text.display import percent
-from calibration.ratings.coverage import ANOTHER, Coverage, Marked
+from calibration.ratings.coverage import ANOTHER, Coverage, CoverageLine, CoverageTable, Marked
 from calibration.ratings.definitions import Definition
 from calibration.ratings.evidence import Evidence
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.figure import Figure, recorded
 from calibration.reports.figures import crowd, figures, worded
 from calibration.reports.snapshot import (
-    CoverageLine,
-    CoverageTable,
     EvidenceRow,
     EvidenceTable,
+    Figure,
     PrevalenceRow,
     Snapshot,
     TagRow,
     TagSet,
     TagTable,
+    recorded,
 )
 from calibration.reports.tables import (
     CsvLine,

@@ -29,7 +29,6 @@ from calibration.reports.chart_layout import (
     place_rows,
     wrap,
 )
-from calibration.reports.figure import Figure
 from calibration.reports.figures import (
     JUDGE,
     METRIC,
@@ -42,7 +41,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
-from calibration.reports.snapshot import Snapshot, SystemDot
+from calibration.reports.snapshot import Figure, Snapshot, SystemDot
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, counted, join_names
 
 # Shared by all charts: colours that the page replaces with its own, fonts, and the quantitative axis.

@@ -8,8 +8,7 @@ from typing import Any
 
 from annotation.kinds import KINDS
 from calibration.ratings.coverage import ANOTHER
-from calibration.reports.figure import Figure
-from calibration.reports.snapshot import Answerer, Question, Snapshot
+from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
 from calibration.reports.wording import Crowd, crowd_of, in_words, without
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.engine import InReports

@@ -12,17 +12,18 @@ from calibration.ratings.definitions import Definition, PanelDefinition
 from calibration.ratings.ratings import SubjectData
 from calibration.ratings.scope import RaterInfo
 from calibration.reports.charts import Chart, Point
-from calibration.reports.figure import Figure, recorded
 from calibration.reports.figures import HUMAN, JUDGE, PANEL, crowd, figures, worded
 from calibration.reports.snapshot import (
     ComparedJudges,
     ComparedPair,
+    Figure,
     Floor,
     FloorRow,
     KeyRow,
     KeyTable,
     PanelSummary,
     Snapshot,
+    recorded,
 )
 from calibration.reports.tables import (
     Count,

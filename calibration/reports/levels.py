@@ -17,10 +17,9 @@ from calibration.ratings.ratings import SubjectData
 from calibration.ratings.scope import RaterInfo
 from calibration.reports import charts as drawing
 from calibration.reports.charts import Chart
-from calibration.reports.figure import Figure, Marks, recorded
 from calibration.reports.figures import HUMAN, crowd, figures, worded
 from calibration.reports.judges import Lengths, Panels
-from calibration.reports.snapshot import LevelRow, LevelTable, Snapshot, SystemDot
+from calibration.reports.snapshot import Figure, LevelRow, LevelTable, Marks, Snapshot, SystemDot, recorded
 from calibration.reports.tables import (
     CsvLine,
     PageParams,

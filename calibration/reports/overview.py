@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from calibration.reports.charts import Chart, Point, point_of
-from calibration.reports.figure import Figure
 from calibration.reports.figures import crowd, figures, label, leading_question, ok, worded
-from calibration.reports.snapshot import RaterVerdict, Snapshot
+from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.wording import Crowd, counted, join_names, units
 
 OVERVIEW = "overview"

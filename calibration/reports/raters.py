@@ -11,9 +11,8 @@ import numpy as np
 from annotation.text.display import number
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.figure import Figure, recorded
 from calibration.reports.figures import QuestionFigures, crowd, figures, label, leading_question, worded
-from calibration.reports.snapshot import QuestionRaters, RaterLine, RepeatLine, Snapshot
+from calibration.reports.snapshot import Figure, QuestionRaters, RaterLine, RepeatLine, Snapshot, recorded
 from calibration.reports.tables import (
     CsvLine,
     PageParams,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.text.display import number, percent
-from calibration.reports.figure import Figure
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -20,7 +19,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
-from calibration.reports.snapshot import PreferenceSheet, Snapshot
+from calibration.reports.snapshot import Figure, PreferenceSheet, Snapshot
 from calibration.reports.unanswered import of_failures
 from calibration.reports.wording import counted, in_words, interval, join_names, units
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

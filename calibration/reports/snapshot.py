@@ -7,17 +7,17 @@ again where it is shown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from calibration.errors import OlderFormat
 from calibration.ratings.calls import Calls
-from calibration.ratings.coverage import Marked
+from calibration.ratings.coverage import CoverageTable
 from calibration.ratings.definitions import Definition, Level, ScaleMap, parse
 from calibration.ratings.ratings import Answered
 from calibration.ratings.votes import Uncompared
-from calibration.reports.figure import Figure
 from calibration.statistics.cocoeval import Policy
 from calibration.statistics.core.engine import Result
 from calibration.statistics.evidence import Asks
@@ -25,6 +25,7 @@ from calibration.statistics.level_correlations import LevelEntry
 from calibration.statistics.panels import Member
 from calibration.statistics.repeats import How
 from calibration.statistics.replacement import StandIn
+from calibration.statistics.unanswered import NAME as BOUNDS
 from calibration.statistics.verdicts import State, Step
 
 if TYPE_CHECKING:
@@ -37,36 +38,64 @@ READ = "_snapshot"
 """Attribute that caches the snapshot on a report's row."""
 
 
-# Stored results about the behaviours that raters found outside a scheme's list.
+# A stored figure: a result, with the raters that it compares and their question.
 
 
 @dataclass(frozen=True, slots=True)
-class CoverageLine:
-    """A rater: the turns it marked, and their share of the turns it answered, with Wilson's interval."""
+class Marks:
+    """Typographic marks of a figure in a table: a sign, bold, underlined. `explanation` gives the meaning."""
 
-    name: str
-    kind: str
-    identified: bool
-    simulated: bool
-    marked: int
-    share: Result
+    sign: Literal["", "*", "†"] = ""
+    bold: bool = False
+    underlined: bool = False
+    explanation: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageTable:
-    """A question `another_behaviour`: the number of turns that people marked, the raters, and every note.
+@dataclass(frozen=True)
+class Figure(Result):
+    """A result with the raters it compares (all of them, or the pair) and the question they answered.
 
-    `share` is the share of turns marked by at least one person among those that a person answered; None if no
-    person was asked.
+    `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
+    `percent`: it is shown in percent. `bare`: it has no interval by its nature, as a p-value. `marks` are its
+    table's marks, None in tables that mark nothing.
     """
 
-    ref: str
-    title: str
-    scheme_title: str
-    marked: int
-    share: Result | None
-    rows: tuple[CoverageLine, ...]
-    notes: tuple[Marked, ...]
+    raters: tuple[str, ...] = ()
+    question: str = ""
+    digits: ClassVar[int] = 3
+    end_digits: ClassVar[int] = 2
+    percent: ClassVar[bool] = False
+    bare: ClassVar[bool] = False
+    marks: ClassVar[Marks | None] = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether `low` and `high` are bounds over unanswered items instead of an interval."""
+        return self.name.startswith(BOUNDS)
+
+    @property
+    def point(self) -> float:
+        """Value of a figure that has one. Raises ValueError otherwise: check `ok` first."""
+        if self.value is None:
+            raise ValueError(f"{self.name} has no value: {self.reason}")
+        return self.value
+
+    @classmethod
+    def of(cls, result: Result, *, raters: Sequence[str], question: str, reason: str = "") -> Figure:
+        """Convert a result to a stored figure, with `reason` in the reader's words if given."""
+        values = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+        values["reason"] = reason or result.reason
+        return cls(**values, raters=tuple(raters), question=question)
+
+
+T = TypeVar("T")
+
+
+def recorded(kind: type[T], source: object, /, **values: Any) -> T:
+    """Build a record from a computed source: fields not named come from the source, if it has them."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    own = {name: getattr(source, name) for name in names if name not in values and hasattr(source, name)}
+    return kind(**own, **values)
 
 
 # Stored results about the agreement of raters on turns and words as evidence.

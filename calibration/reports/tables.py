@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 
 from calibration.ratings.ratings import Answered
 from calibration.reports.charts import Chart
-from calibration.reports.figure import Figure, recorded
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -25,7 +24,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.names import key_of
-from calibration.reports.snapshot import Snapshot
+from calibration.reports.snapshot import Figure, Snapshot, recorded
 from calibration.reports.wording import counted, join_names, units
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.ratings import CATEGORIES

@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from annotation.text.display import number, percent
-from calibration.reports.figure import Figure
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -28,7 +27,7 @@ from calibration.reports.figures import (
 from calibration.reports.names import Names
 from calibration.reports.papers import paper_tables
 from calibration.reports.sentences import preferred_systems
-from calibration.reports.snapshot import RaterVerdict, Snapshot
+from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
 

@@ -10,9 +10,8 @@ import numpy as np
 from annotation.text.display import number
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
-from calibration.reports.figure import Figure, recorded
 from calibration.reports.figures import QuestionFigures, crowd, figures, worded
-from calibration.reports.snapshot import BoundsRow, Snapshot
+from calibration.reports.snapshot import BoundsRow, Figure, Snapshot, recorded
 from calibration.reports.tables import (
     CsvLine,
     PageParams,

@@ -32,7 +32,6 @@ from calibration.reports import (
     unanswered,
     verdicts,
 )
-from calibration.reports.figure import Figure
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -48,7 +47,7 @@ from calibration.reports.figures import (
 from calibration.reports.names import Names, key_of, names_of, titled_snapshot
 from calibration.reports.overview import overview
 from calibration.reports.papers import paper_tables
-from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import (
     Group,
     ItemSet,

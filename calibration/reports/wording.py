@@ -8,8 +8,7 @@ from typing import Protocol
 
 from annotation.kinds import KINDS
 from annotation.text.display import number
-from calibration.reports.figure import Figure
-from calibration.reports.snapshot import Snapshot
+from calibration.reports.snapshot import Figure, Snapshot
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

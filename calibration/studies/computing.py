@@ -21,17 +21,18 @@ from calibration.reports import (
     unanswered,
     verdicts,
 )
-from calibration.reports.figure import Figure, recorded
 from calibration.reports.figures import HUMAN, METRIC
 from calibration.reports.snapshot import (
     FORMAT,
     Answerer,
+    Figure,
     Link,
     Question,
     RaterVerdict,
     Snapshot,
     SplitUsed,
     Totals,
+    recorded,
 )
 from calibration.reports.wording import PEOPLE, Crowd, crowd_of
 from calibration.statistics import Ratings, analyse

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calibration.ratings.definitions import Definition
-from calibration.reports.figure import Figure
-from calibration.reports.snapshot import FORMAT, Answerer, Question, Snapshot, Totals
+from calibration.reports.snapshot import FORMAT, Answerer, Figure, Question, Snapshot, Totals
 
 
 def snapshot(**named: Any) -> Snapshot:

@@ -13,9 +13,10 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.models import Occasion, Question
 from calibration.models import Report
+from calibration.ratings.coverage import CoverageTable
 from calibration.reports.behaviours import MOST_NOTES
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import CoverageTable, snapshot_of
+from calibration.reports.snapshot import snapshot_of
 from calibration.statistics.prevalence import wilson_bounds
 from calibration.studies import study_actions as studies
 from tests.calibration.conftest import Compiled

@@ -18,9 +18,8 @@ from annotation.text.display import number
 from calibration.models import Report
 from calibration.renderings import escaped
 from calibration.reports import tables
-from calibration.reports.figure import Figure
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import snapshot_of
+from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.view import SECTIONS
 from calibration.statistics.table import STATISTICS, described
 from calibration.studies import study_actions as studies

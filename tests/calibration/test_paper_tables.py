@@ -9,10 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from calibration.models import Report
-from calibration.reports.figure import Figure
 from calibration.reports.papers import PaperTable, paper_tables
 from calibration.reports.renderings import TABLE_RENDERINGS, TableOfReport
-from calibration.reports.snapshot import snapshot_of
+from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.studies import study_actions as studies
 from tests.calibration.levels_world import static
 from tests.calibration.rated_world import SYSTEMS, Rated

@@ -21,8 +21,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.corpora import comparisons
 from annotation.models import Item, Label, Rater
 from calibration.reports import sentences, tables, view
-from calibration.reports.figure import Figure
-from calibration.reports.snapshot import Question, Snapshot
+from calibration.reports.snapshot import Figure, Question, Snapshot
 from calibration.reports.wording import NUMBERS
 from jobs.models import Call
 from tests.calibration.report_facts import Facts, Values
@@ -681,6 +680,7 @@ RULES: list[tuple[str, Callable[..., bool]]] = [
 ]
 EXPLANATIONS = (
     "α gained: ",
+    "The answer to a group is the set of tags ",
     "Agreement and error are over ",
     "A judge is useful only above the baselines",
     "“The rest” of a rater are ",

@@ -703,7 +703,7 @@ def test_lists_of_answers_without_names_say_what_is_missing(tmp_path: Path) -> N
     records = [{"id": n, "annotations": [{"fluency": n % 5 + 1}, {"fluency": 3}]} for n in range(6)]
     profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
     wide = next(reading for reading in profile.readings if reading.key == "wide")
-    assert "annotations[].fluency has several answers a row" in " ".join(wide.missing)
+    assert wide.missing == ("who gave each answer in the lists of annotations[].fluency",)
 
 
 def test_raters_in_rows_who_are_named_among_the_judges_are_judges(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ import pytest
 
 from annotation.models import Item, Label, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
-from calibration.reports.figure import Figure
-from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.statistics.prevalence import NAME
 from calibration.studies import study_actions as studies
 from judges.runs.plans import Judge

@@ -20,10 +20,9 @@ from annotation.records import Dialogue
 from annotation.scenario_records import DIMENSIONS, LEAK, Key, SetCondition, condition_json
 from annotation.text.display import number as rounded
 from calibration.models import Report
-from calibration.reports.figure import Figure
 from calibration.reports.figures import HUMAN as HUMAN_KIND
 from calibration.reports.figures import QuestionFigures
-from calibration.reports.snapshot import Question, is_readable, snapshot_of
+from calibration.reports.snapshot import Figure, Question, is_readable, snapshot_of
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.engine import cluster_codes, finished, resampled
 from suites.group_chat.scenarios.points import key_at, others_at, scenario_of
