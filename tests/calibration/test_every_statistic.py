@@ -164,7 +164,7 @@ def agree(path: Path, scale: str, *options: str) -> str:
 
 
 WRITTEN: dict[str, Callable[[float], str]] = {
-    "": lambda value: number(value, 3),
+    "--full": lambda value: number(value, 3),
     "--csv": str,
     "--html": lambda value: number(value, 3),
     "--latex": lambda value: f"${value:.3f}$",
@@ -178,7 +178,7 @@ def test_agree_prints_every_statistic_in_every_form(files: dict[str, Path], form
     said = ""
     for scale, path in files.items():
         entries += json.loads(agree(path, scale, "--json"))["statistics"]
-        said += agree(path, scale, *([form] if form else []))
+        said += agree(path, scale, form)
     of_one_question = [key for key in described() if key not in STATISTICS or not STATISTICS[key].of_sets]
     for key in of_one_question:
         values = [entry["value"] for entry in entries if entry["name"] == key and entry["value"] is not None]
