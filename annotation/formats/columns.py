@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.formats.header_words import answer_name, is_nameless, meanings_of
-from annotation.formats.scales import NO_OPINION, ScaleGuess, decimal_number, guess_scale
+from annotation.formats.scales import ScaleGuess, decimal_number, guess_scale
 from annotation.formats.table_file import Cell, Row
 from annotation.text.table_cells import looks_like_a_model, looks_like_nothing
 
@@ -277,8 +277,3 @@ def _all_numbers(counts: Counter[str]) -> bool:
 
 def _share(texts: Sequence[str], test: object) -> float:
     return sum(bool(test(text)) for text in texts) / len(texts)  # type: ignore[operator]
-
-
-def proposed_missing(column: ColumnProfile) -> tuple[str, ...]:
-    """Return the answers of a column that may stand for no answer."""
-    return tuple(text for text in column.values if text.casefold() in NO_OPINION)

@@ -44,12 +44,12 @@ MOST_GROUPED = 256 * 2**20
 """Maximum number of characters of a table whose dialogues are not in one piece."""
 
 
-def read_mapped(source: Source, mapping: Mapping[str, Any] | None = None) -> Iterator[SourceRecord]:
+def read_mapped(source: Source) -> Iterator[SourceRecord]:
     """Yield a table's dialogues with their labels, or its ratings of what a corpus has.
 
-    `mapping` applies where the source has none of its own. Raises ImportProblem for `map`.
+    Raises ImportProblem for `map` where the source has no mapping.
     """
-    yield from read_rows(source, open_table(source), source.mapping or mapping or {})
+    yield from read_rows(source, open_table(source), source.mapping)
 
 
 def read_rows(

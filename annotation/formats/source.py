@@ -11,6 +11,7 @@ import codecs
 import gzip
 import hashlib
 import io
+import lzma
 import os
 import re
 import tempfile
@@ -171,7 +172,16 @@ MAX_RATIO = 200
 """Beyond `FREE_UNPACKED` bytes, content may be this many times as large as its packed file."""
 MAX_PARTS = 100_000
 BLOCK = 2**18
-BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError, NotImplementedError)
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,  # includes gzip's and bz2's
+    RuntimeError,  # encrypted, or compressed in a way that Python does not know
+    ValueError,  # a name that is no text
+)
+"""Errors of Python's readers of archives, for content that is broken or made to be."""
 PICKLE = re.compile(
     rb"\x80[\x00-\x05]|\([dlt]p?\d+\r?\n|[})\]]q[\x00-\x08]"
     rb"|c(?:__builtin__|builtins|collections|copy_?reg|numpy|pandas)[\w.]*\r?\n"

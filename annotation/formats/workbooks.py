@@ -68,8 +68,6 @@ BROKEN = (
 
 
 MERGED = re.compile(rb'<(?:[\w.-]+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
-MAX_MERGED = 100_000
-"""Ranges of merged cells that are filled."""
 
 
 def open_workbook(source: Source) -> TableFile:

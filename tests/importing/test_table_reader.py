@@ -379,3 +379,16 @@ def test_titles_above_the_header_of_a_csv_are_passed_over(tmp_path: Path) -> Non
     ]
     path.write_text("item,,\n1,3,4\n2,2,5\n")
     assert "item" in open_table(Source(path)).columns
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_broken_archive_is_refused_in_a_line_whatever_packed_it(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "ratings.zip"
+    lines = "".join(f"i{number},r,{number * 7919 % 9973}\n" for number in range(5000))
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("ratings.csv", f"item,rater,value\n{lines}")
+    content = bytearray(path.read_bytes())
+    content[200:3000] = bytes(number * 31 % 251 for number in range(2800))
+    path.write_bytes(content)
+    with pytest.raises(ImportProblem, match="cannot be unpacked"):
+        list(open_table(Source(path)).rows())
