@@ -90,6 +90,21 @@ def test_a_wrong_guess_is_corrected_beside_the_preview(page_of, rea) -> None:
     assert set(Label.objects.values_list("rater__name", flat=True)) == {"gpt"}
 
 
+def test_a_choice_made_the_moment_a_preview_appears_counts(page_of, rea) -> None:
+    page = page_of(rea)
+    page.goto("/corpora/import/new/")
+    choose(page)
+    page.evaluate(
+        """() => document.body.addEventListener("htmx:afterSwap", () => setTimeout(() => {
+          const role = document.querySelector("[aria-label='Role of row']");
+          role.value = "text";
+          role.dispatchEvent(new Event("change", { bubbles: true }));
+        }), { once: true })"""
+    )
+    page.get_by_label("customer").check()
+    expect(page.get_by_text("is mapped to 2 columns: only one can be that")).to_be_visible()
+
+
 def test_a_scale_stays_open_while_it_is_changed(page_of, rea) -> None:
     page = page_of(rea)
     page.goto("/corpora/import/new/")
