@@ -33,7 +33,22 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     return {
         "viewer_is_researcher": lambda: is_researcher(request.user),
         "viewer_is_administrator": lambda: is_administrator(request.user),
+        "viewer_section": lambda: _section(request),
     }
+
+
+SECTIONS = {
+    "my-campaigns": ("my", "work", "adjudicate"),
+    "schemes": ("schemes", "prompts", "endpoints", "raters"),
+    "people": ("people", "groups"),
+    "": ("account", "jobs", "webhooks", "shared", "sign-in", "join", "link"),
+}
+"""Entries of the navigation by their pages, with the first words of the addresses in each; others are in corpora."""
+
+
+def _section(request: HttpRequest) -> str:
+    first = request.path_info.strip("/").partition("/")[0]
+    return next((name for name, words in SECTIONS.items() if first in words), "corpora")
 
 
 # Health checks for load balancers and container engines: `/healthz` and `/readyz`.

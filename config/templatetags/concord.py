@@ -6,6 +6,8 @@ from typing import Any
 
 from django import template
 from django.template.loader import render_to_string
+from django.templatetags.static import static
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.text import display
@@ -103,6 +105,13 @@ def links(context: template.Context, page: str) -> list[tuple[str, str]]:
     """Return the labels and URLs of the buttons that suites add to a page."""
     subject: dict[str, Any] = context.flatten()  # type: ignore[assignment]
     return links_of(page, subject)
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Return an icon of `static/img/icons.svg`, for words beside it: it is hidden from screen readers."""
+    href = f"{static('img/icons.svg')}#{name}"
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}" /></svg>', href)
 
 
 @register.simple_block_tag

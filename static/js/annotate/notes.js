@@ -69,7 +69,7 @@ export class Notes {
     const marks = [flagged && "⚑ flagged", bookmarked && "★ bookmarked", comment && `“${comment}”`];
     if (!marks.some(Boolean)) return;
     const noted = document.createElement("div");
-    noted.className = "small muted";
+    noted.className = "small text-secondary";
     noted.dataset.noted = "";
     noted.dir = "auto";
     noted.textContent = `Your note: ${marks.filter(Boolean).join(" · ")}`;

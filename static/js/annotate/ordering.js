@@ -47,7 +47,7 @@ export function drawOrder(box, answers) {
   const list = made("ol", "order");
   list.append(...order.map((group, at) => row(group, at)));
   if (!order.length) list.append(made("li", "empty", { textContent: "Drag the best one here" }));
-  const rest = made("p", "rest small muted", { textContent: "Without a place: " });
+  const rest = made("p", "rest small text-secondary", { textContent: "Without a place: " });
   rest.append(...[...found.keys()].filter((side) => found[side] === null).map(chip));
   box.replaceChildren(list, rest);
 }

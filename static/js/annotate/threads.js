@@ -44,7 +44,7 @@ export class Threads {
 
   draw(thread) {
     const isOpen = thread.unread > 0 || thread.messages.at(-1)?.mine;
-    const box = make("details", { className: "note plain", open: isOpen });
+    const box = make("details", { className: "alert alert-info", open: isOpen });
     box.dataset.thread = thread.thread;
     const count = thread.messages.length;
     const news = thread.unread ? `, ${thread.unread} new` : "";
@@ -53,7 +53,7 @@ export class Threads {
     for (const said of thread.messages) {
       box.append(
         make("p", {
-          className: "small muted",
+          className: "small text-secondary",
           textContent: `${said.mine ? "You" : said.by}, ${when(said.at)}`,
         }),
         make("p", { className: "words", dir: "auto", textContent: said.text }),
