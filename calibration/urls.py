@@ -13,9 +13,15 @@ from calibration.pages import (
     searches,
     studies,
     workbench,
+    workspace,
 )
 
 urlpatterns = [
+    path("corpora/<str:name>/", workspace.overview, name="corpus"),
+    path("corpora/<str:name>/annotation/", workspace.annotation, name="corpus-annotation"),
+    path("corpora/<str:name>/judges/", workspace.judges, name="corpus-judges"),
+    path("corpora/<str:name>/results/", workspace.results, name="corpus-results"),
+    path("corpora/<str:name>/gold/", workspace.gold, name="corpus-gold"),
     path("campaigns/<int:campaign>/checks/", campaigns.checks, name="campaign-checks"),
     path("campaigns/<int:campaign>/checks.<str:form>", campaigns.checks_file, name="campaign-checks-file"),
     path("campaigns/<int:campaign>/checks/people/", campaigns.decide, name="campaign-checks-people"),

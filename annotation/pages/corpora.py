@@ -187,7 +187,7 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
         result = copy_without_turns(by=user_of(request), corpus=corpus_row, name=new, **numbers)
     except ImportProblem as problem:
         messages.error(request, f"Not copied: {problem}.")
-        return redirect("corpus", name)
+        return redirect("corpus-settings", name)
     notes = "".join(f" {note}." for note in result.notes)
     messages.success(request, f"{result.dialogues:,} dialogues were copied without their turns.{notes}")
     return redirect("corpus", result.corpus)
@@ -217,8 +217,8 @@ def corpora(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @researcher_only
-def corpus(request: HttpRequest, name: str) -> HttpResponse:
-    """Researchers: show a corpus with its dialogues, or with the turns found by a search."""
+def dialogues(request: HttpRequest, name: str) -> HttpResponse:
+    """Researchers: the dialogues of a corpus, or the turns found by a search."""
     corpus_row = access.corpus_named(name)
     search = {
         key: request.GET.get(key, "").replace("\0", "").strip() for key in ("text", "speaker", "system")
@@ -228,19 +228,28 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "counts": queries.counts([corpus_row])[corpus_row.pk],
         "labels": labels.count_labels(corpus_row),
         "systems": queries.systems(corpus_row),
-        "imports": corpus_row.imports.select_related("created_by"),
-        "splits": _splits(corpus_row),
-        "parts": splits.sizes(corpus_row),
-        "has_scenarios": corpus_row.dialogues.filter(scenario__isnull=False).exists(),
-        "has_scripts": corpus_row.has_scripts,
-        "family_limit": FAMILY_LIMIT,
-        "copied": {"most": MOST_COPIED, "usual": USUAL},
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),
-        **ROOM,
     }
-    return render(request, "corpora/corpus.html", context)
+    return render(request, "corpora/dialogues.html", context)
+
+
+@require_GET
+@researcher_only
+def settings(request: HttpRequest, name: str) -> HttpResponse:
+    """Researchers: source and licence of a corpus, its files, parts and systems; copies and deletion."""
+    corpus_row = access.corpus_named(name)
+    context = {
+        "corpus": corpus_row,
+        "systems": queries.systems(corpus_row),
+        "imports": corpus_row.imports.select_related("created_by"),
+        "splits": _splits(corpus_row),
+        "parts": splits.sizes(corpus_row),
+        "family_limit": FAMILY_LIMIT,
+        "copied": {"most": MOST_COPIED, "usual": USUAL},
+    }
+    return render(request, "corpora/settings.html", context)
 
 
 def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: str) -> dict[str, Any]:
@@ -249,9 +258,9 @@ def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: 
         matches = queries.search(corpus, **search, after=after, most=PAGE_SIZE)
         turn_numbers.number(matches.turns)
         return {"found": matches, "shows_turns": True}
-    dialogues = queries.dialogues(corpus, system=search["system"])
+    rows_of = queries.dialogues(corpus, system=search["system"])
     many, more = queries.count_dialogues(corpus, system=search["system"])
-    page = LongPaginator(dialogues, PAGE_SIZE, many=many, more=more).get_page(number)
+    page = LongPaginator(rows_of, PAGE_SIZE, many=many, more=more).get_page(number)
     beginnings = queries.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
     return {"page": page, "rows": rows, "shows_turns": False}
@@ -279,14 +288,14 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
         seed, share = int(request.POST.get("seed", "0")), float(request.POST.get("test_share", "0.5"))
     except ValueError:
         messages.error(request, f"Not drawn: {splits.BOUNDS}.")
-        return redirect("corpus", name)
+        return redirect("corpus-settings", name)
     try:
         splits.draw(corpus=corpus_row, by=user_of(request), seed=seed, test_share=share)
     except SplitRefused as refused:
         messages.error(request, f"Not drawn: {refused}.")
     else:
         messages.success(request, "The split is drawn. It is fixed when it is first used.")
-    return redirect("corpus", name)
+    return redirect("corpus-settings", name)
 
 
 @require_POST
@@ -303,7 +312,7 @@ def change_families(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, f"Not saved: {refused}")
     else:
         messages.success(request, "The families are saved." if changed else "Nothing was changed.")
-    return redirect(f"{reverse('corpus', args=[name])}#systems")
+    return redirect(f"{reverse('corpus-settings', args=[name])}#systems")
 
 
 @administrator_only

@@ -7,11 +7,13 @@ from typing import Any
 from django import template
 from django.template.loader import render_to_string
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.text import display
 from config.links import links_of
+from config.permissions import is_researcher
 
 register = template.Library()
 
@@ -112,6 +114,31 @@ def icon(name: str) -> SafeString:
     """Return an icon of `static/img/icons.svg`, for words beside it: it is hidden from screen readers."""
     href = f"{static('img/icons.svg')}#{name}"
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}" /></svg>', href)
+
+
+@register.inclusion_tag("_components/workspace.html", takes_context=True)
+def workspace(context: template.Context, corpus: Any, current: str) -> dict[str, Any]:
+    """Return the head of every page of a corpus: its name, and its tabs with the one of the page.
+
+    Nothing for viewers who may not open corpora, and for a page without a corpus.
+    """
+    if not corpus or not is_researcher(context["request"].user):
+        return {"corpus": None}
+    tabs = [(text, reverse(name, args=[corpus.name])) for text, name in TABS]
+    last = tabs.pop()
+    return {"corpus": corpus, "current": current, "tabs": [*tabs, *links_of("tabs", {"corpus": corpus}), last]}
+
+
+TABS = (
+    ("Overview", "corpus"),
+    ("Dialogues", "corpus-dialogues"),
+    ("Annotation", "corpus-annotation"),
+    ("Judges", "corpus-judges"),
+    ("Results", "corpus-results"),
+    ("Gold and export", "corpus-gold"),
+    ("Settings", "corpus-settings"),
+)
+"""Tabs of a corpus and their pages; those that suites add stand before the last."""
 
 
 @register.simple_block_tag

@@ -20,7 +20,7 @@ JOB_KINDS = {
 RUN_KINDS = {"generate": "suites.continuation.productions.steps"}
 LINKS = {
     "corpora": [Link("Benchmarks", lambda context: reverse("benchmarks") if context["rows"] else "")],
-    "corpus": [Link("Generate", lambda context: f"{reverse('generate')}?corpus={context['corpus'].pk}")],
+    "tabs": [Link("Generation", lambda context: f"{reverse('generate')}?corpus={context['corpus'].pk}")],
     "run": [
         Link("Dialogue by dialogue", lambda context: f"{reverse('productions')}?run={context['run'].pk}")
     ],

@@ -26,7 +26,9 @@ JOB_KINDS = {"baseline": "suites.group_chat.baselines"}
 
 def _of_corpus(name: str, context: Mapping[str, Any]) -> str:
     """Return an address of a corpus that has scenarios, '' for others."""
-    return reverse(name, args=[context["corpus"].pk]) if context["has_scenarios"] else ""
+    corpus = context["corpus"]
+    has_scenarios = corpus.dialogues.filter(scenario__isnull=False).exists()
+    return reverse(name, args=[corpus.pk]) if has_scenarios else ""
 
 
 def _scenario(context: Mapping[str, Any]) -> str:
@@ -35,10 +37,7 @@ def _scenario(context: Mapping[str, Any]) -> str:
 
 
 LINKS = {
-    "corpus": [
-        Link("Scenarios", lambda context: reverse("scenarios", args=[context["corpus"].pk])),
-        Link("Agents", lambda context: _of_corpus("agents", context)),
-        Link("Cascade report", lambda context: _of_corpus("cascade", context)),
-    ],
+    "tabs": [Link("Scenarios", lambda context: _of_corpus("scenarios", context))],
+    "results": [Link("Cascade report", lambda context: _of_corpus("cascade", context))],
     "dialogue": [Link("Scenario", _scenario)],
 }

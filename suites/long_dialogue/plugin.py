@@ -42,7 +42,7 @@ OWN_PAGES = {KIND: OwnPages("script", "api-script-turns")}
 
 def _of_corpus(name: str, context: Mapping[str, Any]) -> str:
     """Return a page's URL for a corpus that has scripts, '' for others."""
-    return reverse(name, args=[context["corpus"].pk]) if context["has_scripts"] else ""
+    return reverse(name, args=[context["corpus"].pk]) if context["corpus"].has_scripts else ""
 
 
 def _script(context: Mapping[str, Any]) -> str:
@@ -51,10 +51,10 @@ def _script(context: Mapping[str, Any]) -> str:
 
 
 LINKS = {
-    "corpus": [
-        Link("Questions", lambda context: _of_corpus("questions", context)),
-        Link("Simulate", lambda context: _of_corpus("simulate", context)),
-        Link("Answers", lambda context: _of_corpus("answers", context)),
+    "tabs": [
+        Link("Script questions", lambda context: _of_corpus("questions", context)),
+        Link("Simulation", lambda context: _of_corpus("simulate", context)),
     ],
+    "results": [Link("Answers", lambda context: _of_corpus("answers", context))],
     "dialogue": [Link("Script", _script)],
 }
