@@ -10,6 +10,7 @@ from calibration.pages import (
     golds,
     report_shares,
     reports,
+    search,
     searches,
     studies,
     workbench,
@@ -17,6 +18,7 @@ from calibration.pages import (
 )
 
 urlpatterns = [
+    path("search/", search.search, name="search"),
     path("corpora/<str:name>/", workspace.overview, name="corpus"),
     path("corpora/<str:name>/annotation/", workspace.annotation, name="corpus-annotation"),
     path("corpora/<str:name>/judges/", workspace.judges, name="corpus-judges"),

@@ -38,17 +38,18 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
 
 
 SECTIONS = {
-    "my-campaigns": ("my", "work", "adjudicate"),
-    "schemes": ("schemes", "prompts", "endpoints", "raters"),
-    "people": ("people", "groups"),
-    "": ("account", "jobs", "webhooks", "shared", "sign-in", "join", "link"),
+    "my-campaigns": {"my", "work", "adjudicate"},
+    "schemes": {"schemes", "prompts", "endpoints", "raters", "runs/costs"},
+    "people": {"people", "groups"},
+    "": {"account", "jobs", "webhooks", "shared", "sign-in", "join", "link"},
 }
 """Entries of the navigation by their pages, with the first words of the addresses in each; others are in corpora."""
 
 
 def _section(request: HttpRequest) -> str:
-    first = request.path_info.strip("/").partition("/")[0]
-    return next((name for name, words in SECTIONS.items() if first in words), "corpora")
+    path = request.path_info.strip("/")
+    beginnings = (path.partition("/")[0], path)
+    return next((name for name, words in SECTIONS.items() if not words.isdisjoint(beginnings)), "corpora")
 
 
 # Health checks for load balancers and container engines: `/healthz` and `/readyz`.

@@ -147,6 +147,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.messages.context_processors.messages",
                 "config.pages.navigation",
                 "annotation.pages.messages.unread_messages",
+                "jobs.pages.work_status",
             ],
             "loaders": [
                 (

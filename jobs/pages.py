@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from config.permissions import researcher_only, user_of
 from jobs import access, job_actions
 from jobs.errors import JobError
-from jobs.models import Job
+from jobs.models import Job, Run
+
+# What runs and what failed, on every page.
+
+LATELY = timedelta(days=1)
+
+
+def work_status(request: HttpRequest) -> dict[str, Any]:
+    """Return the numbers of jobs and runs that are under way and that failed lately, lazily: `viewer_jobs`."""
+    return {"viewer_jobs": lambda: _work_status(request)}
+
+
+def _work_status(request: HttpRequest) -> dict[str, int]:
+    since = timezone.now() - LATELY
+    jobs = Job.objects.aggregate(
+        active=Count("pk", filter=Q(state__in=job_actions.ACTIVE)),
+        failed=Count("pk", filter=Q(state=Job.State.FAILED, created_at__gte=since)),
+    )
+    runs = Run.objects.aggregate(
+        active=Count("pk", filter=Q(state__in=(Run.State.QUEUED, Run.State.RUNNING))),
+        failed=Count("pk", filter=Q(state=Run.State.FAILED, created_at__gte=since)),
+    )
+    return {name: jobs[name] + runs[name] for name in jobs}
+
 
 # The researcher's list of jobs, and actions on a job.
-
-ROOM = {"active_room": "runs"}
 
 
 @require_GET
@@ -26,7 +52,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
     jobs = Job.objects.select_related("created_by")
     page = Paginator(jobs, 25).get_page(request.GET.get("page"))
     active = any(job.active for job in page)
-    return render(request, "jobs/list.html", {"page": page, "active": active, **ROOM})
+    return render(request, "jobs/list.html", {"page": page, "active": active})
 
 
 @require_POST

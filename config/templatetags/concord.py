@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.text import display
 from config.links import links_of
-from config.permissions import is_researcher
+from config.permissions import is_administrator, is_researcher
 
 register = template.Library()
 
@@ -116,20 +116,20 @@ def icon(name: str) -> SafeString:
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}" /></svg>', href)
 
 
-@register.inclusion_tag("_components/workspace.html", takes_context=True)
+@register.inclusion_tag("_components/tabs.html", takes_context=True)
 def workspace(context: template.Context, corpus: Any, current: str) -> dict[str, Any]:
-    """Return the head of every page of a corpus: its name, and its tabs with the one of the page.
+    """Return the head of every page of a corpus: its name, and its tabs with that of the page.
 
     Nothing for viewers who may not open corpora, and for a page without a corpus.
     """
     if not corpus or not is_researcher(context["request"].user):
-        return {"corpus": None}
-    tabs = [(text, reverse(name, args=[corpus.name])) for text, name in TABS]
-    last = tabs.pop()
-    return {"corpus": corpus, "current": current, "tabs": [*tabs, *links_of("tabs", {"corpus": corpus}), last]}
+        return {}
+    tabs = [(text, reverse(name, args=[corpus.name])) for text, name in CORPUS_TABS]
+    tabs[-1:-1] = links_of("tabs", {"corpus": corpus})
+    return {"title": corpus.name, "href": tabs[0][1], "current": current, "tabs": tabs}
 
 
-TABS = (
+CORPUS_TABS = (
     ("Overview", "corpus"),
     ("Dialogues", "corpus-dialogues"),
     ("Annotation", "corpus-annotation"),
@@ -139,6 +139,19 @@ TABS = (
     ("Settings", "corpus-settings"),
 )
 """Tabs of a corpus and their pages; those that suites add stand before the last."""
+
+
+@register.inclusion_tag("_components/tabs.html", takes_context=True)
+def library(context: template.Context, current: str) -> dict[str, Any]:
+    """Return the head of the pages of what all corpora share; endpoints are for administrators."""
+    user = context["request"].user
+    if not is_researcher(user):
+        return {}
+    pages = [("Schemes", "schemes"), ("Prompts", "prompts"), ("Names of judges", "raters"), ("Costs", "run-costs")]
+    if is_administrator(user):
+        pages.insert(2, ("Endpoints", "endpoints"))
+    tabs = [(text, reverse(name)) for text, name in pages]
+    return {"title": "Library", "href": tabs[0][1], "current": current, "tabs": tabs}
 
 
 @register.simple_block_tag

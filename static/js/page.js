@@ -1,13 +1,17 @@
 // Small enhancements of every page: dialogs, confirmations, and marks of a transcript.
 (() => {
   "use strict";
-  // On a phone the rooms are one row that scrolls: begin with the current one in sight.
-  const room = document.querySelector(".bar nav [aria-current]");
-  if (room) room.parentElement.scrollLeft = room.offsetLeft - room.parentElement.offsetLeft - 48;
+  // On a phone the tabs are one row that scrolls: begin with the current one in sight.
+  const tab = document.querySelector(".workspace [aria-current]");
+  if (tab) tab.closest("nav").scrollLeft = tab.offsetLeft - tab.closest("nav").offsetLeft - 48;
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-opens]");
     if (opener) {
-      document.getElementById(opener.dataset.opens)?.showModal();
+      const dialog = document.getElementById(opener.dataset.opens);
+      if (dialog && !event.metaKey && !event.ctrlKey && !event.shiftKey) {
+        event.preventDefault();
+        dialog.showModal();
+      }
       return;
     }
     const marks = event.target.closest("[data-toggles-marks]");
@@ -15,6 +19,15 @@
       const off = document.body.classList.toggle("marks-off");
       marks.setAttribute("aria-pressed", String(!off));
     }
+  });
+  // Search is one key away, wherever nothing is being written.
+  document.addEventListener("keydown", (event) => {
+    const isWriting = event.target.closest("input, textarea, select, [contenteditable]");
+    const isAsked = event.key === "k" ? event.ctrlKey || event.metaKey : event.key === "/" && !isWriting;
+    const search = document.getElementById("search");
+    if (!isAsked || !search || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    search.showModal();
   });
   // A table or chart is copied as Markdown from its file; a browser that cannot follows the link.
   const copy = async (link) => {
