@@ -250,8 +250,6 @@ def search_text(search: Search, number: str) -> SearchText:
 
 # Objects named in a URL's query: a place, a part, an earlier report.
 
-SCOPE_HELP = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
-
 
 def requested_report(study: Study, request: HttpRequest) -> Report | None:
     """Return the earlier report named in a request; None if there is none."""

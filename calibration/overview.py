@@ -174,7 +174,9 @@ def _judge(facts: _Facts) -> Step:
     machines = facts.raters("judge", "metric")
     latest = facts.runs[0] if facts.runs else None
     if latest is not None and latest.state in STILL_GROWING:
-        return Step("Judge", reverse("run", args=[latest.pk]), latest.get_state_display(), latest.heading, OPEN)
+        return Step(
+            "Judge", reverse("run", args=[latest.pk]), latest.get_state_display(), latest.heading, OPEN
+        )
     text = counted(machines, "judge or metric", "judges and metrics") if machines else "not run"
     return Step("Judge", facts.page("corpus-judges"), text, "", DONE if machines else OPEN)
 
@@ -224,8 +226,10 @@ def _next_judge(facts: _Facts) -> NextStep | None:
     if facts.raters("judge", "metric"):
         return None
     missing = facts.slots - facts.submitted
-    sentence = f"{counted(missing, 'rating')} to come. A judge can be tried meanwhile." if missing else (
-        "People have rated: see whether a judge agrees with them."
+    sentence = (
+        f"{counted(missing, 'rating')} to come. A judge can be tried meanwhile."
+        if missing
+        else ("People have rated: see whether a judge agrees with them.")
     )
     return NextStep(sentence, "Run a judge", facts.new("new-run"))
 

@@ -43,7 +43,7 @@ SECTIONS = {
     "people": {"people", "groups"},
     "": {"account", "jobs", "webhooks", "shared", "sign-in", "join", "link"},
 }
-"""Entries of the navigation by their pages, with the first words of the addresses in each; others are in corpora."""
+"""Entries of the navigation, with the first words of their addresses; all others are in corpora."""
 
 
 def _section(request: HttpRequest) -> str:

@@ -25,7 +25,7 @@ LATELY = timedelta(days=1)
 
 
 def work_status(request: HttpRequest) -> dict[str, Any]:
-    """Return the numbers of jobs and runs that are under way and that failed lately, lazily: `viewer_jobs`."""
+    """Return the numbers of jobs and runs that are under way and that failed lately, lazily."""
     return {"viewer_jobs": lambda: _work_status(request)}
 
 

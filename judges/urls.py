@@ -5,7 +5,6 @@ from django.urls import URLPattern, path
 from judges.pages import prompts, raters, runs
 
 urlpatterns: list[URLPattern] = [
-    path("runs/", runs.run_list, name="runs"),
     path("runs/new/", runs.new_run, name="new-run"),
     path("runs/<int:pk>/", runs.run_page, name="run"),
     path("runs/<int:pk>/progress/", runs.run_progress, name="run-progress"),

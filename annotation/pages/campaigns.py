@@ -124,30 +124,7 @@ def _context(campaign: Campaign, current_rules: Rules) -> dict[str, Any]:
         ],
         "required": [(group, required.get(group.pk, 0)) for group in PeopleGroup.objects.all()],
         "groups": PeopleGroup.objects.all(),
-        "active_room": "campaigns",
     }
-
-
-# The page to choose the corpus or campaign of something new, such as a campaign, a gold or an export.
-
-
-def choose(
-    request: HttpRequest, *, title: str, lead: str, back: tuple[str, str], room: str, campaigns: bool = True
-) -> HttpResponse:
-    """Show all corpora, and with `campaigns` all campaigns; each links to the same address with its number.
-
-    `back` is the address name and the title of the previous page. For researchers; the caller checks this.
-    """
-    visible = Campaign.objects.filter(archived_at=None).select_related("corpus", "scheme_version__scheme")
-    context = {
-        "title": title,
-        "lead": lead,
-        "back": back,
-        "corpora": Corpus.objects.annotate(count=Count("dialogues")).order_by("name"),
-        "campaigns": visible.order_by("name") if campaigns else (),
-        "active_room": room,
-    }
-    return render(request, "corpora/choose.html", context)
 
 
 MOST_REMARKS = 50
@@ -176,7 +153,6 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
         "n_archived": mine.filter(archived_at__isnull=False).count(),
-        "active_room": "campaigns",
     }
     return render(request, "campaigns/list.html", context)
 
@@ -187,14 +163,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     corpus_number = request.GET.get("corpus", "")
     corpus = Corpus.objects.filter(pk=row_id(corpus_number) or 0).first()
     if corpus is None:
-        return choose(
-            request,
-            title="New campaign: which corpus?",
-            lead="A campaign asks people to rate dialogues of one corpus.",
-            back=("campaigns", "Campaigns"),
-            room="campaigns",
-            campaigns=False,
-        )
+        return redirect("corpora")
     scheme = request.GET.get("scheme", "")
     form = CampaignForm(request.POST or None, corpus=corpus, initial={"scheme": scheme} if scheme else {})
     if request.method == "POST" and form.is_valid():
@@ -208,7 +177,6 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "corpus": corpus,
-        "active_room": "campaigns",
         "pilots": _pilots(user_of(request)),
     }
     return render(request, "campaigns/new.html", context, status=status)
@@ -227,14 +195,7 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     ):
         other = Corpus.objects.filter(pk=row_id(corpus_number) or 0).first()
         if other is None:
-            return choose(
-                request,
-                title=f"{campaign_row.name}: over which corpus?",
-                lead="A draft may move to another corpus; choose its systems again.",
-                back=("campaigns", "Campaigns"),
-                room="campaigns",
-                campaigns=False,
-            )
+            return redirect("corpora")
         corpus = other
     form = CampaignForm(request.POST or None, corpus=corpus, campaign=campaign_row)
     if request.method == "POST" and form.is_valid():
@@ -246,7 +207,7 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
             messages.success(request, "The campaign is changed.")
             return redirect("campaign", campaign_row.pk)
     status = 422 if form.errors else 200
-    context = {"form": form, "corpus": corpus, "campaign": campaign_row, "active_room": "campaigns"}
+    context = {"form": form, "corpus": corpus, "campaign": campaign_row}
     context["pilots"] = _pilots(user_of(request))
     return render(request, "campaigns/new.html", context, status=status)
 
@@ -313,7 +274,6 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "consent": campaign_progress.consent(campaign_row),
         "waiting": str(waiting_threads(campaign_row) or ""),
         "disagree": campaign_progress.disagree(campaign_row),
-        "active_room": "campaigns",
     }
     return render(request, "campaigns/campaign.html", context)
 

@@ -36,8 +36,6 @@ from config.permissions import administrator_only, researcher_only, user_of
 from jobs import job_actions as jobs
 from jobs.models import Job
 
-ROOM = {"active_room": "corpora"}
-
 # The page of one dialogue: transcript, continuations, answers.
 
 TURNS_SHOWN = 400
@@ -106,7 +104,6 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "may_share": bool(queries.may_share([dialogue_row.pk])),
         "has_metrics": continuation is not None and dialogue_view.has_metrics(continuation),
         "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
-        "active_room": "corpora",
     }
     return render(request, "corpora/dialogue.html", context)
 
@@ -212,7 +209,7 @@ def corpora(request: HttpRequest) -> HttpResponse:
     own = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
     under_way = own | uploads.waiting_uploads().filter(by=user_of(request))
     rows = [(corpus, counted[corpus.pk]) for corpus in page]
-    return render(request, "corpora/list.html", {"page": page, "rows": rows, "under_way": under_way, **ROOM})
+    return render(request, "corpora/list.html", {"page": page, "rows": rows, "under_way": under_way})
 
 
 @require_GET
@@ -339,6 +336,5 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
         "labels": labels.count_labels(corpus_row),
         "campaigns": corpus_row.campaigns.count(),
         "refused": refused,
-        **ROOM,
     }
     return render(request, "corpora/delete.html", context, status=422 if refused else 200)

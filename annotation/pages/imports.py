@@ -46,7 +46,6 @@ from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
 
-ROOM = {"active_room": "corpora"}
 MOST_TURNS, MOST_CHARACTERS = 60, 2_000
 """Turns of a dialogue in a preview, and characters of a turn."""
 COLOURS = 6
@@ -131,7 +130,6 @@ def _file_page(request: HttpRequest, form: FileForm, status: int = 200) -> HttpR
         "formats": FORMATS.values(),
         "limit": settings.UPLOAD_LIMIT_BYTES,
         "into": options.get("corpus_name") if options.get("into") else "",
-        **ROOM,
     }
     return render(request, "corpora/import.html", context, status=status)
 
@@ -236,7 +234,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponseBase:
     template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
     result = (upload_row.job.result if upload_row.job else None) or {}
     context |= {"format": FORMATS.get(upload_row.format), "n_problems": result.get("total", 0)}
-    return render(request, template, context | ROOM)
+    return render(request, template, context)
 
 
 def _change(request: HttpRequest, upload_row: Upload) -> HttpResponseBase:
@@ -531,7 +529,6 @@ def _preview(
         "can_skip": any(problem.line for problem in problems),
         "skips": prepared.settings.get(SKIP_BAD_ROWS) == "yes",
         "notes": list(dict.fromkeys([*prepared.outline.notes, *preview.notes])),
-        **ROOM,
     }
     template = "corpora/_preview.html" if request.headers.get("HX-Request") else "corpora/preview.html"
     return render(request, template, context, status=status)

@@ -46,7 +46,7 @@ def my_messages(request: HttpRequest) -> HttpResponse:
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     mine = mine.exclude(campaign__state="draft").select_related("campaign").order_by("-campaign_id")
     context: dict[str, Any] = {"page": page, "rows": rows, "memberships": mine, "query": ""}
-    context |= {"text_limit": messages.TEXT_LIMIT, "active_room": "work"}
+    context |= {"text_limit": messages.TEXT_LIMIT}
     return render(request, "annotate/messages.html", context)
 
 
@@ -108,7 +108,6 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
         "about": about,
         "text": request.POST.get("text", ""),
         "text_limit": messages.TEXT_LIMIT,
-        "active_room": "campaigns",
     }
     return render(
         request, "campaigns/messages.html", context, status=422 if request.method == "POST" else 200

@@ -81,7 +81,7 @@ def settings(request: HttpRequest) -> HttpResponse:
             messages.success(request, "Your settings are kept. They hold on every device.")
             return redirect("comfort")
     status = 422 if form.errors else 200
-    return render(request, "accounts/comfort.html", {"form": form, "active_room": "work"}, status=status)
+    return render(request, "accounts/comfort.html", {"form": form}, status=status)
 
 
 ROWS = 25
@@ -113,7 +113,6 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         if not is_researcher(viewer)
         else (),
         "adjudicates": is_researcher(viewer) or CampaignRole.objects.filter(user=viewer).exists(),
-        "active_room": "work",
     }
     return render(request, "annotate/mine.html", context)
 
@@ -137,7 +136,6 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
         "most": own_work.MOST_FOUND,
         "query": f"{urlencode(filters)}&" if filters else "",
         "campaigns": mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name"),
-        "active_room": "work",
     }
     return render(request, "annotate/submissions.html", context)
 

@@ -113,7 +113,6 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
             request.GET.get("page")
         ),
         "failed": check_stages.failed(campaign_row),
-        "active_room": "campaigns",
     }
     return render(request, "campaigns/participants.html", context, status=422 if form.errors else 200)
 

@@ -240,7 +240,6 @@ def group_list(request: HttpRequest) -> HttpResponse:
         "groups": PeopleGroup.objects.prefetch_related("people"),
         "page": Paginator(groups.people(), GROUPS_SHOWN).get_page(request.GET.get("page")),
         "name_limit": groups.NAME_LIMIT,
-        "active_room": "campaigns",
     }
     return render(request, "people/groups.html", context)
 
@@ -283,7 +282,6 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
         "name_limit": groups.NAME_LIMIT,
         "inside": inside,
         "everybody": choices.order_by("username"),
-        "active_room": "campaigns",
     }
     return render(request, "people/group.html", context)
 
@@ -311,7 +309,6 @@ def described_person(request: HttpRequest, pk: int) -> HttpResponse:
         "languages": " ".join(description["languages"]),
         "writes_as": "\n".join(description["writes_as"]),
         "refused": why,
-        "active_room": "campaigns",
     }
     return render(request, "people/described.html", context, status=422 if why else 200)
 

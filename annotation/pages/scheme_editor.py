@@ -33,7 +33,6 @@ from annotation.pages.scheme_draft import (
     mapping_of,
     number,
 )
-from annotation.pages.schemes import ROOM
 from annotation.scheme_actions import imported_definition
 from annotation.scheme_store import is_used
 from annotation.schemes import SCHEMES, files
@@ -395,7 +394,6 @@ def _context(request: HttpRequest, newest: SchemeVersion | None, edited: Edited)
         "asked_of": ASKED_OF,
         "corpora": Corpus.objects.order_by("name"),
         "example": row_id(request.POST.get("example", "")),
-        **ROOM,
     }
 
 

@@ -89,7 +89,6 @@ def imported_schemes() -> list[SchemeVersion]:
     return list({row.scheme_id: row for row in rows.order_by("scheme__title", "version")}.values())
 
 
-ROOM = {"active_room": "schemes"}
 FORMS = {"yaml": "application/yaml", "json": "application/json"}
 
 
@@ -102,7 +101,6 @@ def scheme_list(request: HttpRequest) -> HttpResponse:
         "own": [used for used in used_schemes if not used.scheme.built_in and not used.scheme.archived],
         "built_in": [used for used in used_schemes if used.scheme.built_in],
         "archived": [used for used in used_schemes if used.scheme.archived],
-        **ROOM,
     }
     return render(request, "schemes/list.html", context)
 
@@ -118,7 +116,7 @@ def corpus_questions(request: HttpRequest) -> HttpResponse:
         if name in corpora:
             keys = version.questions.order_by("position").values_list("key", flat=True)
             rows.append({"corpus": name, "pk": corpora[name], "kind": kind, "keys": list(keys)})
-    return render(request, "schemes/from_corpus.html", {"rows": rows, **ROOM})
+    return render(request, "schemes/from_corpus.html", {"rows": rows})
 
 
 @require_GET
@@ -142,7 +140,6 @@ def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
             "scheme_version", "corpus"
         ),
         "source": reverse("scheme-screen", args=[key]) + (f"?version={row.version}" if row else ""),
-        **ROOM,
     }
     return frames_others(render(request, "schemes/scheme.html", context))
 

@@ -57,7 +57,6 @@ def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
         "reason_limit": handing.REASON_LIMIT,
         "unlinked": not is_researcher(request.user),
         "query": "",
-        "active_room": "campaigns",
     }
     return render(request, "campaigns/held.html", context)
 
@@ -122,7 +121,6 @@ def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
         "page": page,
         "names": names,
         "query": "",
-        "active_room": "campaigns",
     }
     return render(request, "campaigns/notes.html", context)
 
@@ -166,7 +164,6 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
         "reason_limit": withdrawing.REASON_LIMIT,
         "names": of_people({row.user_id for row in page}, campaign_row.corpus_id),
         "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
-        "active_room": "campaigns",
     }
     return render(request, "campaigns/submissions.html", context)
 

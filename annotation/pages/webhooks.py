@@ -84,7 +84,6 @@ def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
         "campaign": campaign,
         "rows": Webhook.objects.filter(campaign=campaign),
         "form": form,
-        "active_room": "campaigns" if campaign else "people",
     }
     return render(request, "webhooks/list.html", context, status=422 if form.errors else 200)
 
@@ -155,7 +154,6 @@ def _webhook_page(
         "form": form or WebhookForm(initial=stored, viewer=user_of(request)),
         "page": page,
         "is_under_way": any(row.state in OPEN and (hook.active or row.asked) for row in page),
-        "active_room": "campaigns" if hook.campaign_id else "people",
     }
     return render(
         request, "webhooks/webhook.html", context, status=422 if form is not None and form.errors else 200

@@ -561,7 +561,6 @@ def campaign_preview(request: HttpRequest, campaign: int) -> HttpResponse:
         "campaign": campaign_row,
         "number": len(screens.preview_places(campaign_row)),
         "source": reverse("campaign-preview-task", args=[campaign_row.pk, 1]),
-        "active_room": "campaigns",
     }
     return frames_others(render(request, "campaigns/preview.html", context))
 

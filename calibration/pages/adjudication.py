@@ -21,13 +21,12 @@ from annotation.errors import AnswerRefused
 from annotation.models import Campaign, Corpus, turn_numbers
 from annotation.models.schemes import SchemeVersion
 from annotation.pages import work
-from annotation.pages.campaigns import choose
 from annotation.pages.work import transcript
 from annotation.scheme_store import questionnaire_of
 from annotation.work.checking import parse
 from annotation.work.labels import pseudonyms_of_people as of_people
 from calibration import access
-from calibration.access import SCOPE_HELP, place_of
+from calibration.access import place_of
 from calibration.adjudication import agreement, decisions
 from calibration.adjudication import rounds as actions
 from calibration.adjudication import rounds as reading
@@ -71,7 +70,7 @@ def my_adjudication(request: HttpRequest) -> HttpResponse:
         (adjudication_round, reading.mine(adjudication_round, by))
         for adjudication_round in reading.waiting_for(by)
     ]
-    return render(request, "adjudication/mine.html", {"rounds": rounds, "active_room": "my-campaigns"})
+    return render(request, "adjudication/mine.html", {"rounds": rounds})
 
 
 @require_GET
@@ -359,32 +358,33 @@ class AdjudicationForm(forms.Form):
         return {name: data[name] for name in TERMS} | {"adjudicators": int(data["adjudicators"])}
 
 
-ROOM = {"active_room": "golds"}
 PAGE = 25
 
 
 @require_GET
 @researcher_only
 def adjudication(request: HttpRequest) -> HttpResponse:
-    """Researchers: the rounds, optionally of one corpus or campaign, and marked items, latest first."""
+    """Researchers: the rounds of a corpus or campaign, and items marked for adjudication, latest first."""
     corpus, campaign = place_of(request)
-    rounds = reading.rounds()
-    if campaign is not None:
-        rounds = rounds.filter(campaign=campaign)
-    elif corpus is not None:
-        rounds = rounds.filter(corpus=corpus)
-    page = Paginator(marks.waiting(), PAGE).get_page(request.GET.get("page"))
+    if corpus is None:
+        return redirect("corpora")
+    place = {"campaign": campaign} if campaign else {"corpus": corpus}
+    rounds = reading.rounds().filter(**place)
+    waiting = marks.waiting().filter(item__continuation__dialogue__corpus=corpus)
+    page = Paginator(waiting, PAGE).get_page(request.GET.get("page"))
     turn_numbers.number(row.item.turn for row in page)
     context = {"page": page, "rounds": rounds, "corpus": corpus, "campaign": campaign}
-    return render(request, "adjudication/list.html", ROOM | context)
+    return render(request, "adjudication/list.html", context)
 
 
 @require_POST
 @researcher_only
 def withdraw_adjudication(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: remove a marked item from the list."""
-    marks.withdraw(by=user_of(request), row=access.for_adjudication(pk))
-    return redirect("adjudication")
+    row = access.for_adjudication(pk)
+    corpus = row.item.continuation.dialogue.corpus_id
+    marks.withdraw(by=user_of(request), row=row)
+    return redirect(f"{reverse('adjudication')}?corpus={corpus}")
 
 
 @researcher_only
@@ -392,8 +392,7 @@ def new(request: HttpRequest) -> HttpResponse:
     """Researchers: choose rules, preview their picks, and begin a round."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        back = ("adjudication", "Adjudication")
-        return choose(request, title="New adjudication round", lead=SCOPE_HELP, back=back, room="golds")
+        return redirect("corpora")
     form = AdjudicationForm(request.POST or None, corpus=corpus, campaign=campaign)
     context: dict[str, Any] = {"form": form, "corpus": corpus, "campaign": campaign}
     if request.method == "POST" and form.is_valid():
@@ -406,7 +405,7 @@ def new(request: HttpRequest) -> HttpResponse:
             context["drawn"] = actions.preview(form.plan())
         except CalibrationError as error:
             form.add_error(None, str(error))
-    return render(request, "adjudication/new.html", ROOM | context, status=422 if form.errors else 200)
+    return render(request, "adjudication/new.html", context, status=422 if form.errors else 200)
 
 
 @require_GET
@@ -424,7 +423,7 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
     allowed = TITLES | reading.STATES
     filters = {name: value for name, value in (("state", state), ("rule", rule)) if value in allowed}
     names = names_in(adjudication_round.corpus)
-    return ROOM | {
+    return {
         "round": adjudication_round,
         "progress": reading.progress(adjudication_round),
         "page": page,
@@ -532,7 +531,7 @@ def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
         "longest_reason": decisions.LONGEST_REASON,
         "decisions": _decided(history.decisions, adjudication_round.corpus_id),
     }
-    return render(request, "adjudication/case.html", ROOM | context)
+    return render(request, "adjudication/case.html", context)
 
 
 def _decided(

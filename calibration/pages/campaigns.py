@@ -174,7 +174,6 @@ def _number(question: ScreenQuestion, text: str) -> float:
         raise CampaignRefused(f"“{question.wording}” takes numbers, not “{text[:40]}”.") from None
 
 
-ROOM = {"active_room": "campaigns"}
 DONE = {
     "let-in": "may do the main work now",
     "pause": "gets no new tasks",
@@ -201,7 +200,7 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
             return redirect("campaign-checks", about.pk)
     keys = check_actions.list_keys(about)
     times_given = check_actions.times_given(about)
-    context = ROOM | {
+    context = {
         "campaign": about,
         "plan": plan,
         "form": form,
@@ -295,7 +294,7 @@ def _key_page(
             messages.success(request, "The key is saved.")
             return redirect("campaign-checks", campaign.pk)
     answers = check_actions.answers_of(keyed_task) if keyed_task else {}
-    context = ROOM | {
+    context = {
         "campaign": campaign,
         "there": keyed_task,
         "about": check_actions.item_name(items[0])
@@ -403,7 +402,6 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
         "annotators": _annotators(watched),
         "most_a_day": max(n for _, n in watched.progress.days),
         "is_live": request.GET.get("live") != "0",
-        "active_room": "campaigns",
     }
     return render(request, "calibration/watch.html", context)
 
@@ -445,6 +443,5 @@ def own(request: HttpRequest, campaign: int) -> HttpResponse:
         "own": agreement,
         "rows": rows,
         "least": LEAST,
-        "active_room": "work",
     }
     return render(request, "calibration/own_agreement.html", context)

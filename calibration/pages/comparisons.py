@@ -210,7 +210,6 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
         "siblings": continuation.dialogue.continuations.select_related("system").order_by("pk"),
         "metrics": metrics,
         "chosen": selected,
-        "active_room": "corpora",
         "turns": by_turn,
         "compared": next(iter(beside.values()), ""),
         "whole": [value for value in visible if value.place is None],

@@ -22,12 +22,10 @@ from annotation.corpora.splits import LONGEST_PURPOSE, TRAINING
 from annotation.models import Continuation
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
-from annotation.pages.campaigns import choose
 from annotation.text.table_cells import guarded
 from annotation.work import labels as pseudonyms
 from calibration import access
 from calibration.access import (
-    SCOPE_HELP,
     export_researcher_only,
     must_manage,
     must_manage_any,
@@ -57,7 +55,7 @@ def index(request: HttpRequest) -> HttpResponse:
     """Available downloads of a corpus or campaign, and earlier ones with their hashes."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(request, title="Exports", lead=SCOPE_HELP, back=("studies", "Studies"), room="studies")
+        return redirect("corpora")
     user: Any = request.user
     golds = Gold.objects.filter(corpus=corpus).select_related("scheme_version__scheme", "campaign")
     done = Export.objects.filter(corpus=corpus).select_related("created_by", "gold", "campaign")
@@ -65,7 +63,6 @@ def index(request: HttpRequest) -> HttpResponse:
         golds, done = golds.filter(campaign=campaign), done.filter(campaign=campaign)
     scope = scope_of(corpus, campaign)
     context: dict[str, Any] = {
-        "active_room": "studies",
         "corpus": corpus,
         "campaign": campaign,
         "n": scope.most(),
@@ -231,9 +228,7 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
     """Form to choose the raters, continuations and format of transcripts."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(
-            request, title="Transcripts", lead=SCOPE_HELP, back=("exports", "Exports"), room="studies"
-        )
+        return redirect("corpora")
     scope = scope_of(corpus, campaign)
     selected = _selected_continuations(request)
     continuations = Continuation.objects.filter(pk__in=selected, dialogue__corpus=corpus)
@@ -242,7 +237,6 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
     within_campaign(request.user, campaign, selected)
     raters = raters_of(census(scope))
     context: dict[str, Any] = {
-        "active_room": "studies",
         "corpus": corpus,
         "campaign": campaign,
         "chosen": continuations.select_related("dialogue", "system").order_by("dialogue__key", "key")[

@@ -21,11 +21,9 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Item, Question, SchemeVersion, turn_numbers
-from annotation.pages.campaigns import choose
 from annotation.schemes.definitions import UNSCALED
 from calibration import access
 from calibration.access import (
-    SCOPE_HELP,
     gold_researcher_only,
     may_see,
     place_of,
@@ -82,7 +80,6 @@ def compared(request: HttpRequest, pk: int) -> HttpResponse:
         {"question": question.key} if question else {}
     )
     context = {
-        "active_room": "golds",
         "found": gold_difference,
         "first": described(gold_difference.first),
         "second": described(gold_difference.second),
@@ -236,7 +233,6 @@ def _field(name: str, option: Option) -> forms.Field:
     )
 
 
-ROOM = {"active_room": "golds"}
 MOST_OTHERS = 100
 """Maximum number of other golds offered for comparison, newest first."""
 
@@ -244,18 +240,14 @@ MOST_OTHERS = 100
 @require_GET
 @place_researcher_only
 def index(request: HttpRequest) -> HttpResponse:
-    """Gold derivations, newest first; optionally of one corpus or campaign."""
+    """The gold labels of a campaign, newest first; a corpus has a page of its own for all of them."""
     corpus, campaign = place_of(request)
-    golds = Gold.objects.select_related(
-        "corpus", "campaign", "scheme_version__scheme", "created_by"
-    ).order_by("-pk")
-    if campaign is not None:
-        golds = golds.filter(campaign=campaign)
-    elif corpus is not None:
-        golds = golds.filter(corpus=corpus)
-    page = Paginator(golds, 50).get_page(request.GET.get("page"))
+    if campaign is None:
+        return redirect("corpus-gold", corpus.name) if corpus else redirect("corpora")
+    golds = campaign.golds.select_related("corpus", "campaign", "scheme_version__scheme", "created_by")
+    page = Paginator(golds.order_by("-pk"), 50).get_page(request.GET.get("page"))
     descriptions = [described(gold) for gold in page]
-    context = ROOM | {"page": page, "shown": descriptions, "corpus": corpus, "campaign": campaign}
+    context = {"page": page, "shown": descriptions, "corpus": corpus, "campaign": campaign}
     return render(request, "calibration/golds.html", context)
 
 
@@ -264,9 +256,7 @@ def new(request: HttpRequest) -> HttpResponse:
     """Choose a corpus or campaign, then the settings of its gold."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(
-            request, title="New gold labels", lead=SCOPE_HELP, back=("golds", "Gold labels"), room="golds"
-        )
+        return redirect("corpora")
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     form = GoldForm(request.POST or None, counted=counted)
@@ -281,7 +271,7 @@ def new(request: HttpRequest) -> HttpResponse:
                 return _derived(request, campaign, gold_or_job(**choice, by=user))
         except CalibrationError as error:
             form.add_error(None, str(error))
-    context = ROOM | {
+    context = {
         "form": form,
         "corpus": corpus,
         "campaign": campaign,
@@ -349,7 +339,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "only_without": only_without,
         "exports": gold.exports.select_related("created_by")[:10],
     }
-    return render(request, "calibration/gold.html", ROOM | context)
+    return render(request, "calibration/gold.html", context)
 
 
 def _again(gold: Gold) -> list[tuple[str, str]]:

@@ -72,7 +72,7 @@ def report_view(page: ReportPage) -> Callable[..., HttpResponse]:
         subject = page.subject(pk)
         campaign = _campaign(request, subject)
         params = page.parameters(request.GET)
-        context = {"corpus": subject, "campaign": campaign, "active_room": "corpora", "params": params}
+        context = {"corpus": subject, "campaign": campaign, "params": params}
         context |= {"forms": page.kind.renderings.values()} | page.offers(subject, campaign, params)
         status = 200
         if not context.get("nothing"):

@@ -77,7 +77,6 @@ def report_share(request: HttpRequest, pk: int) -> HttpResponse:
         "address": address,
         "share": share if address else None,
         "shares": shares.shares_of(study),
-        "active_room": "studies",
     }
     return render(request, "calibration/report_share.html", context, status=422 if form.errors else 200)
 

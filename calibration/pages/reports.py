@@ -70,7 +70,6 @@ def refusal_shown(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         except CalibrationError as error:
             older = request.GET.get("snapshot", "") if isinstance(error, OlderFormat) else None
             context = {"study": access.study(pk), "reason": str(error), "older": older}
-            context["active_room"] = "studies"
             return render(request, "calibration/report_refused.html", context, status=422)
 
     return guarded
@@ -343,7 +342,7 @@ def file_of(content: str | bytes, media_type: str, name: str, suffix: str) -> Ht
 
 
 def _frame(study: Study) -> dict[str, Any]:
-    return {"study": study, "active_room": "studies"}
+    return {"study": study}
 
 
 def _address(study: Study, name: str, **query: str) -> str:
@@ -437,7 +436,6 @@ def _form(study: Study, parameters: dict[str, str]) -> dict[str, Any]:
     plain = [(key, worded(key).name) for key in PLANNED if not key.startswith(GAP)]
     return {
         "study": study,
-        "active_room": "studies",
         "given": parameters,
         "questions": _titles(choices),
         "raters": [
@@ -506,7 +504,7 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
     part = part_of(request, study)
     if part is None:
         return redirect("open-test", pk)
-    frame = {"study": study, "part": part, "active_room": "studies"}
+    frame = {"study": study, "part": part}
     try:
         items_listed = listing(study, part, request.GET.dict())
     except KeyError as error:

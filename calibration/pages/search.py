@@ -30,7 +30,11 @@ PAGES = (
     ("Groups of people", "groups"),
     ("Your account and API tokens", "account"),
 )
-ADMINISTRATORS_PAGES = (("People", "people"), ("Endpoints", "endpoints"), ("Log of what was done", "audit-log"))
+ADMINISTRATORS_PAGES = (
+    ("People", "people"),
+    ("Endpoints", "endpoints"),
+    ("Log of what was done", "audit-log"),
+)
 
 
 @require_GET

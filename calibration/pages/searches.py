@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_POST
 from calibration import access
 from calibration.errors import CalibrationError
 from calibration.models import COST
-from calibration.pages.workbench import ROOM
 from calibration.workbench import searches
 from calibration.workbench.searches import DEFAULTS, NUMBERS
 from config.permissions import researcher_only, user_of
@@ -108,7 +107,7 @@ def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("bench-search", pk, search.pk)
     bench_rows = bench.searches.select_related("prompt")
     forms = {"form": form, "judge": judge, "improver": improver}
-    context = {"bench": bench, "searches": bench_rows, **forms, **ROOM}
+    context = {"bench": bench, "searches": bench_rows, **forms}
     wrong = any(form_shown.errors for form_shown in forms.values())
     return render(request, "workbench/searches.html", context, status=422 if wrong else 200)
 
@@ -119,7 +118,7 @@ def bench_search(request: HttpRequest, pk: int, search: int) -> HttpResponse:
     """Researchers: one search with its texts and their figures on the held-back dialogues."""
     bench = access.bench(pk)
     prompt_search = access.search(bench, search)
-    context: dict[str, Any] = {"bench": bench, "search": prompt_search, **ROOM}
+    context: dict[str, Any] = {"bench": bench, "search": prompt_search}
     try:
         context["shown"] = searches.state_of(prompt_search)
     except CalibrationError as error:

@@ -11,18 +11,15 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from django import forms
-from django.core.paginator import Paginator
-from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus
-from annotation.pages.campaigns import choose
 from annotation.schemes.definitions import UNSCALED
 from calibration import access
-from calibration.access import SCOPE_HELP, place_of, study_researcher_only
+from calibration.access import place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
 from calibration.models import Study
 from calibration.ratings.definitions import (
@@ -447,26 +444,8 @@ class StudyForm(LevelFields, SubsetFields):
         ]
 
 
-ROOM = {"active_room": "studies"}
 LINK = ("answering", "answered", "map")
 """URL parameters that preselect a map: a question read as an answer to another one."""
-
-
-@require_GET
-@researcher_only
-def index(request: HttpRequest) -> HttpResponse:
-    """All studies, those created by people first, and links to the automatic ones."""
-    studies_shown = (
-        Study.objects.select_related("corpus", "campaign", "created_by")
-        .annotate(n_reports=Count("reports"), last=Max("reports__created_at"))
-        .order_by("automatic", "-pk")
-    )
-    page = Paginator(studies_shown, 50).get_page(request.GET.get("page"))
-    places = {
-        "corpora": Corpus.objects.order_by("name")[:50],
-        "campaigns": Campaign.objects.filter(archived_at=None).order_by("name")[:50],
-    }
-    return render(request, "calibration/studies.html", ROOM | {"page": page} | places)
 
 
 @researcher_only
@@ -474,9 +453,7 @@ def new(request: HttpRequest) -> HttpResponse:
     """Choose a corpus or campaign, then define the study."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(
-            request, title="New study", lead=SCOPE_HELP, back=("studies", "Studies"), room="studies"
-        )
+        return redirect("corpora")
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     link = {key: request.GET[key] for key in LINK if key in request.GET}
@@ -487,7 +464,7 @@ def new(request: HttpRequest) -> HttpResponse:
         and (study := _create_study(request, form, corpus, campaign, part))
     ):
         return redirect("report", study.pk)
-    context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted, "part": part}
+    context = {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted, "part": part}
     return render(request, "calibration/new_study.html", context, status=422 if form.errors else 200)
 
 
@@ -514,5 +491,5 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "calibration/study.html",
-        ROOM | {"study": study, "reports": reports, "definition": definition},
+        {"study": study, "reports": reports, "definition": definition},
     )

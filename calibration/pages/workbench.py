@@ -9,7 +9,6 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,7 +18,6 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.corpora import splits
 from annotation.errors import AnnotationError
 from annotation.models import Corpus, Item, Question, turn_numbers
-from annotation.pages.campaigns import choose
 from calibration import access
 from calibration.access import place_of
 from calibration.errors import CalibrationError
@@ -223,22 +221,10 @@ def _variant(args: tuple[Any, ...], begun: Version, variants: list[str]) -> str:
     return requested if requested in variants else begun.variant
 
 
-ROOM = {"active_room": "workbench"}
 PAGE = 10
 HOW_MANY: dict[str, int | None] = {"5": 5, "20": 20, "all": None}
 UNASKED = 20
 """Maximum number of calls that need no confirmation, at an endpoint that the bench has used before."""
-
-
-@require_GET
-@researcher_only
-def index(request: HttpRequest) -> HttpResponse:
-    """Researchers: all benches, latest first."""
-    benches_tried = Bench.objects.select_related("corpus", "campaign").annotate(
-        tried=Count("drafts", filter=Q(drafts__targets__gt=0, drafts__of=None))
-    )
-    page = Paginator(benches_tried.order_by("-pk"), 25).get_page(request.GET.get("page"))
-    return render(request, "workbench/benches.html", {"page": page, **ROOM})
 
 
 @researcher_only
@@ -246,13 +232,7 @@ def new_bench(request: HttpRequest) -> HttpResponse:
     """Researchers: choose a corpus or campaign, draw its split if it has none, and open a bench."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(
-            request,
-            title="New bench: on which dialogues?",
-            lead="Drafts of judges are tried on the dev part of a corpus, or of what a campaign covers.",
-            back=("workbench", "Workbench"),
-            room="workbench",
-        )
+        return redirect("corpora")
     opening = request.POST.get("act") == "open"
     form = BenchForm(request.POST if opening else None, has_campaign=campaign is not None)
     refused = ""
@@ -268,7 +248,7 @@ def new_bench(request: HttpRequest) -> HttpResponse:
         refused = str(error)
     context = {"corpus": corpus, "campaign": campaign, "form": form, "split": splits.lock_of(corpus)}
     status = 422 if form.errors or refused else 200
-    return render(request, "workbench/new.html", context | ROOM | {"refused": refused}, status=status)
+    return render(request, "workbench/new.html", context | {"refused": refused}, status=status)
 
 
 def _draw_split(request: HttpRequest, corpus: Corpus) -> str:
@@ -352,7 +332,6 @@ def _page(
         "unit": benches.unit(about)[1],
         "everything": _everything(about),
         "how_many": HOW_MANY,
-        **ROOM,
         **more,
     }
     if draft is not None and not more:
@@ -455,7 +434,7 @@ def bench_checks(request: HttpRequest, pk: int) -> HttpResponse:
     bench = access.bench(pk)
     drafts = [judged.draft for judged in judged_on(bench) if judged.draft is not None]
     draft = _draft(bench, drafts, request)
-    context: dict[str, Any] = {"bench": bench, "drafts": drafts, "draft": draft, **ROOM}
+    context: dict[str, Any] = {"bench": bench, "drafts": drafts, "draft": draft}
     if draft is None:
         return render(request, "workbench/checks.html", context)
     if request.method == "POST":
@@ -503,7 +482,7 @@ def _active(draft: Draft) -> bool:
 def bench_versions(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: every version and draft tried here, each compared with a reference."""
     bench = access.bench(pk)
-    context: dict[str, Any] = {"bench": bench, **ROOM}
+    context: dict[str, Any] = {"bench": bench}
     try:
         context["found"] = side_by_side(bench, request.GET.get("with", ""))
     except CalibrationError as error:
@@ -525,7 +504,7 @@ def bench_differences(request: HttpRequest, pk: int) -> HttpResponse:
     key = request.GET.get("judged", "")
     selected = access.judged(judged, key) if judged or key else None
     filters = {name: request.GET.get(name, "") for name in FILTERS[1:]}
-    context: dict[str, Any] = {"bench": bench, "judged": judged, "chosen": selected, "asked": filters, **ROOM}
+    context: dict[str, Any] = {"bench": bench, "judged": judged, "chosen": selected, "asked": filters}
     status = 200
     try:
         sheet_list = sheets(bench, [selected] if selected else [])

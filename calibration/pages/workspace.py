@@ -28,7 +28,11 @@ PAGE = 50
 def overview(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: how far a corpus has come, and what to do next."""
     corpus = access.corpus_named(name)
-    context = {"corpus": corpus, "overview": overview_of(corpus), "latest": corpus.imports.order_by("-pk").first()}
+    context = {
+        "corpus": corpus,
+        "overview": overview_of(corpus),
+        "latest": corpus.imports.order_by("-pk").first(),
+    }
     return render(request, "corpora/overview.html", context)
 
 

@@ -141,15 +141,17 @@ CORPUS_TABS = (
 """Tabs of a corpus and their pages; those that suites add stand before the last."""
 
 
+OTHERS_IN_LIBRARY = (("Names of judges", "raters"), ("Costs", "run-costs"))
+
+
 @register.inclusion_tag("_components/tabs.html", takes_context=True)
 def library(context: template.Context, current: str) -> dict[str, Any]:
     """Return the head of the pages of what all corpora share; endpoints are for administrators."""
     user = context["request"].user
     if not is_researcher(user):
         return {}
-    pages = [("Schemes", "schemes"), ("Prompts", "prompts"), ("Names of judges", "raters"), ("Costs", "run-costs")]
-    if is_administrator(user):
-        pages.insert(2, ("Endpoints", "endpoints"))
+    endpoints = [("Endpoints", "endpoints")] if is_administrator(user) else []
+    pages = [("Schemes", "schemes"), ("Prompts", "prompts"), *endpoints, *OTHERS_IN_LIBRARY]
     tabs = [(text, reverse(name)) for text, name in pages]
     return {"title": "Library", "href": tabs[0][1], "current": current, "tabs": tabs}
 

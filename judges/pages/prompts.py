@@ -286,7 +286,6 @@ class ImportForm(forms.Form):
         return content
 
 
-ROOM = {"active_room": "prompts"}
 _VARIABLE = re.compile(r"\$\$|\$[_a-z][_a-z0-9]*|\$\{[_a-z][_a-z0-9]*\}", re.I | re.A)
 
 
@@ -300,7 +299,7 @@ def prompt_list(request: HttpRequest) -> HttpResponse:
         "archived": [entry for entry in own if entry.archived],
         "built_in": listing.coming_with_concord(),
     }
-    return render(request, "judges/prompts/list.html", context | ROOM)
+    return render(request, "judges/prompts/list.html", context)
 
 
 @require_GET
@@ -313,7 +312,7 @@ def prompt_page(request: HttpRequest, name: str) -> HttpResponse:
     versions = listing.versions_of(prompt)
     used = listing.judges_by_digest([version.wording.digest() for version in versions])
     rows = [(version, len(used.get(version.wording.digest(), ()))) for version in versions]
-    context = {"prompt": prompt, "rows": rows, "newest": versions[0], **ROOM}
+    context = {"prompt": prompt, "rows": rows, "newest": versions[0]}
     context["title"] = getattr(PROTOCOLS.get(prompt.protocol), "title", prompt.protocol)
     return render(request, "judges/prompts/prompt.html", context)
 
@@ -341,7 +340,6 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "parent": _parent(row.parent if row else ""),
         "shown": shown_at_once(version.wording),
         "title": protocol.title,
-        **ROOM,
     }
     return render(request, "judges/prompts/version.html", context)
 
@@ -374,7 +372,7 @@ def prompt_difference(request: HttpRequest) -> HttpResponse:
     except JudgeError as error:
         raise Http404(str(error)) from None
     parts = listing.difference(first.wording, second.wording)
-    context = {"first": first, "second": second, "parts": parts, **ROOM}
+    context = {"first": first, "second": second, "parts": parts}
     return render(request, "judges/prompts/difference.html", context)
 
 
@@ -449,7 +447,7 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
         editor = form_class(request.POST, base=version)
         editor.full_clean()
         if {"system", "user", "form"} & editor.errors.keys():
-            context = {"form": editor, "base": version, "action": _editor_of(version, form_class), **ROOM}
+            context = {"form": editor, "base": version, "action": _editor_of(version, form_class)}
             return render(request, "judges/prompts/editor.html", context, status=422)
         draft = _draft(request, editor)
     sync_endpoints(request)
@@ -464,7 +462,7 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
             previews = _preview_requests(user_of(request), form.judge(version), *about)
         except JobError as error:
             form.add_error("item", str(error))
-    context = {"form": form, "version": version, "draft": draft, "requests": previews, **ROOM}
+    context = {"form": form, "version": version, "draft": draft, "requests": previews}
     context["counted"] = requests.COUNTED
     return render(request, "judges/prompts/request.html", context, status=422 if form.errors else 200)
 
@@ -523,7 +521,6 @@ def run_request(request: HttpRequest) -> HttpResponse:
         "key": request.POST.get("item", ""),
         "counted": requests.COUNTED,
         "back": f"{reverse('new-run')}?{request.GET.urlencode()}",
-        "active_room": "runs",
     }
     return render(request, "judges/prompts/run_request.html", context, status=422 if trouble else 200)
 
@@ -548,7 +545,7 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and (created := _created(request, form)):
         messages.success(request, f"{created.prompt.name}@{created.number} is saved.")
         return redirect("prompt-version", created.prompt.name, created.number)
-    context = {"form": form, "base": base, **ROOM}
+    context = {"form": form, "base": base}
     return render(request, "judges/prompts/editor.html", context, status=422 if form.errors else 200)
 
 
@@ -591,7 +588,7 @@ def edit_prompt(request: HttpRequest, name: str, number: int) -> HttpResponse:
         else:
             _notify_saved(request, base, newest, saved)
             return redirect("prompt-version", name, saved.number)
-    context = {"form": form, "base": base, "newest": newest, **ROOM}
+    context = {"form": form, "base": base, "newest": newest}
     return render(request, "judges/prompts/editor.html", context, status=422 if form.errors else 200)
 
 
@@ -628,7 +625,7 @@ def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
         else:
             messages.success(request, f"{name}@{saved.number} is saved, with its examples.")
             return redirect("prompt-version", name, saved.number)
-    context = {"form": form, "base": base, **ROOM}
+    context = {"form": form, "base": base}
     return render(request, "judges/prompts/examples.html", context, status=422 if form.errors else 200)
 
 
@@ -651,5 +648,5 @@ def import_prompt(request: HttpRequest) -> HttpResponse:
                 return redirect("prompts")
             messages.success(request, f"{len(imported)} version{'s' if len(imported) != 1 else ''} imported.")
             return redirect("prompt", imported[0].prompt.name)
-    context = {"form": form, **ROOM}
+    context = {"form": form}
     return render(request, "judges/prompts/import.html", context, status=422 if form.errors else 200)

@@ -17,7 +17,6 @@ from annotation.errors import RaterRefused
 from annotation.work.rater_names import nameable_raters, rename_rater
 from config.files import row_id
 from config.permissions import researcher_only, user_of
-from judges.pages.runs import ROOM
 
 
 @require_GET
@@ -30,7 +29,7 @@ def rater_list(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(Q(short_name__icontains=text) | Q(name__icontains=text))
     page = Paginator(rows, 50).get_page(request.GET.get("page"))
     query = f"name={quote(text)}&" if text else ""
-    context: dict[str, Any] = {"page": page, "name": text, "query": query, **ROOM}
+    context: dict[str, Any] = {"page": page, "name": text, "query": query}
     return render(request, "judges/raters.html", context)
 
 

@@ -14,7 +14,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.models import Campaign, Corpus, Rater, turn_numbers
-from annotation.pages.campaigns import choose
 from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only, user_of
@@ -28,7 +27,6 @@ from jobs.models.job import Job
 from jobs.models.run import FLAGGED, TROUBLED, Batch, Run
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
-from judges.drafts import DRAFT
 from judges.pages.forms import AdoptForm, CapsForm, EndpointForm, JudgeForm, MetricForm
 from judges.prompts import versions
 from judges.runs.estimates import Estimate, Unanswered, estimate, unanswered
@@ -37,23 +35,7 @@ from judges.runs.run_actions import start_judge, start_metrics
 from judges.runs.selection import judge_needs_opening as needs_opening
 from judges.runs.selection import settings_of
 
-ROOM = {"active_room": "runs"}
 CALL_FILTERS = ("failed", "flagged", "all")
-
-
-@require_GET
-@researcher_only
-def run_list(request: HttpRequest) -> HttpResponse:
-    """Researchers: all runs, latest first, except those of drafts, which are listed on their benches."""
-    rows = Run.objects.exclude(kind=DRAFT).select_related("rater", "corpus", "campaign")
-    page = Paginator(rows.order_by("-id"), 25).get_page(request.GET.get("page"))
-    counted = runs.by_state(page)
-    for run in page:
-        states = counted.get(run.pk, {})
-        run.total = sum(states.values())  # type: ignore[attr-defined]
-        run.done = states.get(Call.State.DONE, 0)  # type: ignore[attr-defined]
-        run.failed = states.get(Call.State.FAILED, 0)  # type: ignore[attr-defined]
-    return render(request, "judges/runs.html", {"page": page, **ROOM})
 
 
 @require_GET
@@ -70,7 +52,7 @@ def one_run(
     state = progress(run)
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in CALL_FILTERS else "all"
-    context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
+    context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show)}
     context |= {"loading": loading(run, state), "prompt": versions.of_spec(run.identity)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
@@ -189,7 +171,7 @@ def _page_of_endpoints(request: HttpRequest, endpoint: Endpoint | None) -> HttpR
     for row in rows:
         row.at_once = width_of(row, getattr(row, "pace", None))  # type: ignore[attr-defined]
     testing = any(row.test_asked and not row.test_done for row in rows)
-    context = {"rows": rows, "form": form, "chosen": endpoint, "testing": testing, **ROOM}
+    context = {"rows": rows, "form": form, "chosen": endpoint, "testing": testing}
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
 
 
@@ -243,7 +225,6 @@ def costs(request: HttpRequest) -> HttpResponse:
         "by": by,
         "ways": list(runs.SPENT_BY),
         "query": f"by={by}&",
-        **ROOM,
     }
     return render(request, "judges/costs.html", context)
 
@@ -306,17 +287,11 @@ Target = tuple[Corpus, Campaign | None]
 
 @researcher_only
 def new_run(request: HttpRequest) -> HttpResponse:
-    """Researchers: choose a corpus or campaign, then a judge or metrics."""
+    """Researchers: choose a judge or metrics for a corpus or a campaign."""
     sync_endpoints(request)
     target = target_of(request)
     if target is None:
-        return choose(
-            request,
-            title="New run: on which dialogues?",
-            lead="A run answers questions about the items of a corpus, or of what a campaign covers.",
-            back=("runs", "Judges and metrics"),
-            room="runs",
-        )
+        return redirect("corpora")
     corpus, campaign = target
     judging = request.POST.get("kind") == "judge"
     measuring = request.POST.get("kind") == "metrics"
@@ -328,7 +303,7 @@ def new_run(request: HttpRequest) -> HttpResponse:
         return response
     if measuring and metric.is_valid() and (response := _start_metrics(request, metric)):
         return response
-    context = {"corpus": corpus, "campaign": campaign, "judge": judge, "metric": metric, **ROOM}
+    context = {"corpus": corpus, "campaign": campaign, "judge": judge, "metric": metric}
     context |= {"language_warning": language_warning(corpus)}
     status = 422 if judge.errors or metric.errors else 200
     return render(request, "judges/new.html", context, status=status)
@@ -368,7 +343,7 @@ def _confirm(
         if name != "csrfmiddlewaretoken"
         for value in values
     ]
-    about: dict[str, Any] = {"corpus": form.corpus, "campaign": form.campaign, "told": posted, **ROOM}
+    about: dict[str, Any] = {"corpus": form.corpus, "campaign": form.campaign, "told": posted}
     context = about | {"estimate": forecast, "lacking": lacking}
     return render(request, "judges/confirm.html", context)
 
@@ -383,12 +358,12 @@ def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | Non
 
 
 def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse:
-    """Redirect to the started run, the runs, or the jobs that start them."""
+    """Redirect to the started run, the runs of the corpus, or the jobs that start them."""
     first = started[0]
     if isinstance(first, Job):
         messages.info(request, "The run is being prepared: see below. After that you find it among the runs.")
         return redirect("jobs")
-    return redirect("run", first.pk) if len(started) == 1 else redirect("runs")
+    return redirect("run", first.pk) if len(started) == 1 else redirect("corpus-judges", first.corpus.name)
 
 
 def target_of(request: HttpRequest) -> Target | None:

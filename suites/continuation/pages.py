@@ -16,7 +16,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models.corpora import Corpus
-from annotation.pages.campaigns import choose
 from calibration.access import place_of
 from calibration.errors import CalibrationError
 from calibration.exports import downloads
@@ -28,7 +27,7 @@ from jobs.endpoints.parameter_inputs import LinesField, WithParameters, form_fie
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
 from judges.pages.forms import RunForm, offer_parts
-from judges.pages.runs import ROOM, sync_endpoints
+from judges.pages.runs import sync_endpoints
 from judges.runs.selection import settings_of
 from suites.continuation import access, tuning
 from suites.continuation.benchmarks.metadata import PART_TOKENS
@@ -184,20 +183,13 @@ def generate(request: HttpRequest) -> HttpResponse:
     sync_endpoints(request)
     corpus = Corpus.objects.filter(pk=row_id(request.GET.get("corpus", "")) or 0).first()
     if corpus is None:
-        return choose(
-            request,
-            title="Generate: for which dialogues?",
-            lead="A model writes what comes next in a corpus's dialogues; people and judges then rate it.",
-            back=("runs", "Judges and metrics"),
-            room="runs",
-            campaigns=False,
-        )
+        return redirect("corpora")
     generator = GENERATORS.get(request.GET.get("generator", ""))
     if generator is None:
         writers = [candidate for candidate in GENERATORS.values() if candidate.produces != "text"]
-        return render(request, "continuation/choose.html", {"corpus": corpus, "generators": writers, **ROOM})
+        return render(request, "continuation/choose.html", {"corpus": corpus, "generators": writers})
     form = GenerateForm(request.POST or None, generator=generator, corpus=corpus)
-    context: dict[str, Any] = {"corpus": corpus, "generator": generator, "form": form, **ROOM}
+    context: dict[str, Any] = {"corpus": corpus, "generator": generator, "form": form}
     if (
         request.method == "POST"
         and form.is_valid()
@@ -259,7 +251,7 @@ def production_list(request: HttpRequest) -> HttpResponse:
     query = "".join(
         f"{name}={value}&" for name, value in (("run", run.pk if run else ""), ("status", status)) if value
     )
-    context = {"run": run, "page": page, "counts": counted, "status": status, "query": query, **ROOM}
+    context = {"run": run, "page": page, "counts": counted, "status": status, "query": query}
     return render(request, "continuation/productions.html", context)
 
 
@@ -273,7 +265,7 @@ def production_page(request: HttpRequest, pk: int) -> HttpResponse:
     result_text = (
         "" if production.result is None else json.dumps(production.result, indent=2, ensure_ascii=False)
     )
-    context = {"production": production, "page": page, "result_text": result_text, "query": "", **ROOM}
+    context = {"production": production, "page": page, "result_text": result_text, "query": ""}
     return render(request, "continuation/production.html", context)
 
 
@@ -388,9 +380,6 @@ class BenchmarkForm(WithParameters):
         )
 
 
-CORPORA = {"active_room": "corpora"}
-
-
 @require_GET
 @researcher_only
 def benchmark_list(request: HttpRequest) -> HttpResponse:
@@ -398,7 +387,7 @@ def benchmark_list(request: HttpRequest) -> HttpResponse:
     rows = Benchmark.objects.select_related("corpus", "created_by")
     page = Paginator(rows, 25).get_page(request.GET.get("page"))
     active = any(benchmark.state == Benchmark.State.MAKING for benchmark in page)
-    return render(request, "continuation/benchmarks.html", {"page": page, "active": active, **CORPORA})
+    return render(request, "continuation/benchmarks.html", {"page": page, "active": active})
 
 
 @researcher_only
@@ -411,7 +400,7 @@ def new_benchmark(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "continuation/new_benchmark.html",
-        {"form": form, **CORPORA},
+        {"form": form},
         status=422 if form.errors else 200,
     )
 
@@ -428,7 +417,6 @@ def _confirm_benchmark(request: HttpRequest, form: BenchmarkForm) -> HttpRespons
                 "name": data["name"],
                 "titles": TITLES,
                 "steps": [(TITLES[step.step], step) for step in estimate.steps],
-                **CORPORA,
             }
             return render(request, "continuation/confirm_benchmark.html", context)
         benchmark = benchmark_actions.start(
@@ -459,7 +447,6 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
         "job": job,
         "scheme": SCHEME,
         "review": benchmark_actions.shares(benchmark.corpus) if benchmark.corpus else [],
-        **CORPORA,
     }
     return render(request, "continuation/benchmark.html", context)
 

@@ -24,5 +24,4 @@ LINKS = {
     "run": [
         Link("Dialogue by dialogue", lambda context: f"{reverse('productions')}?run={context['run'].pk}")
     ],
-    "runs": [Link("Generate", lambda context: reverse("generate"))],
 }

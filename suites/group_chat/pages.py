@@ -53,7 +53,6 @@ from suites.group_chat.scenarios.points import scenario_of
 from suites.group_chat.scenarios.probes import overview
 from suites.reports import ReportRefused, open_test_answer, query_values, report_file
 
-ROOM = {"active_room": "corpora"}
 PAGE_SIZE = 50
 
 
@@ -70,7 +69,6 @@ def scenarios(request: HttpRequest, pk: int) -> HttpResponse:
         "rows": list(page),
         "wrong": [row for row in scenario_rows if row.summary.problems],
         "overview": overview([row.summary for row in scenario_rows]),
-        **ROOM,
     }
     return render(request, "group_chat/scenarios.html", context)
 
@@ -180,7 +178,6 @@ def _page(
         "kinds": PROBES,
         "kind": request.POST.get("kind", ""),
         "probes": probes_of(current),
-        **ROOM,
     }
     return render(request, "group_chat/scenario.html", context, status=status)
 
@@ -269,7 +266,6 @@ def agents(request: HttpRequest, pk: int) -> HttpResponse:
         "scenarios": scenario_count(corpus),
         "deciders": deciders(corpus),
         "generator": GENERATOR,
-        **ROOM,
     }
     return render(request, "group_chat/agents.html", context, status=422 if form.errors else 200)
 
@@ -307,7 +303,6 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
         "judge": judge,
         "judges": judges_of(item.corpus),
         "refused": refused,
-        **ROOM,
     }
     return render(request, "group_chat/decision.html", context, status=422 if refused else 200)
 
@@ -428,7 +423,6 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
     judges = values.get("judge", "").split(",")
     return {
         "corpus": corpus,
-        **ROOM,
         "values": values,
         "split": splits.lock_of(corpus),
         "has_scenarios": corpus.dialogues.filter(scenario__isnull=False).exists(),

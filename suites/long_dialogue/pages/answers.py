@@ -103,7 +103,6 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
     filters = {key: request.GET.get(key, "").replace("\0", "") for key in ("system", *NARROWED)}
     context: dict[str, Any] = {
         "corpus": corpus,
-        "active_room": "corpora",
         "selected": query_texts,
         "filters": filters,
         "judges": judges_of(corpus),
@@ -136,7 +135,7 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: an answer with its question, reply, key with the reasons, and retrieved entries."""
     item = access.answer(pk)
     judge = request.GET.get("judge", "").replace("\0", "")
-    context: dict[str, Any] = {"corpus": item.corpus, "active_room": "corpora", "item": item, "judge": judge}
+    context: dict[str, Any] = {"corpus": item.corpus, "item": item, "judge": judge}
     try:
         answer_view = one_answer.view(item, judge_named(item.corpus, judge))
     except CalibrationError as refused:
@@ -174,7 +173,6 @@ def _form(corpus: Corpus, query_texts: dict[str, str]) -> dict[str, Any]:
     """Return the context of the form: its choices and the selected values."""
     return {
         "corpus": corpus,
-        "active_room": "corpora",
         "selected": {"layout": REPORT, "score": "strict", **query_texts},
         "split": splits.lock_of(corpus),
         "has_answers": has_answers(corpus),

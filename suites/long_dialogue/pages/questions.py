@@ -36,7 +36,6 @@ from suites.pages import add_refusal, search_query, search_values
 
 PAGE_SIZE = 50
 USES_SHOWN = 100
-ROOM = {"active_room": "corpora"}
 POLICY_TITLES = {
     "body": "unanswerable: “I don't know” is right",
     "appendix": "not asked at all",
@@ -108,7 +107,6 @@ def _overview(corpus: Corpus, form: MakeForm) -> dict[str, Any]:
         "last_job": Job.objects.filter(kind=question_sets.KIND, subject=question_sets.subject(corpus))
         .order_by("-pk")
         .first(),
-        **ROOM,
     }
 
 
@@ -155,7 +153,6 @@ def question_set(request: HttpRequest, pk: int, set_pk: int) -> HttpResponse:
             "rows": question_records.with_uses(stored_set, page),
             "query": search_query(filters),
             "searched": any(filters.values()),
-            **ROOM,
         },
     )
 
@@ -197,7 +194,6 @@ def question(request: HttpRequest, pk: int, set_pk: int, record: int) -> HttpRes
         "page": page,
         "rows": [question_records.describe_use(use, question_record, sessions) for use in page],
         "query": "",
-        **ROOM,
     }
     return render(request, "long_dialogue/question.html", context)
 
@@ -225,7 +221,6 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
             :PAGE_SIZE
         ],
         "campaigns": question_records.review_campaigns(corpus, kind),
-        **ROOM,
     }
     return render(request, "long_dialogue/reviews.html", context)
 
@@ -311,7 +306,6 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         "rows": [(record, _numbered(record)) for record in page],
         "query": search_query(filters),
         "searched": any(filters.values()),
-        **ROOM,
     }
     return render(request, "long_dialogue/records.html", context)
 
@@ -420,7 +414,6 @@ def relations(request: HttpRequest, pk: int) -> HttpResponse:
         "versions": corpus.relation_tables.select_related("created_by"),
         "text": text or json.dumps(table.as_rows(), ensure_ascii=False, indent=1),
         "error": error,
-        **ROOM,
     }
     return render(request, "long_dialogue/relations.html", context, status=422 if error else 200)
 
@@ -459,6 +452,5 @@ def _edit_page(
         "record": record,
         "people": [person.get("name") or person["id"] for person in dialogue.participants],
         "sessions": [session["id"] for session in (dialogue.script or {}).get("sessions", ())],
-        **ROOM,
     }
     return render(request, "long_dialogue/record.html", context, status=422 if form.errors else 200)

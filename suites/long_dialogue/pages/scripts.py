@@ -68,7 +68,6 @@ NAMES_SHOWN = 6
 """Maximum number of people named per session in the outline; the others are counted."""
 COUNTED = 5_000
 """Maximum number of a script's questions up to which the outline counts them per session."""
-ROOM = {"active_room": "corpora"}
 
 
 @require_GET
@@ -83,7 +82,6 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
         **_about(overview),
         "search": search,
         "query": search_query(search),
-        **ROOM,
     }
     if any(search.values()):
         return render(
@@ -370,7 +368,6 @@ def _names_page(
         "write": bound_forms.get("write")
         or (WriteForm(initial=_initial_names(selected_map)) if selected_map else None),
         "write_open": "write" in bound_forms,
-        **ROOM,
     }
     return render(request, "long_dialogue/script_names.html", context, status=status)
 
@@ -498,6 +495,5 @@ def _session_page(
         ],
         "versions": versions,
         "form": form,
-        **ROOM,
     }
     return render(request, "long_dialogue/script_session.html", context, status=status)

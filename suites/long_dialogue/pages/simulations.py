@@ -175,9 +175,6 @@ def name_choices(corpus: Corpus) -> list[tuple[str, str]]:
     return [(ORIGINAL, ORIGINAL), *((kind, kind) for kind in sorted(shared))]
 
 
-ROOM = {"active_room": "corpora"}
-
-
 @researcher_only
 def simulations(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the simulations of a corpus; order a simulation, review the cost, start."""
@@ -198,7 +195,6 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
         "active": any(simulation.state == Simulation.State.MAKING for simulation in page),
         "has_scripts": corpus.dialogues.filter(script__isnull=False).exists(),
         "has_questions": asking_sets(corpus).exists(),
-        **ROOM,
     }
     return render(request, "long_dialogue/simulations.html", context, status=422 if form.errors else 200)
 
@@ -226,7 +222,6 @@ def _confirm(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> Http
                 "estimate": expected,
                 "steps": steps,
                 "told": form_values(request),
-                **ROOM,
             }
             return render(request, "long_dialogue/confirm_simulation.html", context)
         simulation = simulation_actions.start(
@@ -257,7 +252,6 @@ def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
         "paused": paused(simulation),
         **fakes(simulation),
         "at": TITLES.get(simulation.step, ""),
-        **ROOM,
     }
     return render(request, "long_dialogue/simulation.html", context)
 
