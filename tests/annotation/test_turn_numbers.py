@@ -71,7 +71,7 @@ def test_researchers_see_the_same_number_on_the_dialogues_page(client, corpus):
     page = client.get(reverse("dialogue", args=[dialogue.pk]), {"continuation": "roll"}).content.decode()
     assert '<span class="no">5</span>' in page
     assert '<span class="no">7</span>' in page
-    found = client.get(reverse("corpus", args=[corpus.name]), {"text": "s3"}).content.decode()
+    found = client.get(reverse("corpus-dialogues", args=[corpus.name]), {"text": "s3"}).content.decode()
     assert '<td class="n">5</td>' in found
 
 

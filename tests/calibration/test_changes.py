@@ -73,7 +73,7 @@ def test_labels_of_other_questions_leave_gold_as_it_is(researcher: Client, tagge
 
 def _pressed(client: Client, page: str) -> Gold:
     """Press the button beside the note, with the fields of its form."""
-    (form,) = re.findall(r'<form method="post"[^>]*class="note.*?</form>', page, re.S)
+    (form,) = re.findall(r'<form method="post"[^>]*class="alert.*?</form>', page, re.S)
     address = html.unescape(re.search(r'action="([^"]*)"', form)[1])  # type: ignore[index]
     fields: dict[str, list[str]] = {}
     for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form):

@@ -45,14 +45,14 @@ def test_a_dialog_is_named_by_its_heading() -> None:
 @pytest.mark.parametrize(
     ("state", "empty", "badge"),
     [
-        ("done", False, '<span class="badge good">done</span>'),
-        ("done", True, '<span class="badge warn">done, no values</span>'),
-        ("failed", False, '<span class="badge bad">failed</span>'),
+        ("done", False, '<span class="badge bg-success-lt">done</span>'),
+        ("done", True, '<span class="badge bg-warning-lt">done, no values</span>'),
+        ("failed", False, '<span class="badge bg-danger-lt">failed</span>'),
         ("pending", False, '<span class="badge">waiting</span>'),
-        ("leased", False, '<span class="badge accent">under way</span>'),
+        ("leased", False, '<span class="badge bg-primary-lt">under way</span>'),
         ("cancelled", False, '<span class="badge">cancelled</span>'),
-        ("open", False, '<span class="badge good">open</span>'),
-        ("paused", False, '<span class="badge warn">paused</span>'),
+        ("open", False, '<span class="badge bg-success-lt">open</span>'),
+        ("paused", False, '<span class="badge bg-warning-lt">paused</span>'),
     ],
 )
 def test_a_state_looks_the_same_wherever_it_is_shown(state: str, empty: bool, badge: str) -> None:

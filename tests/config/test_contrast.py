@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-STYLES = Path(__file__).parents[2] / "static" / "css" / "concord.css"
+STYLES = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
 TOKEN = re.compile(r"--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 TOKENS = {name: (light, dark) for name, light, dark in TOKEN.findall(STYLES.read_text())}
 TEXT, EDGE = 4.5, 3.0

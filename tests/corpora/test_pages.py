@@ -20,6 +20,7 @@ from tests.corpora.import_page import import_by_page, post_preview, send_file
 from tests.importing.helpers import label, line
 
 pytestmark = pytest.mark.django_db
+TABS = ("dialogues", "annotation", "judges", "results", "gold", "settings")
 
 
 def pages(corpus: Corpus) -> list[str]:
@@ -29,6 +30,7 @@ def pages(corpus: Corpus) -> list[str]:
         reverse("corpora"),
         reverse("import-corpus"),
         reverse("corpus", args=["c"]),
+        *(reverse(f"corpus-{tab}", args=["c"]) for tab in TABS),
         reverse("dialogue", args=[dialogue.pk]),
     ]
 
@@ -66,7 +68,7 @@ def test_researchers_delete_nothing(researcher: Client, corpus: Corpus) -> None:
         researcher.post(reverse("delete-person", args=[person.pk]), {"confirmation": "zoe"}).status_code
         == 403
     )
-    assert "Delete this corpus" not in text(researcher, reverse("corpus", args=["c"]))
+    assert "Delete this corpus" not in text(researcher, reverse("corpus-settings", args=["c"]))
 
 
 def test_without_a_corpus_the_list_says_what_to_do(researcher: Client) -> None:
@@ -80,13 +82,14 @@ def test_the_list_counts_without_a_query_for_each_corpus(
 ) -> None:
     for _ in range(20):
         factories.corpus()
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         page = text(researcher, reverse("corpora"))
     assert page.count('scope="row"') == 21
 
 
 def test_a_corpus_shows_its_dialogues_systems_and_imports(researcher: Client, corpus: Corpus) -> None:
-    page = text(researcher, reverse("corpus", args=["c"]))
+    page = text(researcher, reverse("corpus-dialogues", args=["c"]))
+    page += text(researcher, reverse("corpus-settings", args=["c"]))
     for shown in ("d/1", "d3", "They greet.", "model-x", "human", "file.jsonl"):
         assert shown in page
 
@@ -104,20 +107,20 @@ def test_a_corpus_shows_its_dialogues_systems_and_imports(researcher: Client, co
 def test_turns_are_found_by_text_speaker_and_system(
     researcher: Client, corpus: Corpus, query: str, found: int
 ) -> None:
-    page = text(researcher, f"{reverse('corpus', args=['c'])}?{query}")
+    page = text(researcher, f"{reverse('corpus-dialogues', args=['c'])}?{query}")
     shown = "Nothing found" if not found else f"{found} turn{'s' if found > 1 else ''}\n"
     assert shown in page
 
 
 def test_a_search_takes_wildcards_as_text(researcher: Client, corpus: Corpus) -> None:
-    assert "Nothing found" in text(researcher, f"{reverse('corpus', args=['c'])}?text=%25")
+    assert "Nothing found" in text(researcher, f"{reverse('corpus-dialogues', args=['c'])}?text=%25")
 
 
 def test_dialogues_are_found_by_system(researcher: Client, corpus: Corpus) -> None:
-    everything = text(researcher, reverse("corpus", args=["c"]))
+    everything = text(researcher, reverse("corpus-dialogues", args=["c"]))
     assert ">d/1<" in everything
     assert ">d2<" in everything
-    page = text(researcher, f"{reverse('corpus', args=['c'])}?system=model-x")
+    page = text(researcher, f"{reverse('corpus-dialogues', args=['c'])}?system=model-x")
     assert ">d/1<" in page
     assert ">d2<" not in page
 
@@ -126,7 +129,7 @@ def test_a_search_that_has_not_ended_goes_on_from_where_it_is(
     researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotation.pages.corpora.PAGE_SIZE", 2)
-    address = f"{reverse('corpus', args=['c'])}?text=hello"
+    address = f"{reverse('corpus-dialogues', args=['c'])}?text=hello"
     page = text(researcher, address)
     assert "2 turns\n" in page
     [after] = re.findall(r"[?]text=hello&amp;after=([0-9-]+)", page)
@@ -139,7 +142,7 @@ def test_pages_of_a_corpus_are_numbered(
     researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotation.pages.corpora.PAGE_SIZE", 2)
-    page = text(researcher, f"{reverse('corpus', args=['c'])}?system=human&page=2")
+    page = text(researcher, f"{reverse('corpus-dialogues', args=['c'])}?system=human&page=2")
     assert "Page 2 of 2" in page
     assert "?system=human&amp;page=1" in page
 
@@ -181,7 +184,7 @@ def test_a_link_to_a_turn_opens_the_page_that_holds_it(researcher: Client) -> No
 
 def test_a_turn_that_a_search_finds_leads_to_its_place(researcher: Client) -> None:
     made = factories.dialogue(factories.corpus("places"), turns=3)
-    found = text(researcher, reverse("corpus", args=["places"]) + "?speaker=B")
+    found = text(researcher, reverse("corpus-dialogues", args=["places"]) + "?speaker=B")
     assert f"{reverse('dialogue', args=[made.pk])}?continuation=self&amp;turn=2&amp;index=1#turn-2" in found
 
 
@@ -198,7 +201,7 @@ def test_the_queries_of_a_dialogue_do_not_grow_with_its_turns(
     researcher: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     made = factories.dialogue(factories.corpus(), turns=300)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(18):
         text(researcher, reverse("dialogue", args=[made.pk]))
 
 
@@ -379,7 +382,7 @@ def test_a_split_is_drawn_and_its_mistakes_told(researcher: Client, corpus: Corp
     assert Split.objects.get().seed == 7
     for wrong in ({"seed": "x"}, {"seed": "-1"}, {"seed": "1", "test_share": "1"}):
         page = researcher.post(address, wrong, follow=True).content.decode()
-        assert "note bad" in page
+        assert "alert alert-danger" in page
     assert Split.objects.get().seed == 7
 
 

@@ -164,9 +164,10 @@ def test_the_part_stands_in_the_api(bench: Corpus) -> None:
 
 
 def test_the_part_stands_on_the_pages(bench: Corpus, researcher: Client) -> None:
-    page = researcher.get("/corpora/bench/").content.decode()
+    page = researcher.get("/corpora/bench/settings/").content.decode()
     assert "2 dialogues, left out unless named" in " ".join(page.split())
-    assert page.count("<td>training</td>") == 2
+    dialogues = researcher.get("/corpora/bench/dialogues/").content.decode()
+    assert dialogues.count("<td>training</td>") == 2
     pk = bench.dialogues.get(key="t1").pk
     assert "<dt>Part</dt><dd>training</dd>" in researcher.get(reverse("dialogue", args=[pk])).content.decode()
 

@@ -139,10 +139,11 @@ def test_the_audit_log_says_details_in_words(page: Client) -> None:
     assert "{" not in text.partition("<tbody>")[2].partition("</tbody>")[0]
 
 
-def test_each_room_of_the_navigation_is_marked_on_its_own_pages(page: Client) -> None:
-    for address, text in (("/jobs/", "Jobs"), ("/people/", "People"), ("/people/log/", "People")):
+def test_each_part_of_the_navigation_is_marked_on_its_own_pages(page: Client) -> None:
+    parts = {"/my/": "My work", "/prompts/": "Library", "/people/": "People", "/people/log/": "People"}
+    for address, text in (parts | {"/corpora/": "Corpora"}).items():
         shown = page.get(address).content.decode()
-        (current,) = re.findall(r'aria-current="page">([^<]*)</a>', shown.partition("</nav>")[0])
+        (current,) = re.findall(r'aria-current="true">.*?<span>([^<]*)</span>', shown.partition("</nav>")[0])
         assert current == text
 
 
