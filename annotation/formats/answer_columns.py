@@ -106,7 +106,9 @@ def answer_columns(
         if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
             continue
         name = _name_of(column)
-        if has_rater and name.kind == "human" and name.rater.casefold() in PEOPLE:
+        if column.is_outside and not name.rater:
+            continue  # the raters are in a list, and this is none of their answers
+        if has_rater and not column.is_outside and name.kind == "human" and name.rater.casefold() in PEOPLE:
             name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater
         if column.name in people:
             names[column.name] = people[column.name]

@@ -29,7 +29,7 @@ from annotation.formats.chat_records import (
 )
 from annotation.formats.corpus_format import Head
 from annotation.formats.fields import decode_python
-from annotation.formats.header_words import names_answers
+from annotation.formats.header_words import OWNERS, names_answers
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, LabelRecord
 
@@ -56,7 +56,8 @@ def _has_answers(paths: frozenset[str]) -> bool:
     """Whether chats have labels beside them: they are read as a table, which has them, too."""
     outer = {path for path in paths if "[]" not in path and "." not in path}
     nested = {re.split(r"\[]|\.", path)[0] for path in paths - outer}
-    return any(map(names_answers, outer - nested - UNRATED))
+    beside = {name for name in nested if name.casefold() in OWNERS and f"{name}[].role" not in paths}
+    return bool(beside) or any(map(names_answers, outer - nested - UNRATED))
 
 
 MESSAGES = Form(

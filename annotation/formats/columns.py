@@ -62,7 +62,8 @@ class ColumnProfile:
 
     `looks_like` is one of `LOOKS`; `n` of `n_rows` cells have a text that is not one of the `missing` words.
     `values` are all different ones where they are few, in order; `separator` stands between values of a set.
-    `lengths` are those of the lists in the cells, 0 where there is none; empty without any list.
+    `lengths` are those of the lists in the cells, 0 where there is none; empty without any list. A column
+    `is_outside` where the raters are in a list, and it is not.
     """
 
     name: str
@@ -81,6 +82,7 @@ class ColumnProfile:
     n_words: float = 0.0
     has_repeats: bool = False
     lengths: tuple[int, ...] = ()
+    is_outside: bool = False
 
     @property
     def coverage(self) -> float:

@@ -17,7 +17,7 @@ from annotation.formats.header_words import (
     word_set,
 )
 from annotation.formats.mapping import DIALOGUE_ITEM, TURN_ITEM, Column
-from annotation.formats.nested_answers import is_by_position
+from annotation.formats.nested_answers import is_by_position, lists_by_position
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 from annotation.formats.scales import decimal_number
 from annotation.text.table_cells import looks_like_a_model
@@ -623,7 +623,9 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         ]
         if systems:
             draft.add(systems[0].name, "system")
-    lists = [c.name for c in sample.columns.values() if c.is_list] if draft.key == "messages" else []
+    by_position, _ = lists_by_position(sample.columns, draft.columns)
+    of_messages = [c.name for c in sample.columns.values() if c.is_list and c.name not in by_position]
+    lists = of_messages if draft.key == "messages" else []
     varying = sample.varying(rater, *texts) if rater and draft.key != "messages" else ()
     answers = answer_columns(
         sample.columns, {*draft.columns, *lists}, has_rater=bool(rater), varying=varying, are_sure=True

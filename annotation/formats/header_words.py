@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -142,6 +142,8 @@ HEADERS: dict[str, frozenset[str]] = {
 }
 """Words that a header of each meaning has, without case, space and signs."""
 
+RESPONSE_LISTS = word_set("responses outputs completions candidates generations replies answers summaries")
+"""Keys of lists with an object for each of several responses to the same: each is a row."""
 ID_WORDS = word_set("id ids key no nr number num idx index uuid 编号")
 PREFIXES = re.compile(
     r"(?P<prefix>inputs?\.|answers?\.|input:|output:|golden:|gold:|hint:|assignment:|data\.|fields\.|result\."
@@ -216,6 +218,8 @@ def meanings_of(name: str) -> frozenset[str]:
     words = [token.word for token in tokens_of(plain)]
     folded = "".join(words)
     meanings = frozenset(meaning for meaning, names in HEADERS.items() if folded in names)
+    if "text" in meanings and name.partition(".")[0].casefold() in RESPONSE_LISTS:
+        return frozenset({"response"})
     if meanings or not words:
         return meanings
     stem, last = words[:-1], words[-1]
@@ -253,12 +257,14 @@ INITIALS = re.compile(r"[rawechp]\d{1,3}")
 JUDGES = word_set("judge judges llm ai autorater llmjudge machine model 模型")
 OF_JUDGES = word_set("judges judgements judgments judgement judgment evaluations evaluators")
 """Names of dictionaries and lists with an entry of each judge."""
+OWNERS = word_set("ratings annotations scores labels votes judgments judgements annotators raters workers")
+"""Names of dictionaries and lists that may have an entry for each rater."""
 KEYS = word_set("gold golden goldstandard groundtruth truth gt adjudicated expected oracle 标准答案 金标准")
 METRICS = word_set("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet rougel rouge1 rouge2")
 REASONS = HEADERS["explanation"]
 GENERIC = HEADERS["value"] | word_set(
     "class final result output overallscore human llm tag tags thumbs liked approved"
-    " prediction pred predicted"
+    " prediction pred predicted scores annotations evaluation evaluations judgments judgements grade grades"
 )
 """Words for any answer, which tell no question from another."""
 VERSIONS = re.compile(
@@ -333,6 +339,27 @@ def name_for_key(text: str, longest: int = LONGEST_QUESTION) -> str:
 
 def answer_name(name: str) -> AnswerName:
     """Split the header of a column of answers into its rater, question and item."""
+    return _by_owner(name) or _answer_name(name)
+
+
+OWNED = re.compile(r"([^\W\d][\w -]*)\.([^\W\d].*)", re.DOTALL)
+
+
+def _by_owner(name: str) -> AnswerName | None:
+    """Return what a path such as `human_ratings.clear` says, if its first part names a rater alone."""
+    match = OWNED.fullmatch(name.rpartition("[].")[2].removesuffix("[]"))
+    if match is None or PREFIXES.match(name):
+        return None
+    owner = _answer_name(match[1])
+    if owner.kind not in ("human", "judge") or not owner.is_generic or owner.is_reason:
+        return None
+    own = answer_name(match[2])
+    if own.kind:
+        return replace(own, name=name, is_prefixed=True)
+    return replace(owner, name=name, question=own.question, is_reason=own.is_reason, is_prefixed=True)
+
+
+def _answer_name(name: str) -> AnswerName:
     last = name.rpartition("[].")[2].removesuffix("[]")
     prefix = PREFIXES.match(last)
     is_prefixed = bool(prefix and last.casefold().startswith(ANSWER_PREFIXES))

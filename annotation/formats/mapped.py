@@ -464,6 +464,7 @@ class _TurnRows:
     answers: _Answers
     numbers: dict[bytes, int] = field(default_factory=dict)
     shared: list[tuple[str, str]] = field(default_factory=list)
+    n_rows: int = 0
 
     def __post_init__(self) -> None:
         self.shared = [(role, self.mapping.of(role)) for role in COLUMNS if self.mapping.of(role)]
@@ -522,6 +523,7 @@ class _TurnRows:
     def of(self, line: int, row: Row) -> Iterator[TurnRow]:
         """Yield the turns of a row, the answers with the turn or continuation that they are about."""
         mapping = self.mapping
+        self.n_rows += 1
         shared = {role: _text(row, column) for role, column in self.shared}
         of_history = shared
         if mapping.of("response"):  # the system is that of the response, not of the turns before it
@@ -536,7 +538,8 @@ class _TurnRows:
         about = self._answers_by_turn(row, turns)
         for index, cells in enumerate(turns):
             number_of_turn = turn_number if len(turns) == 1 else ""
-            yield TurnRow(line, cells, rater, number_of_turn, tuple(about.get(index, ())), metadata)
+            answers = tuple(about.get(index, ()))
+            yield TurnRow(line, cells, rater, number_of_turn, answers, metadata, self.n_rows)
 
     def _text_columns(self) -> str:
         columns = self.mapping.all_of("text", "transcript", "utterance", "response")
@@ -624,15 +627,15 @@ class _TurnRows:
         Another response of a system to the same turns is a continuation of its own.
         """
         is_of_responses = bool(self.mapping.all_of("response"))
-        by_line: dict[int, list[TurnRow]] = {}
+        by_row: dict[int, list[TurnRow]] = {}
         for row in rows:
-            by_line.setdefault(row.line, []).append(row)
-        if not is_of_responses and (not self.rater or max(map(len, by_line.values())) < 2):
+            by_row.setdefault(row.row, []).append(row)
+        if not is_of_responses and (not self.rater or max(map(len, by_row.values())) < 2):
             return rows
         units: dict[tuple[str, ...], int] = {}
         responses: dict[str, list[str]] = {}
         numbered = []
-        for group in by_line.values():
+        for group in by_row.values():
             history = [row for row in group if not row.cells.get("at")]
             unit = units.setdefault(tuple(row.cells["text"] for row in history), len(units))
             numbered += [replace(row, number=f"{unit}.{place}") for place, row in enumerate(history)]

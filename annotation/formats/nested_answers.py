@@ -8,12 +8,13 @@ not identified: the same place need not be the same person. Each element of a li
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from annotation.formats.columns import ColumnProfile, list_of_cell
-from annotation.formats.header_words import OF_JUDGES, AnswerName, answer_name, tokens_of, word_set
+from annotation.formats.header_words import OF_JUDGES, OWNERS, AnswerName, answer_name, tokens_of
 from annotation.formats.mapping import EVERY, RATER_KINDS, Column
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.source import ImportProblem
@@ -137,10 +138,12 @@ def lists_with_names(columns: Mapping[str, ColumnProfile]) -> tuple[str, ...]:
 
 
 def columns_of_elements(
-    columns: Mapping[str, ColumnProfile], names: Iterable[str]
+    columns: Mapping[str, ColumnProfile], names: Collection[str]
 ) -> dict[str, ColumnProfile]:
     """Return columns in which the models of a list of judgments are judges, and no element is a key."""
-    described = dict(columns)
+    elements = [columns[name] for name in names]
+    has_raters = len(names) > 1 and any(c.looks_like in ("rater", "judge") or _is_judge(c) for c in elements)
+    described = {name: replace(column, is_outside=has_raters) for name, column in columns.items()}
     for name in names:
         column = columns[name]
         looks_like = "judge" if _is_judge(column) else column.looks_like
@@ -197,10 +200,14 @@ def lists_by_position(
     return names, doubts
 
 
-OWNERS = word_set("ratings annotations scores labels votes judgments judgements annotators raters workers")
-"""Names of dictionaries that may have an entry for each rater."""
 ID = re.compile(r"(?=\D*\d)(?:A[A-Z0-9]{7,20}|[0-9a-f]{8,36}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 """Ids of workers, as MTurk, Prolific and Toloka give them."""
+
+
+def _may_have_raters(name: str) -> bool:
+    """Whether a dictionary of this name may have an entry for each rater, such as `human_annotations`."""
+    parts = answer_name(name)
+    return name.casefold() in OWNERS or (parts.kind in ("human", "judge") and parts.is_generic)
 
 
 def dictionaries_by_rater(
@@ -215,24 +222,27 @@ def dictionaries_by_rater(
     owners: dict[str, list[tuple[str, str, ColumnProfile]]] = {}
     for column in columns:
         parts = column.name.split(".")
-        place = next((n for n, part in enumerate(parts[:-1]) if part.casefold() in OWNERS), None)
+        place = next((n for n, part in enumerate(parts[:-1]) if _may_have_raters(part)), None)
         if place is not None and column.name not in taken and column.n and not is_of_list(column.name):
             question = ".".join(parts[place + 2 :])
             owners.setdefault(parts[place], []).append((parts[place + 1], question, column))
     for owner, entries in owners.items():
+        kind = answer_name(owner).kind or "human"
         keys = dict.fromkeys(key for key, _, _ in entries)
         answers = [column for _, _, column in entries if column.is_answers]
         first = next(iter(answers), None)
         are_ids = all(ID.fullmatch(key) for key in keys)
         are_sparse = sum(column.coverage < 1 for _, _, column in entries) * 2 >= len(entries)
         is_other = any(answer_name(key).has_quality or looks_like_a_model(key) for key in keys)
-        if len(keys) < 2 or first is None or is_other or not (are_ids or are_sparse):
+        asked_of = Counter(question for _, question, _ in entries if question)
+        is_grid = owner.casefold() not in OWNERS and len(keys) in asked_of.values()
+        if len(keys) < 2 or first is None or is_other or not (are_ids or are_sparse or is_grid):
             continue
         for key, question, column in entries:
             own = answer_name(question) if question else AnswerName("")
-            own = replace(own, name=column.name, rater=key, kind="human", is_prefixed=True)
+            own = replace(own, name=column.name, rater=key, kind=kind, is_prefixed=True)
             names[column.name] = replace(own, question=own.question or owner)
-        if not are_ids:
+        if not (are_ids or is_grid):
             doubts.append(f"{', '.join(list(keys)[:6])} may be raters or questions")
     return names, doubts
 

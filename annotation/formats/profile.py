@@ -29,7 +29,6 @@ from annotation.formats.nested_answers import (
     columns_of_elements,
     is_by_position,
     lists_with_names,
-    outside_of_list,
 )
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
 from annotation.formats.readings import (
@@ -111,8 +110,7 @@ def describe(table: TableFile) -> Profile:
     rows = first[:SAMPLE_ROWS]
     columns = describe_columns(table.columns, dict(table.wordings), rows)
     sample = _sample(table, rows, columns)
-    readings = [_of_elements(reading) for reading in readings_of(sample)] if rows else []
-    readings.sort(key=lambda reading: not reading.is_possible)
+    readings = readings_of(sample) if rows else []
     n_rows = len(rows)
     measured: list[Reading] = []
     raters: list[str] = []
@@ -161,18 +159,6 @@ def _sample(table: TableFile, rows: list[Row], columns: dict[str, ColumnProfile]
     elements = list(islice(Elements(names).fitting(rows), SAMPLE_ROWS))
     of_elements = describe_columns(table.columns, dict(table.wordings), elements)
     return Sample(elements, columns_of_elements(of_elements, names))
-
-
-def _of_elements(reading: Reading) -> Reading:
-    """Return a reading without answers outside of the list that names the raters, which is said."""
-    outside = outside_of_list(reading.mapping)
-    if not outside:
-        return reading
-    columns = tuple(column for column in reading.mapping.columns if column.name not in outside)
-    doubt = f"nothing says who answered {', '.join(outside[:3])}"
-    return replace(
-        reading, mapping=replace(reading.mapping, columns=columns), doubts=(*reading.doubts, doubt)
-    )
 
 
 def _platform_reading(table: TableFile) -> Reading | None:

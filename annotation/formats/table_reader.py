@@ -6,6 +6,7 @@ import codecs
 import csv
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -16,6 +17,7 @@ from charset_normalizer import from_bytes
 
 from annotation.formats.crowd_tables import prepared
 from annotation.formats.fields import decode_python, kind_of, require
+from annotation.formats.header_words import RESPONSE_LISTS, answer_name
 from annotation.formats.source import BINARY_TABLES, BLOCK, START, ImportProblem, Source, utf_16_of
 from annotation.formats.table_file import (
     CSV,
@@ -342,15 +344,50 @@ def is_json_lines(source: Source, path: Path | None = None) -> bool:
     return first.rstrip().endswith(b"}") and second.lstrip().startswith(b"{")
 
 
+ROWS_NOTE = "The rows are the objects of `{}`, each with the fields around it."
+FIRST_OBJECTS = 20
+
+
+def responses_of(records: Sequence[Any]) -> str:
+    """Return the key of the list in which each object has a response; '' where there is none."""
+    objects = [record for record in records if isinstance(record, dict)]
+    keys = [key for key in (objects[0] if objects else ()) if key.casefold() in RESPONSE_LISTS]
+    if len(keys) != 1 or not all(_is_list_of_objects(record.get(keys[0])) for record in objects):
+        return ""
+    parts = [part for record in objects for part in record[keys[0]]]
+    has_texts = all(any(isinstance(value, str) for value in part.values()) for part in parts)
+    return keys[0] if has_texts and not any(SPEAKER_KEYS & part.keys() for part in parts) else ""
+
+
+SPEAKER_KEYS = frozenset(["role", "from", "speaker", "author", "sender"])
+
+
+def rows_of(record: dict[str, Any], responses: str) -> list[Row]:
+    """Return a JSON object as rows: one for each of its responses, else one."""
+    parts = record.get(responses) if responses else None
+    if not isinstance(parts, list) or not parts:
+        return [flatten(record)]
+    return [flatten({**record, responses: part}) for part in parts]
+
+
+def _first_objects(source: Source) -> list[dict[str, Any]]:
+    objects = []
+    for _, content in islice(source.lines(), FIRST_OBJECTS):
+        with suppress(ImportProblem):
+            objects.append(_object(content))
+    return objects
+
+
 def _json_lines(source: Source) -> TableFile:
     columns: dict[str, None] = {}
+    responses = responses_of(_first_objects(source))
     for line, content in islice(source.lines(), SAMPLE_LINES):
         try:
-            columns |= dict.fromkeys(flatten(_object(content)))
+            columns |= dict.fromkeys(chain.from_iterable(rows_of(_object(content), responses)))
         except ImportProblem as problem:
             if not columns:
                 raise problem.placed(line=line) from None
-    notes: list[str] = []
+    notes = [ROWS_NOTE.format(responses)] if responses else []
 
     def read_rows() -> Iterator[tuple[int, Row]]:
         source.done = 0
@@ -358,17 +395,18 @@ def _json_lines(source: Source) -> TableFile:
         left_out = source.left_out.setdefault("", {})
         for line, content in source.lines():
             try:
-                row = flatten(_object(content))
+                rows = rows_of(_object(content), responses)
             except ImportProblem as problem:
                 if line in left_out:
                     yield line, {}
                 else:
                     source.report(problem.placed(line=line))
                 continue
-            if not row.keys() <= columns.keys():
-                later |= dict.fromkeys(name for name in row if name not in columns)
-            if row:
-                yield line, row
+            for row in rows:
+                if not row.keys() <= columns.keys():
+                    later |= dict.fromkeys(name for name in row if name not in columns)
+                if row:
+                    yield line, row
         if later:
             names = ", ".join(name[:80] for name in islice(later, 20))
             notes.append(f"Fields that only occur after line {SAMPLE_LINES:,} were passed over: {names}.")
@@ -396,6 +434,8 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
 
     They are the only list of objects in it, unless that is one of turns; or its values, where all are alike.
     """
+    if records := _records_of_columns(document):
+        return records, "The rows are read from the columns of the document."
     lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
     if len(lists) == 1:
         ((key, records),) = lists.items()
@@ -408,6 +448,34 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
             records = [{"key": key} | value for key, value in document.items()]
             return records, "The rows are the objects of the document, with their keys as `key`."
     return [document], ""
+
+
+def _records_of_columns(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a document with a list or a dictionary for each column; [] for any other document.
+
+    A dictionary has its values by the numbers of rows, as pandas writes them, or by a few items where each
+    column is a rater's.
+    """
+    lists = {name: value for name, value in document.items() if isinstance(value, list)}
+    if len(lists) > 1 and len(lists) == len(document) and all(map(_is_plain, lists.values())):
+        if len({len(value) for value in lists.values()}) > 1:
+            return []
+        return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+    columns = {name: value for name, value in document.items() if isinstance(value, dict) and value}
+    are_plain = all(_is_plain(column.values()) for column in columns.values())
+    if len(columns) < 2 or len(columns) < len(document) or not are_plain:
+        return []
+    rows = list(dict.fromkeys(chain.from_iterable(columns.values())))
+    if rows == [str(number) for number in range(len(rows))]:
+        return [{name: column.get(row) for name, column in columns.items()} for row in rows]
+    are_raters = all(answer_name(name).kind and answer_name(name).is_generic for name in columns)
+    if are_raters and len(rows) <= 20 and not any(re.search(r"__|[|/:#]", row) for row in rows):
+        return [{"key": row} | {name: column.get(row) for name, column in columns.items()} for row in rows]
+    return []
+
+
+def _is_plain(values: Iterable[Any]) -> bool:
+    return not any(isinstance(value, list | dict) for value in values)
 
 
 def _is_list_of_objects(value: Any) -> bool:
@@ -425,13 +493,16 @@ def table_of_objects(source: Source, records: Any) -> TableFile:
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise ImportProblem(f"object {number} of the list must be an object, not {kind_of(record)}")
-    rows = [flatten(record) for record in records[:SAMPLE_LINES]]
-    columns = dict.fromkeys(chain.from_iterable(rows))
+    responses = responses_of(records[:FIRST_OBJECTS])
+    first = [rows_of(record, responses) for record in records[:SAMPLE_LINES]]
+    columns = dict.fromkeys(chain.from_iterable(chain.from_iterable(first)))
     rest = records[SAMPLE_LINES:]
 
     def read_rows() -> Iterator[tuple[int, Row]]:
-        for number, row in enumerate(chain(rows, map(flatten, rest)), start=1):
-            if row:
-                yield number, row
+        further = (rows_of(record, responses) for record in rest)
+        for number, rows in enumerate(chain(first, further), start=1):
+            yield from ((number, row) for row in rows if row)
 
-    return TableFile(JSON_LIST, tuple(columns), read_rows)
+    return TableFile(
+        JSON_LIST, tuple(columns), read_rows, notes=[ROWS_NOTE.format(responses)] if responses else []
+    )

@@ -80,7 +80,8 @@ class RowAnswer:
 class TurnRow:
     """A row with its line: the cells of a turn, and the annotator and number of the turn where known.
 
-    `metadata` are further cells: of the dialogue where all its rows agree, else of the turn.
+    `metadata` are further cells: of the dialogue where all its rows agree, else of the turn. The turns of a
+    table's row have the same `row`: several rows may come from one line.
     """
 
     line: int
@@ -89,6 +90,7 @@ class TurnRow:
     number: str = ""
     answers: tuple[RowAnswer, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    row: int = 0
 
 
 @dataclass(slots=True)

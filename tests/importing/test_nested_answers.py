@@ -202,6 +202,100 @@ def test_people_by_position_and_judges_by_name_stand_side_by_side(tmp_path: Path
     }
 
 
+def test_people_and_a_judge_in_dictionaries_answer_the_same_questions(tmp_path: Path) -> None:
+    records: Records = [
+        {
+            "id": n,
+            "human_ratings": {"clear": scores[0], "calm": scores[1]},
+            "judge_scores": {"clear": scores[1], "calm": scores[2]},
+            "judge_reason": f"It is clear and calm {n}.",
+        }
+        for n, scores in enumerate(SCORES)
+    ]
+    rows = answers(write(tmp_path, records))
+    assert {(rater, kind, question) for _, rater, kind, question, *_ in rows} == {
+        (rater, kind, question)
+        for rater, kind in (("human", "human"), ("judge", "judge"))
+        for question in ("clear", "calm")
+    }
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"id": [f"i{n}" for n in range(5)], "ann1": [s[0] for s in SCORES], "ann2": [s[1] for s in SCORES]},
+        {
+            "id": {str(n): f"i{n}" for n in range(5)},
+            "ann1": {str(n): scores[0] for n, scores in enumerate(SCORES)},
+            "ann2": {str(n): scores[1] for n, scores in enumerate(SCORES)},
+        },
+        {
+            "ann1": {f"i{n}": scores[0] for n, scores in enumerate(SCORES)},
+            "ann2": {f"i{n}": scores[1] for n, scores in enumerate(SCORES)},
+        },
+        {f"i{n}": {"ann1": scores[0], "ann2": scores[1]} for n, scores in enumerate(SCORES)},
+    ],
+    ids=["lists", "as pandas writes it", "by rater", "by item"],
+)
+def test_documents_by_column_and_by_row_have_the_same_answers(tmp_path: Path, document: Any) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(document))
+    assert guess(FORMATS, read_start(path)) == "table"
+    rows = {(item, rater, value) for item, rater, _, _, value, _ in answers(path)}
+    expected = {
+        (f"i{n}", rater, str(scores[place]))
+        for n, scores in enumerate(SCORES)
+        for place, rater in enumerate(("ann1", "ann2"))
+    }
+    assert rows == expected
+
+
+def test_responses_in_a_list_are_continuations_with_their_own_labels(tmp_path: Path) -> None:
+    records: Records = [
+        {
+            "id": f"p{n}",
+            "prompt": f"Why is number {n} so?",
+            "responses": [
+                {"model": "gpt-4", "text": f"Because of {n}.", "ratings": scores},
+                {"model": "llama-2", "text": f"Nobody knows {n}.", "ratings": scores[::-1]},
+            ],
+        }
+        for n, scores in enumerate(SCORES)
+    ]
+    path = write(tmp_path, records)
+    first, *others = dialogues(path)
+    assert len(others) == 4
+    assert [turn.text for turn in first.turns] == ["Why is number 0 so?"]
+    texts = {part.system: [turn.text for turn in part.turns] for part in first.continuations}
+    assert texts == {"gpt-4": ["Because of 0."], "llama-2": ["Nobody knows 0."]}
+    labels = [(label.continuation, label.rater, label.value) for label in first.labels]
+    assert labels[:3] == [("gpt-4", "slot 1", 4.0), ("gpt-4", "slot 2", 5.0), ("gpt-4", "slot 3", 4.0)]
+    assert len(labels) == 6
+    assert len(answers(path)) == 30
+
+
+@pytest.mark.parametrize(
+    ("ratings", "raters"),
+    [
+        ([4, 4, 5], ["slot 1", "slot 2", "slot 3"]),
+        ([{"annotator": "ann", "helpful": 4}, {"annotator": "bob", "helpful": 5}], ["ann", "bob"]),
+    ],
+    ids=["by position", "by name"],
+)
+def test_ratings_beside_the_messages_of_a_chat_are_about_the_dialogue(
+    tmp_path: Path, ratings: list[Any], raters: list[str]
+) -> None:
+    messages = [
+        {"role": "user", "content": "Hello there, my friend."},
+        {"role": "assistant", "content": "Hi, how are you?"},
+    ]
+    records: Records = [
+        {"id": f"c{n}", "messages": messages * (1 + n % 2), "ratings": ratings} for n in range(6)
+    ]
+    first = dialogues(write(tmp_path, records))[0]
+    assert [(label.rater, label.turn) for label in first.labels] == [(rater, None) for rater in raters]
+
+
 def test_a_list_of_a_judges_answers_is_asked_about_and_read_as_repetitions(tmp_path: Path) -> None:
     path = write(tmp_path, [{"id": n, "gpt4_scores": scores, "human": 3} for n, scores in enumerate(SCORES)])
     assert any("may be repeated answers of gpt4" in doubt for doubt in profile(path).readings[0].doubts)
