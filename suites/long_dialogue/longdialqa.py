@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation import script_records as records
 from annotation.formats.corpus_format import Format, Head, SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, kind_of, require
+from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.source import ImportProblem, Source, is_pickle
 from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import (
@@ -32,7 +32,15 @@ from annotation.script_records import (
     Use,
 )
 from annotation.text.words import fold
-from suites.long_dialogue.longform import EVERYBODY, KEY, MAIN, MAX_PLACES, named_main, run_backwards
+from suites.long_dialogue.longform import (
+    EVERYBODY,
+    KEY,
+    MAIN,
+    MAX_PLACES,
+    dialogue_id,
+    named_main,
+    run_backwards,
+)
 from suites.long_dialogue.scripts.making import check, unchecked
 from suites.long_dialogue.scripts.sessions import Sessions
 
@@ -576,7 +584,7 @@ def _dialogue(reader: _Reader) -> Dialogue:
     questions, uses = reader.questions.result()
     sets = (QuestionSet(name=SET, imported=True, uses=uses),) if uses else ()
     return Dialogue(
-        id=_key(reader.source),
+        id=dialogue_id(reader.source),
         turns=tuple(reader.turns),
         participants=tuple(Participant(name, name=name) for name in counts),
         language="en",
@@ -596,13 +604,6 @@ def _own_main(source: Source, counts: Counter[str]) -> str:
         if source.name.lower().startswith(prefix) and name in counts:
             return name
     return ""
-
-
-def _key(source: Source) -> str:
-    key = str(source.settings.get(KEY, "")) or Path(source.name).stem
-    if not key or len(key) > ID_LIMIT:
-        raise ImportProblem(f"the dialogue's id has 1 to {ID_LIMIT} characters: name it", field=KEY)
-    return key
 
 
 def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:

@@ -266,7 +266,7 @@ def _dialogue(reader: _Reader) -> Dialogue:
     people = [*counts, *(name for session in sessions for name in session.present)]
     main = named_main(source, counts, tuple(dict.fromkeys(people)), collective)
     return Dialogue(
-        id=_key(source),
+        id=dialogue_id(source),
         turns=tuple(reader.turns),
         participants=tuple(Participant(name, name=name) for name in dict.fromkeys(people)),
         script=Script(main=main, sessions=sessions, collective=tuple(dict.fromkeys(("all", *collective)))),
@@ -279,7 +279,8 @@ def _together(name: str, counts: Counter[str]) -> tuple[str, ...]:
     return parts if len(parts) > 1 and all(part in counts for part in parts) else ()
 
 
-def _key(source: Source) -> str:
+def dialogue_id(source: Source) -> str:
+    """Return the id of a file's only dialogue: that of the setting, else the file's name."""
     key = str(source.settings.get(KEY, "")) or Path(source.name).stem
     if not key or len(key) > ID_LIMIT:
         raise ImportProblem(f"the dialogue's id has 1 to {ID_LIMIT} characters: name it", field=KEY)
