@@ -183,9 +183,9 @@ class _Answers:
                     question = _question_of_row(row, self.mapping, column.name)
                 scale, cell = self.mapping.scale(question), row.get(column.name)
                 if scale.separator or isinstance(cell, list):
-                    known = sets.setdefault(question, dict.fromkeys(scale.values))
+                    values = sets.setdefault(question, dict.fromkeys(scale.values))
                     if not scale.values:
-                        known.update(dict.fromkeys(sorted(set_of(cell, scale) or ())))
+                        values.update(dict.fromkeys(sorted(set_of(cell, scale) or ())))
         _refuse_alike(sets)
         return {question: tuple(values) for question, values in sets.items()}
 
@@ -285,8 +285,8 @@ def rating_rows(
             yield line, {**shared, **cells}
             continue
         for tag in answers.of_set(cells["question"], cell):  # a set is a group of yes/no answers
-            named = replace(tag, rater=cells["rater"], explanation=cells["explanation"])
-            yield line, {**_long(named, cells["item"]), **shared}
+            answer = replace(tag, rater=cells["rater"], explanation=cells["explanation"])
+            yield line, {**_long(answer, cells["item"]), **shared}
 
 
 def _long(answer: _Answer, item: str) -> dict[str, str]:
