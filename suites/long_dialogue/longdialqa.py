@@ -131,16 +131,7 @@ def _month(name: str, text: str) -> int:
 # another use of the question, if there is one.
 
 QUESTION_FIELDS = frozenset({"questions", "options", "answer"})
-EASY = {
-    name: name
-    for name in (
-        "ans_wo_time",
-        "ans_w_time",
-        "before_event_unans",
-        "dont_know_unans",
-        "dont_know_unans_time",
-    )
-}
+EASY = ("ans_wo_time", "ans_w_time", "before_event_unans", "dont_know_unans", "dont_know_unans_time")
 HOPS = {"past": "past", "cur": "current", "current": "current", "fu": "future", "future": "future"}
 HOPS |= {"undated": "undated", "unheard": "unheard"}
 FORMS: dict[str, Form] = {"past": "past", "current": "present", "future": "present", "undated": "undated"}
@@ -178,13 +169,17 @@ class Questions:
 
     def take(self, scene: Fields, session: str) -> None:
         """Add the questions of a scene; raise ImportProblem with the path of an invalid entry."""
-        for name, quiz_types in (("easy_q", EASY), ("hard_q", None)):
+        kinds: tuple[tuple[str, records.Source, Callable[[str, str], str]], ...] = (
+            ("easy_q", "quiz", _quiz_type),
+            ("hard_q", "tkg", _tkg_type),
+        )
+        for name, source, read_type in kinds:
             for type, entries in _object(scene, name).items():
                 path = f"{scene.at(name)}.{type}"
-                question_type = _quiz_type(type, path) if quiz_types else _tkg_type(type, path)
+                question_type = read_type(type, path)
                 for key, raw in _each(entries, path):
                     fields = Fields(raw, f"{path}.{key}", QUESTION_FIELDS)
-                    self._take("quiz" if quiz_types else "tkg", question_type, key, fields, session)
+                    self._take(source, question_type, key, fields, session)
 
     def _take(self, source: records.Source, type: str, number: str, fields: Fields, session: str) -> None:
         styles = _styles(fields)
@@ -282,12 +277,9 @@ def _record(gathered: _Gathered, bases: dict[tuple[str, tuple[str, ...]], str]) 
 
 
 def _object(fields: Fields, name: str) -> dict[str, Any]:
-    value = fields.raw.get(name)
-    if value is None:
+    if not fields.has(name):
         return {}
-    if type(value) is not dict:
-        raise fields.problem(name, f"must be an object of questions by type, not {kind_of(value)}")
-    return value
+    return require(fields.raw[name], dict, fields.at(name), "an object of questions by type")
 
 
 def _each(entries: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -303,7 +295,7 @@ def _each(entries: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _quiz_type(name: str, path: str) -> str:
     if name not in EASY:
         raise ImportProblem(f"is no type of quiz question; there are {', '.join(EASY)}", field=path)
-    return EASY[name]
+    return name
 
 
 def _tkg_type(name: str, path: str) -> str:

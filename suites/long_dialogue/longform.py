@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from annotation.formats.corpus_format import Format, Head, SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_text
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import Date, Script, Session
@@ -234,7 +234,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
     reader = _Reader(source, keep=bool(source.settings.get(KEEP)))
     for number, content in source.raw_lines():
         try:
-            if line := _text(content).strip():
+            if line := decode_text(content).strip():
                 reader.take(number, line)
         except ImportProblem as problem:
             source.report(problem.placed(line=number))
@@ -245,16 +245,6 @@ def read(source: Source) -> Iterator[SourceRecord]:
     record = _dialogue(reader)
     source.notes.extend(_notes(reader, record))
     yield SourceRecord(record)
-
-
-def _text(content: bytes) -> str:
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise ImportProblem(f"is not UTF-8 at byte {error.start}") from None
-    if "\0" in text:
-        raise ImportProblem("holds a NUL character, which cannot be stored")
-    return text
 
 
 def _dialogue(reader: _Reader) -> Dialogue:
