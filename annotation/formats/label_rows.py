@@ -93,7 +93,7 @@ def _answer(dialogue: str, label: LabelRecord) -> tuple[str, float | str | None]
 
 
 def scale_cells(scale: Scale) -> Row:
-    """Return the cells of a scale: its level, and its values as JSON; categories are words, whatever they are."""
+    """Return the cells of a scale: its level, and its values as JSON; categories are texts."""
     values: list[Any] = list(scale.values)
     if scale.level != "nominal":
         values = [value if number(value) is None else number(value) for value in values]

@@ -16,6 +16,7 @@ API and in the database:
     "codes:Agree": {"yes": "1", "no": "0", "-": ""}  what words of the file stand for; "" is no answer
     "anchors:Helpful": {"1": "poor"}       the wording of a number
     "separator:Topics": ";"                between the values of a set in one cell
+    "codes:Topics": {"": "[]"}             an empty cell says that no value applies; otherwise it is no answer
     "decimal:Score": ","                   the decimal mark
 
 Several columns of one key are a list: the rater of each is the rest of its name. Columns without a role are

@@ -33,7 +33,7 @@ from annotation.formats.readings import (
     cell_text,
     rater_names,
 )
-from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
+from annotation.formats.scales import EMPTY_SET, MOST_VALUES, ScaleGuess, guess_scale, guess_sets
 from annotation.formats.table_file import Row, TableFile
 from annotation.formats.transcript_cells import ASSISTANT
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model
@@ -176,6 +176,7 @@ class Counts:
         self.of_judges: dict[str, Counter[str]] = {}
         self.too_many: set[str] = set()
         self.lists: set[str] = set()
+        self.n_empty: Counter[str] = Counter()
         self.raters: dict[str, None] = dict.fromkeys(rater_names((), mapping))
         self._value = mapping.of("value")
         self._rater = mapping.of("rater")
@@ -220,7 +221,10 @@ class Counts:
         return counts
 
     def _count(self, question: str, text: str, count: int, is_judge: bool) -> None:
-        if not text or question in self.too_many or len(self.answers) > MOST_VALUES:
+        if not text:
+            self.n_empty[question] += count
+            return
+        if question in self.too_many or len(self.answers) > MOST_VALUES:
             return
         counts = (self.of_judges if is_judge else self.answers).setdefault(question, Counter())
         counts[text] += count
@@ -251,7 +255,9 @@ def _coded(answers: Counter[str], scale: Scale) -> Counter[str]:
         return answers
     coded: Counter[str] = Counter()
     for text, count in answers.items():
-        coded[scale.codes.get(text, text)] += count
+        code = scale.codes.get(text, text)
+        if code != EMPTY_SET:
+            coded[code] += count
     return coded
 
 
@@ -303,6 +309,15 @@ def _with_scales(reading: Reading, counts: Counts) -> Reading:
         title = question or (counts.mapping.of("value") or "answers")
         doubts += [f"{title}: {doubt}" for doubt in guess.doubts]
         doubts += [f"{title}: {doubt}" for doubt in _doubts_of_codes(title, guess)]
+        if (
+            guess.look == "set"
+            and counts.n_empty[question]
+            and "" not in reading.mapping.scale(question).codes
+        ):
+            doubts.append(
+                f"{title}: empty cells ({counts.n_empty[question]}) are no answer;"
+                f" codes:{question}=:{EMPTY_SET} makes them the answer that no value applies"
+            )
         if guess.look == "text" and counts.mapping.of("value"):
             doubts.append(f"{title}: the answers look like texts")
     if not counts.mapping.of("kind"):
@@ -479,8 +494,13 @@ def _scale_sentence(scale: Scale) -> str:
 
 
 def _command_lines(command: str, mapping: Mapping) -> list[str]:
-    """Return the command with the mapping's columns; scales are guessed again from the answers."""
+    """Return the command with the mapping's columns and sets; other scales are guessed again from answers."""
     options = [f"--map {shlex.quote(f'{column.key}={column.name}')}" for column in mapping.columns]
+    options += [
+        f"--map {shlex.quote(f'separator:{question}={scale.separator}')}"
+        for question, scale in mapping.scales.items()
+        if scale.separator
+    ]
     if len(options) <= MOST_OPTIONS:
         return [" ".join([_printable(command), *map(_printable, options)])]
     return [

@@ -378,10 +378,10 @@ class PreviewLine:
     """A turn in a preview, with the answers about it."""
 
     number: int
-    who: str
+    speaker: str
     colour: int
     text: str
-    given: bool
+    is_context: bool
     answers: list[str] = field(default_factory=list)
 
 
@@ -408,10 +408,10 @@ def _parts(dialogue: Dialogue) -> list[PreviewPart]:
         lines = [
             PreviewLine(
                 number=number,
-                who=turn.speaker,
+                speaker=turn.speaker,
                 colour=colours.setdefault(turn.speaker, len(colours) % COLOURS + 1),
-                text=_beginning(turn.text),
-                given=turn.given,
+                text=_excerpt(turn.text),
+                is_context=turn.given,
                 answers=_answers(labels.get(number - 1, []), several=several),
             )
             for number, turn in enumerate(part.turns[:MOST_TURNS], start=1)
@@ -422,7 +422,7 @@ def _parts(dialogue: Dialogue) -> list[PreviewPart]:
     return parts
 
 
-def _beginning(text: str) -> str:
+def _excerpt(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rstrip()} …"
 
 

@@ -234,6 +234,15 @@ def test_texts_with_commas_are_no_sets() -> None:
     assert not scale_of("Well, I think so.", "No, thanks.", "It is late, is it not?").separator
 
 
+def test_empty_cells_of_sets_are_a_doubt_until_they_have_a_code(tmp_path: Path) -> None:
+    text = "item,r1,r2\n1,slow;rude,slow\n2,,slow;late\n3,rude,rude;slow\n4,late,\n"
+    reading = profile_of(tmp_path, text).readings[0]
+    assert [doubt for doubt in reading.doubts if "empty cells" in doubt] == [
+        "answers: empty cells (2) are no answer; codes:=:[] makes them the answer that no value applies"
+    ]
+    assert profile_lines(profile_of(tmp_path, text), "agree t.csv")[-1].endswith("--map 'separator:=;'")
+
+
 def test_words_for_no_answer_get_no_code_of_their_own(tmp_path: Path) -> None:
     reading = profile_of(tmp_path, "item,r1,r2\n1,yes,NA\n2,no,no\n3,-,yes\n").readings[0]
     assert dict(reading.mapping.scale("").codes) == {"NA": "", "-": "", "yes": "1", "no": "0"}
