@@ -96,7 +96,7 @@ def read_header(names: Line, rows: Sequence[Line], line: int, notes: list[str]) 
         else:
             nameless.append(title)
         header.names.append(title if texts and not all(map(INTEGER.fullmatch, texts)) else None)
-    _number_repeated(header, rows)
+    _number_repeated(header)
     for name in dict.fromkeys(header.columns):
         if header.names.count(name) > 1:
             _leave_out_empty(name, header, rows, line)
@@ -169,7 +169,7 @@ def _text_at(row: Line, place: int) -> str:
     return _text(row[place]) if place < len(row) else ""
 
 
-def _number_repeated(header: Header, rows: Sequence[Line]) -> None:
+def _number_repeated(header: Header) -> None:
     """Number the questions that a survey asks again, as pandas does: `Polite?`, `Polite?.1`, `Polite?.2`."""
     form = form_of(header.columns)
     if form is None or not form.is_survey:
