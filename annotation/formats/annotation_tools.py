@@ -267,7 +267,14 @@ def _looks_like_doccano(head: Head) -> bool:
     lists = [record[key] for key in LABELS if isinstance(record.get(key), list)]
     entries = [entry for entries in lists for entry in entries]
     is_marked = all(isinstance(e, str) or _is_mark(e) for e in entries)
+    if any(_repeats_a_class(record.get(key)) for record in head.objects for key in LABELS):
+        return False  # answers of several people by position
     return bool(lists) and is_marked and (bool(entries) or "Comments" in record or "id" in record)
+
+
+def _repeats_a_class(entries: Any) -> bool:
+    classes = [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
+    return len(set(classes)) < len(classes)
 
 
 def _is_mark(entry: Any) -> bool:
@@ -539,7 +546,7 @@ def _has_argilla_columns(names: Iterable[str]) -> bool:
 
 def _looks_like_argilla(head: Head) -> bool:
     keys = head.inner
-    if head.text.startswith(("{", "[")):
+    if head.is_json:
         is_feedback = {"fields", "responses"} <= keys and bool(
             keys & {SUGGESTION + "s", "external_id", "user_id"}
         )
