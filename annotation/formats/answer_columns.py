@@ -49,6 +49,8 @@ NO_LABELS = frozenset(["response", "answer", "code", "points"])
 """Words for answers that are words for other things, too."""
 NAMING = word_set("id ids uuid name names email username")
 """Last words of headers whose columns name somebody or something."""
+MOST_WORDS = 8
+"""Words of a rater's name in a header, at most."""
 OPEN_QUESTION = re.compile(
     r".*[?？]\s*$|^(how|what|which|is|does|do|did|are|was|please|rate)\b.*", re.I | re.S
 )
@@ -409,12 +411,13 @@ def _is_usual(text: str) -> bool:
 
 
 def _sides(name: str) -> list[tuple[str, str]]:
-    """Return the parts before and behind each of the places where a name can be split."""
+    """Return the parts before and behind each of the places where a rater may end or begin."""
     plain = plain_name(name)
     tokens = tokens_of(plain)
     return [
         (plain[: tokens[place - 1].end].strip(" ([{"), plain[tokens[place].start :].strip(" )]}"))
         for place in range(1, len(tokens))
+        if place <= MOST_WORDS or len(tokens) - place <= MOST_WORDS
     ]
 
 

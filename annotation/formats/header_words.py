@@ -366,13 +366,13 @@ def _answer_name(name: str) -> AnswerName:
     plain = last[prefix.end() :] if prefix and last[prefix.end() :].strip() else last
     tokens = tokens_of(plain)
     reason = _reason_of(tokens)
-    tokens = [token for token in tokens if token not in reason]
+    tokens = _without(tokens, reason)
     kind, rater = _rater_of(tokens, plain)
-    tokens = [token for token in tokens if token not in rater]
+    tokens = _without(tokens, rater)
     if kind == "judge" and tokens and tokens[0].word in OF_JUDGES and plain[tokens[0].end :].startswith("."):
         tokens = tokens[1:]  # the name of a dictionary of judges
     item = _item_of(tokens, plain) if not kind else []
-    tokens = [token for token in tokens if token not in item]
+    tokens = _without(tokens, item)
     is_weak = len(rater) == 1 and INITIALS.fullmatch(rater[0].word) is not None
     return AnswerName(
         name=name,
@@ -392,6 +392,11 @@ def names_answers(name: str) -> bool:
     if {"system", "explanation", "rater"} & meanings or answer.is_reason:
         return False
     return bool(answer.kind) or answer.has_quality or "value" in meanings
+
+
+def _without(tokens: list[Token], others: list[Token]) -> list[Token]:
+    starts = {token.start for token in others}
+    return [token for token in tokens if token.start not in starts]
 
 
 def _text_of(tokens: list[Token], name: str) -> str:

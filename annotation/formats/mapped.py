@@ -212,9 +212,9 @@ class _Answers:
                     question = _question_of_row(row, self.mapping, column.name)
                 scale, cell = self.mapping.scale(question), row.get(column.name)
                 if scale.separator or isinstance(cell, list):
-                    known = sets.setdefault(question, dict.fromkeys(scale.values))
+                    values = sets.setdefault(question, dict.fromkeys(scale.values))
                     if not scale.values:
-                        known.update(dict.fromkeys(sorted(set_of(cell, scale) or ())))
+                        values.update(dict.fromkeys(sorted(set_of(cell, scale) or ())))
         _refuse_alike(sets)
         return {question: tuple(values) for question, values in sets.items()}
 
@@ -320,8 +320,8 @@ def rating_rows(
             yield line, {**shared, **cells}
             continue
         for tag in answers.of_set(cells["question"], cell):  # a set is a group of yes/no answers
-            named = replace(tag, rater=cells["rater"], explanation=cells["explanation"])
-            yield line, {**_long(named, cells["item"]), **shared}
+            answer = replace(tag, rater=cells["rater"], explanation=cells["explanation"])
+            yield line, {**_long(answer, cells["item"]), **shared}
 
 
 def _element_rows(source: Source, table: TableFile, elements: Elements) -> Iterator[tuple[int, Row]]:
@@ -660,7 +660,7 @@ def _texts(cell: Cell) -> list[str]:
 
 
 def _label(answer: _Answer) -> LabelRecord:
-    value = number(answer.text)
+    value = None if answer.scale.level == "nominal" else number(answer.text)
     scale_values = scale_cells(answer.scale)["values"]
     return LabelRecord(
         rater=answer.rater,
@@ -725,7 +725,7 @@ TURN_TABLE = Format(
 )
 TABLE = Format(
     key="table",
-    title="Any table, with a mapping of its columns",
+    title="Any table, by its columns",
     hint="CSV, Excel, Parquet, JSON lines: dialogues, dialogues with labels, or ratings.",
     read=read_mapped,
     looks_like=lambda head: False,
