@@ -40,6 +40,8 @@ LONGEST_EXAMPLE = 80
 N_EXAMPLES = 3
 RESPONSE_ID = re.compile(r"response[ _.-]?id", re.IGNORECASE)
 """One person's answers to a survey; where another column names raters, what is rated if it recurs."""
+LONGEST_LIST = 2_000
+"""Characters of a text that may be a list of answers, and elements of a list."""
 FEW = 20
 """Maximum number of different values of a column that are listed."""
 TIME = re.compile(
@@ -125,7 +127,7 @@ def describe_columns(
 
 def describe_column(name: str, cells: Sequence[Cell], wording: str = "") -> ColumnProfile:
     """Describe one column."""
-    lists = [list_of_cell(cell) for cell in cells]
+    lists = [list_of_cell(cell) if len(cell or "") <= LONGEST_LIST else None for cell in cells]
     is_list = any(isinstance(cell, list) for cell in cells) or (
         name.endswith("[]") and not any(isinstance(cell, str) for cell in cells)
     )

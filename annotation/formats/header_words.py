@@ -342,13 +342,15 @@ def answer_name(name: str) -> AnswerName:
     return _by_owner(name) or _answer_name(name)
 
 
+DEEPEST = 8
+"""Maximum number of points in a path whose parts are read by themselves."""
 OWNED = re.compile(r"([^\W\d][\w -]*)\.([^\W\d].*)", re.DOTALL)
 
 
 def _by_owner(name: str) -> AnswerName | None:
     """Return what a path such as `human_ratings.clear` says, if its first part names a rater alone."""
     match = OWNED.fullmatch(name.rpartition("[].")[2].removesuffix("[]"))
-    if match is None or PREFIXES.match(name):
+    if match is None or PREFIXES.match(name) or name.count(".") > DEEPEST:
         return None
     owner = _answer_name(match[1])
     if owner.kind not in ("human", "judge") or not owner.is_generic or owner.is_reason:

@@ -164,15 +164,16 @@ def lists_by_position(
 
     Values that recur in a list are no set of values. Lists as long as one of texts or words are about these.
     """
-    unsure = [c for c in columns.values() if c.lengths and c.n and not _has_answers(c)]
-    free = [c for c in columns.values() if c.name not in taken and c not in unsure]
+    unsure = {c.name: c.lengths for c in columns.values() if c.lengths and c.n and not _has_answers(c)}
+    lengths_of_others = {*unsure.values()}
+    free = [c for c in columns.values() if c.name not in taken and c.name not in unsure]
     names: dict[str, AnswerName] = {}
     doubts: list[str] = []
     groups = []
     for group in _lists(free):
         answers = [c for c in group if c.is_answers and c.looks_like not in BESIDE]
-        others = [c for c in group if c not in answers]
-        are_parallel = any(c.lengths == group[0].lengths for c in unsure if c not in group)
+        others = [c for c in group if not (c.is_answers and c.looks_like not in BESIDE)]
+        are_parallel = group[0].lengths in lengths_of_others
         has_repeats = any(c.has_repeats for c in answers)
         are_numbers = all(c.guess.look in NUMBERS for c in answers) and max(group[0].lengths) > 1
         if not answers or are_parallel or not (has_repeats or are_numbers):
@@ -182,16 +183,17 @@ def lists_by_position(
             if not has_repeats:
                 doubts.append(f"{answers[0].name} may be answers of several raters, or sets of values")
     owners = [_named(answers[0].name) for answers, _ in groups]
+    n_unnamed = sum(not owner.rater for owner in owners)
     for (answers, others), first in zip(groups, owners, strict=True):
         if first.kind in ("key", "metric"):
             continue
         owner = answers[0].name.rpartition("[].")[0] or answers[0].name.rpartition(".")[0]
-        is_unnamed = not first.rater and sum(not other.rater for other in owners) > 1 and owner
+        is_unnamed = not first.rater and n_unnamed > 1 and owner
         rater = f"{first.rater or (owner if is_unnamed else SLOT)} {EVERY}"
         kind = first.kind or "human"
         for column in (*answers, *others):
             own = _named(column.name)
-            if column in answers or own.is_reason:
+            if column.looks_like not in BESIDE or own.is_reason:
                 own_rater = f"{own.rater} {EVERY}" if own.rater else rater
                 own = replace(own, rater=own_rater, kind=own.kind or kind)
                 names[column.name] = replace(own, is_prefixed=True, is_weak=False)
