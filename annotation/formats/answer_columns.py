@@ -98,17 +98,16 @@ def answer_columns(
     names: dict[str, AnswerName] = {}
     reasons: list[AnswerName] = []
     people = _people(columns.values(), passed) if are_sure and not has_rater else {}
-    nested: dict[str, AnswerName] = {}
-    if not has_rater:
-        nested, answers.doubts = lists_by_position(columns, passed)
-        by_rater, doubts = dictionaries_by_rater(columns.values(), passed)
-        nested |= by_rater
-        answers.doubts += doubts
+    others = {name: column for name, column in columns.items() if column.is_outside or not has_rater}
+    nested, answers.doubts = lists_by_position(others, passed)
+    by_rater, doubts = dictionaries_by_rater(others.values(), passed)
+    nested |= by_rater
+    answers.doubts += doubts
     for column in columns.values():
         if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
             continue
         name = _name_of(column)
-        if column.is_outside and not name.rater:
+        if column.is_outside and not name.rater and column.name not in nested:
             continue  # the raters are in a list, and this is none of their answers
         if has_rater and not column.is_outside and name.kind == "human" and name.rater.casefold() in PEOPLE:
             name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater

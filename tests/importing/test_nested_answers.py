@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from annotation.formats.mapping import read_mapping
 from annotation.formats.profile import Profile, describe
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_reader import open_table
+from annotation.models import Label
 
 Records = list[dict[str, Any]]
 SCORES = [[4, 5, 4], [1, 2, 1], [3, 3, 5], [2, 2, 1], [5, 5, 4]]
@@ -449,4 +451,16 @@ def test_qualities_behind_the_judge_are_questions_of_one_judge(tmp_path: Path) -
     path.write_text(f"id,{header}\n" + "".join(lines))
     assert {(rater, question) for _, rater, _, question, *_ in answers(path)} == {
         (rater, question) for rater in ("judge", "human") for question in ("helpfulness", "safety")
+    }
+
+
+@pytest.mark.django_db
+def test_numbered_people_and_named_judges_are_stored_by_the_command(tmp_path: Path) -> None:
+    records: Records = [{**record, "ratings": scores} for record, scores in zip(JUDGED, SCORES, strict=True)]
+    call_command("import_corpus", str(write(tmp_path, records)), "--name", "talks", stdout=io.StringIO())
+    labels = Label.objects.all()
+    counts = Counter(labels.values_list("rater__name", "rater__kind", "rater__identified"))
+    assert counts == {
+        **{(f"slot {n}", "human", False): 5 for n in (1, 2, 3)},
+        **{(name, "judge", True): 5 for name in ("gpt-4", "claude-3-opus")},
     }
