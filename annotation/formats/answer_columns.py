@@ -108,6 +108,10 @@ def answer_columns(
             continue
         name = _name_of(column)
         if column.is_outside and not name.rater and column.name not in nested:
+            if column.is_list and column.is_answers and not _is_derived(column):
+                answers.doubts.append(
+                    f"{column.name} is in another list than the raters, and would be left out"
+                )
             continue  # the raters are in a list, and this is none of their answers
         if has_rater and not column.is_outside and name.kind == "human" and name.rater.casefold() in PEOPLE:
             name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater

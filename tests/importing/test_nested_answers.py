@@ -338,6 +338,24 @@ def test_lists_that_do_not_fit_together_are_a_problem_in_their_line(tmp_path: Pa
     assert caught.value.line == 2
 
 
+def test_a_second_list_of_raters_is_asked_about(tmp_path: Path) -> None:
+    records: Records = [
+        {
+            "id": n,
+            "human_annotations": [
+                {"annotator": "ann", "clear": scores[0]},
+                {"annotator": "bob", "clear": scores[1]},
+            ],
+            "judge_annotations": [{"judge": "gpt-4", "clear": scores[2]}, {"judge": "claude-3", "clear": 3}],
+        }
+        for n, scores in enumerate(SCORES)
+    ]
+    readings = profile(write(tmp_path, records)).readings
+    assert not any(reading.certain for reading in readings)
+    doubt = "judge_annotations[].clear is in another list than the raters, and would be left out"
+    assert doubt in readings[0].doubts
+
+
 def test_an_answer_outside_the_list_of_raters_needs_a_rater_of_its_own(tmp_path: Path) -> None:
     records: Records = [{"id": n, "annotators": ["a", "b"], "labels": [1, 0], "final": 1} for n in range(3)]
     path = write(tmp_path, records)
