@@ -5,12 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from annotation.corpora.import_file import CPU_PER_MEGABYTE, read_apart
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, RATED, SETTINGS, guess, read_start
+from annotation.formats.corpus_format import (
+    ANY_ROLES,
+    JUDGES,
+    RATED,
+    SETTINGS,
+    describe_json,
+    guess,
+    read_start,
+)
 from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.profile import Profile, describe, reading_lines, scan
@@ -49,6 +57,9 @@ def outline(source: Source, *, format: str = "") -> Outline:
             return
         table = open_table(source)
         profile = describe(table)
+        if table.is_json and not any(reading.is_possible for reading in profile.readings):
+            hint = f"It {describe_json(FORMATS, read_start(source.path, source.name))}"
+            profile = replace(profile, notes=(*profile.notes, hint))
         yield [Outline(key, profile, table.sheets, (*table.notes, *profile.notes))]
 
     return _first(produce, source, CPU_SECONDS)

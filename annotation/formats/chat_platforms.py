@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.formats.chat_forms import OTHER_BRANCHES, branch_to, plain_html
+from annotation.formats.chat_forms import OTHER_BRANCHES, branch_to, pairs_of, plain_html, turns_of_pairs
 from annotation.formats.chat_records import (
     ASSISTANT,
     EVENTS,
@@ -24,7 +24,7 @@ from annotation.formats.chat_records import (
     text_of,
 )
 from annotation.formats.fields import require
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import Source
 from annotation.records import SELF, LabelRecord
 
 SIDES: Mapping[str, str] = {
@@ -532,16 +532,8 @@ OPENING = "<|BEGIN-VISIBLE-CHAT|>"
 
 
 def _prepare_text_generation(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
-    turns = []
-    for number, pair in enumerate(raw["internal"] if isinstance(raw.get("internal"), list) else ()):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise ImportProblem(
-                "must be a pair of texts: the user's and the reply", field=f"internal[{number}]"
-            )
-        for speaker, text in zip((USER, ASSISTANT), pair, strict=True):
-            text = text_of(text, f"internal[{number}]")
-            if text and text != OPENING:
-                turns.append({"speaker": speaker, "text": text})
+    turns = turns_of_pairs(pairs_of(raw.get("internal"), "internal"))
+    turns = [turn for turn in turns if turn["text"] not in ("", OPENING)]
     models = [value for key, value in (raw.get("metadata") or {}).items() if str(key).startswith(ASSISTANT)]
     yield {"turns": turns, "model": next((name for part in models if (name := at(part, "model_name"))), None)}
 

@@ -150,6 +150,10 @@ SIGNATURES = {
     b"SQLite format 3": "an SQLite database: export a table of it as CSV",
     b"\x89HDF\r\n": "an HDF5 file: convert it to CSV or Parquet",
     b"\x93NUMPY": "a NumPy array: convert it to CSV",
+    b"$FL2": "a file of SPSS: save it as CSV or Excel",
+    b"$FL3": "a file of SPSS: save it as CSV or Excel",
+    b"<stata_dta>": "a file of Stata: save it as CSV",
+    b"RDX": "a file of R: save the table as CSV (write.csv)",
 }
 """First bytes of files that are refused, with what to do."""
 BINARY_TABLES = {
