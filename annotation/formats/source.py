@@ -130,7 +130,7 @@ MOST_NAMES = 40
 KINDS_OF_PARTS = (
     (".parquet", ".arrow"),
     (".json", ".jsonl"),
-    (".txt", ".vtt", ".srt", ".ann", ".cha", ".eaf", ".textgrid"),
+    (".txt", ".vtt", ".srt", ".sbv", ".ann", ".cha", ".eaf", ".textgrid"),
 )
 """Extensions of the files that are read in a folder: those of the first kind that it has."""
 PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
