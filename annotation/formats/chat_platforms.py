@@ -313,15 +313,13 @@ def _prepare_intercom(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a conversation with its opening message and the parts with a text that the customer saw."""
     inner = require(raw.get("conversation_parts") or {}, dict, "conversation_parts")
     parts = objects_at(inner, "conversation_parts", "conversation_parts")
-    visible = [part for part in parts if part.get("body") and part.get("part_type") != "note"]
-    left_out[NOTES] += sum(part.get("part_type") == "note" for part in parts)
-    left_out[EVENTS] += sum(part.get("part_type") != "note" and not part.get("body") for part in parts)
+    notes = [part for part in parts if first_at(part, ("part_type", "type")) == "note"]
+    visible = [part for part in parts if part.get("body") and part not in notes]
+    left_out[NOTES] += len(notes)
+    left_out[EVENTS] += len(parts) - len(notes) - len(visible)
     source = raw.get("source")
-    first = (
-        [{"created_at": raw.get("created_at"), **source}]
-        if isinstance(source, dict) and source.get("body")
-        else []
-    )
+    about = {"created_at": raw.get("created_at"), "author": {"type": USER}}
+    first = [{**about, **source}] if isinstance(source, dict) and source.get("body") else []
     yield {**raw, "turns": [*first, *visible]}
 
 
@@ -329,8 +327,8 @@ INTERCOM = Form(
     key="intercom",
     title="Intercom",
     hint='Conversations of the API: {"source": {"body"}, "conversation_parts": {"conversation_parts"}}.',
-    looks_like=lambda head: has_fields(head, "conversation_parts", "source", "part_type"),
-    speaker=("author.name", "author.email", "author.id"),
+    looks_like=lambda head: has_fields(head, "conversation_parts", "source", "body"),
+    speaker=("author.name", "author.email", "author.id", "author.type"),
     role=("author.type",),
     text=("body",),
     time=("created_at",),

@@ -449,7 +449,7 @@ class _Reading:
         metadata = _values(raw, form.metadata)
         if prompt := "\n\n".join(filter(None, prompts)):
             metadata.setdefault("system_prompt", prompt)
-        roles = {message.turn.speaker: message.role for message in messages}
+        roles = _answering({message.turn.speaker: message.role for message in messages})
         is_by_people = form.roles is None or not {ASSISTANT, USER} & {*roles.values()}
         turns = tuple(message.turn for message in messages)
         if ASSISTANT in roles.values():
@@ -549,6 +549,14 @@ class _Reading:
                 return name_of(value, path)
         models = dict.fromkeys(message.model for message in messages if message.model)
         return name_of(" + ".join(models), "model") if models else self.form.system
+
+
+def _answering(roles: dict[str, str]) -> dict[str, str]:
+    """Return the roles of speakers; the only one beside the user is the assistant, whatever its name."""
+    others = [name for name, role in roles.items() if role not in KNOWN_ROLES]
+    if len(others) == 1 and USER in roles.values() and ASSISTANT not in roles.values():
+        return roles | {others[0]: ASSISTANT}
+    return roles
 
 
 def _place_in_time(value: Any) -> tuple[bool, float, str]:

@@ -154,3 +154,20 @@ def test_exchanges_before_an_instruction_are_its_first_turns(tmp_path: Path) -> 
     chat = {"instruction": "So?", "input": "", "output": "Yes", "history": [["Hi", "Hello"]]}
     ((dialogue,), _) = dialogues(written(tmp_path, [chat]))
     assert [turn.text for turn in dialogue.turns] == ["Hi", "Hello", "So?", "Yes"]
+
+
+def test_the_only_speaker_beside_the_user_is_rated_whatever_its_name(tmp_path: Path) -> None:
+    said = [("User", "Hi"), ("Wizard42", "Hello")]
+    activities = [
+        {"type": "message", "channelId": "emulator", "from": {"id": name, "name": name}, "text": text}
+        for name, text in said
+    ]
+    ((dialogue,), _) = dialogues(written(tmp_path, activities))
+    assert turns(dialogue) == [("User", "Hi", False), ("Wizard42", "Hello", True)]
+
+
+def test_an_opening_message_of_intercom_without_an_author_is_the_users(tmp_path: Path) -> None:
+    parts = [{"type": "comment", "body": "<p>Sure</p>", "author": {"type": "admin", "name": "Ben"}}]
+    chat = {"id": "9", "source": {"body": "Refund"}, "conversation_parts": {"conversation_parts": parts}}
+    ((dialogue,), _) = dialogues(written(tmp_path, chat))
+    assert turns(dialogue) == [("user", "Refund", False), ("Ben", "Sure", True)]
