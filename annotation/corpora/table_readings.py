@@ -25,6 +25,7 @@ from annotation.formats.profile import Profile, describe, reading_lines, scan
 from annotation.formats.readings import TITLES
 from annotation.formats.source import Faults, ImportProblem, Source
 from annotation.formats.table_reader import open_table
+from annotation.text.table_cells import list_names
 
 CPU_SECONDS = 20
 """CPU seconds for describing a file; one that needs more is imported with a mapping."""
@@ -78,7 +79,7 @@ def _first(produce: Callable[[], Iterator[list[T]]], source: Source, seconds: in
 def guessed_settings(profile: Profile, mapping: ColumnMapping) -> dict[str, str]:
     """Return the settings that a profile suggests: which speakers are rated, which raters are judges."""
     judges = profile.judges if mapping.of("rater") else ()  # else the columns say who is one
-    guessed = {RATED: ",".join(profile.rated), JUDGES: ",".join(judges)}
+    guessed = {RATED: list_names(profile.rated), JUDGES: list_names(judges)}
     return {key: names for key, names in guessed.items() if names}
 
 
