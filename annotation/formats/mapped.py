@@ -120,9 +120,8 @@ class _Answers:
     def read(self, row: Row) -> Iterator[_Answer]:
         """Yield the answers of a row; cells without an answer yield nothing."""
         mapping = self.mapping
-        row_rater, row_question, row_item = (
-            _text(row, mapping.of(role)) for role in ("rater", "question", "item")
-        )
+        row_rater, row_question = (_text(row, mapping.of(role)) for role in ("rater", "question"))
+        row_item = _item_of(row, mapping)
         for column, explanation_column in self.columns:
             question = column.question or row_question or (QUESTION if column.rater else column.name)
             rater = column.rater or row_rater or self.rater_of_file
@@ -191,6 +190,8 @@ class _Answers:
 
 
 YES_NO = Scale("binary", ("0", "1"))
+ITEM_SIGN = " | "
+"""Stands between the cells of several columns that name an item together."""
 
 
 def _value_question(question: str, value: str) -> str:
@@ -245,6 +246,12 @@ def _text(row: Row, column: str) -> str:
     if isinstance(cell, list):
         return json.dumps(cell) if cell else ""
     return unguarded(cell).strip() if isinstance(cell, str) else ""
+
+
+def _item_of(row: Row, mapping: ColumnMapping) -> str:
+    """Return the item of a row: the cell of its column, or those of several columns together."""
+    columns = mapping.all_of("item")
+    return ITEM_SIGN.join(filter(None, (_text(row, column.name) for column in columns)))
 
 
 # Rows of ratings in Concord's long form, for `agree` and for labels of a corpus.
@@ -310,7 +317,7 @@ def _long_of_row(
     scale = mapping.scale(question)
     level, values = _text(row, mapping.of("level")), _text(row, mapping.of("values"))
     return {
-        "item": _text(row, mapping.of("item")),
+        "item": _item_of(row, mapping),
         "rater": _text(row, raters) if raters else answers.rater_of_file,
         "question": question,
         "value": answer_text(row.get(value), scale),
@@ -436,7 +443,7 @@ class _TurnRows:
         seen: set[int] = set()
         last = ""
         for _, row in table.rows():
-            key = _text(row, column)
+            key = self._key(row)
             if key != last:
                 if hash(key) in seen:
                     return False
@@ -444,11 +451,15 @@ class _TurnRows:
                 last = key
         return True
 
+    def _key(self, row: Row) -> str:
+        column = self.mapping.of("dialogue")
+        return _text(row, column) if column else _item_of(row, self.mapping)
+
     def key(self, line: int, row: Row) -> str:
         """Return the id of a row's dialogue: in its cell, else numbered by its content, else the file's."""
         column = self.mapping.of("dialogue") or self.mapping.of("item")
         if column:
-            key = _text(row, column)
+            key = self._key(row)
             if not key:
                 raise ImportProblem("is empty", field=column)
             return key

@@ -83,7 +83,12 @@ ROLES: Table[Role] = Table(
             Role(
                 "metric", "Metric's score", "An automatic score.", ("question", "rater", "item"), repeats=True
             ),
-            Role("item", "Item", "What is rated, where it is neither a turn nor a dialogue."),
+            Role(
+                "item",
+                "Item",
+                "What is rated, where it is neither a turn nor a dialogue; several columns name it together.",
+                repeats=True,
+            ),
             Role("rater", "Rater", "Who answers."),
             Role("question", "Question", "Which question is answered."),
             Role("value", "Answer", "The answer, in a table with one answer a row."),

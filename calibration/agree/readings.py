@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from annotation.formats.answer_columns import STRUCTURE
 from annotation.formats.mapped import answer_text, rating_rows
 from annotation.formats.mapping import QUESTION, RATER_KINDS, Column, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
@@ -36,6 +37,8 @@ PLACES = ("dialogue", "turn", "turn_number", "missing", "evidence", "occasion", 
 """Roles of columns from which no figure is computed, except where the dialogue is the cluster."""
 MARKS = re.compile(r"[?.–—#-]+(?: \(.*\))?", re.DOTALL)
 """Marks such as `?` and `-`, which may be answers; programs write words for a missing answer."""
+DASH = re.compile(r"[-–—]+")
+"""What stands for no answer among numbers."""
 HARMLESS = re.compile(r"^all answers are|is read as '")
 """Doubts about a scale that change no figure, or about spellings, which are checked by themselves."""
 
@@ -331,6 +334,9 @@ def _guessed(path: Path, table: TableFile, reading: Reading, *, several: bool) -
         raise UncertainReading(path, _reason(profile), table)
     _check_raters(path, table, profile, chosen.mapping, several=several)
     mapping = _with_clusters(_without_scales(chosen.mapping), table.columns, reading)
+    items = mapping.all_of("item")
+    if len(items) > 1 and not (mapping.of("cluster") or mapping.has_dialogues or reading.no_cluster):
+        mapping = replace(mapping, columns=(*mapping.columns, Column(items[0].name, "cluster")))
     sentence = chosen.sentence.rstrip(".")
     return mapping, sentence.replace("Each row", "each row", 1)
 
@@ -355,7 +361,8 @@ def _check_raters(
         for value in (*column.values, *column.examples)
     }
     for column in profile.columns:
-        if column.name not in read and column.n_different == 1 and set(column.examples[:1]) & answers:
+        is_open = column.name not in read and not column.meanings & STRUCTURE
+        if is_open and column.n_different == 1 and set(column.examples[:1]) & answers:
             raise UncertainReading(
                 path,
                 f"is {column.name} a rater, who always answered {column.examples[0]}? Name the raters: "
@@ -459,6 +466,11 @@ class GuessedScale:
         return self.guess.look in ("yes_no", "ordered", "scale", "score")
 
     @property
+    def is_numeric(self) -> bool:
+        """Whether the answers are numbers, without words."""
+        return self.guess.look in ("scale", "score") or (self.guess.look == "yes_no" and not self.codes)
+
+    @property
     def sentence(self) -> str:
         """How words are read; empty where the scale's values say it."""
         words = {code: word for word, code in self.codes.items() if word != code}
@@ -532,7 +544,7 @@ def _judges(path: Path, kinds: Mapping[str, str], reading: Reading) -> frozenset
         return frozenset()
     models = [rater for rater in kinds if looks_like_a_model(rater)]
     people_too = [rater for rater in models if rater.casefold() in PEOPLE_TOO]
-    if people_too:
+    if people_too and (len(models) < len(kinds) or len(people_too) == len(models)):
         names = ",".join(models)
         raise UncertainReading(
             path,
