@@ -304,6 +304,7 @@ def _split_unknown(
     split = _split_by_question(unnamed, names, shared, answers) if unnamed else {}
     if not split and len(unnamed) >= 3:
         split = _grid(unnamed, answers)
+    split |= _rest_of_grid([name for name in unnamed if name not in split], split)
     for name, (rater, question) in split.items():
         names[name] = replace(names[name], rater=rater, kind="human", question=question)
     rest = [name for name in unnamed if name not in split]
@@ -399,6 +400,23 @@ def _split_by_question(
     if unknown and not is_grid:
         answers.doubts.append(f"{_listed(unknown)} may be questions of one rater")
     return splits
+
+
+def _rest_of_grid(names: Iterable[str], split: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Split further names, of questions that every rater of a grid has an answer to."""
+    raters = {rater.casefold() for rater, _ in split.values()}
+    questions: dict[str, dict[str, tuple[str, str]]] = {}
+    for name in names if len(raters) > 1 else ():
+        for left, right in _sides(name):
+            for rater, question in ((left, right), (right, left)):
+                if rater.casefold() in raters:
+                    questions.setdefault(question.casefold(), {})[name] = (rater, question)
+    complete = [
+        columns
+        for columns in questions.values()
+        if {rater.casefold() for rater, _ in columns.values()} == raters
+    ]
+    return {name: parts for columns in complete for name, parts in columns.items()}
 
 
 def _is_usual(text: str) -> bool:
@@ -516,7 +534,9 @@ def _doubt_raters(
         rater for rater in raters if {token.base for token in tokens_of(rater)} <= {"judge", "judges", ""}
     ]
     if len(called) > 1 or (called and "human" not in raters.values()):
-        answers.doubts.append(f"{_listed(called)} may be people or models")
+        are_numbers = all(rater.isdigit() for rater in called)
+        others = "raters, or other things that are rated" if are_numbers else "people or models"
+        answers.doubts.append(f"{_listed(called)} may be {others}")
     if any(rater.casefold() == "human" for rater in raters):
         answers.doubts += [
             f"{rater} may be a person or a model"

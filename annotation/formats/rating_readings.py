@@ -123,7 +123,7 @@ def _look_of_part(column: ColumnProfile) -> str:
 
 def _named_by(draft: Draft) -> str:
     """Return the end of a sentence that says which columns name an item together."""
-    names = [column.name for column in draft.columns.values() if column.role == "item"]
+    names = _items_of(draft)
     return f"; an item is {' with '.join(names)}" if len(names) > 1 else ""
 
 
@@ -191,12 +191,12 @@ def read_long(sample: Sample) -> Reading | None:
         has_rater=True,
     )
     value = (exact or values)[0]
-    if not is_own and (
-        len(values) > 1 or any(c.rater for c in others.columns) or (others.columns and not questions)
-    ):
+    keys = [c for c in others.columns if c.role == "key"] if not is_own else []
+    rest = [c for c in others.columns if c not in keys]
+    if not is_own and (len(values) > 1 or any(c.rater for c in rest) or (rest and not questions) or keys):
         return None
-    if others.columns and not is_own:
-        draft.doubts.append(f"{', '.join(c.name for c in others.columns[:4])} may be answers, too")
+    if rest and not is_own:
+        draft.doubts.append(f"{', '.join(c.name for c in rest[:4])} may be answers, too")
     draft.add(rater, "rater")
     if len(raters) > 1:
         draft.doubts.append(f"{rater} and {raters[1].name} may be the rater")
@@ -237,9 +237,11 @@ def read_wide(sample: Sample) -> Reading | None:
     raters = row_raters(sample)
     rater = raters[0].name if raters else ""
     _item_columns(draft, sample, [rater] if rater else [], rater)
-    item = item_of(draft)
-    varying = sample.varying(rater, item) if rater and item else ()
-    answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
+    items = _items_of(draft)
+    varying = sample.varying(rater, *items) if rater and items else ()
+    facts = sample.facts_of_raters(rater, *items) if rater and items else ()
+    passed = {*draft.columns, *facts}
+    answers = answer_columns(sample.columns, passed, has_rater=bool(rater), varying=varying)
     draft = Draft("wide")
     if not answers.columns:
         lists = [c.name for c in sample.columns.values() if c.is_list and c.is_answers]
@@ -254,16 +256,20 @@ def read_wide(sample: Sample) -> Reading | None:
     if rater and read_long(sample) is not None:
         return None
     add_answers(draft, answers)
-    names = answers.raters
+    keys = {column.rater for column in answers.columns if column.role == "key"}
+    names = [name for name in answers.raters if not rater or name not in keys]
     if rater and not all(column.rater for column in answers.columns):
         add_rater(draft, sample)
         if names:
             draft.doubts.append(f"{rater} and {', '.join(names[:3])} are both raters")
     elif rater:
-        rater = ""
+        rater, names = "", answers.raters
     _item_columns(draft, sample, draft.columns, rater)
     questions = [question for question in answers.questions if question]
-    n_questions = _count(len(answers.columns), "question")
+    own_questions = dict.fromkeys(
+        c.question or c.name for c in answers.columns if not (rater and c.role == "key")
+    )
+    n_questions = _count(len(own_questions), "question")
     if rater:
         sentence = f"Each row is one item rated by one rater, with {n_questions} in columns"
     elif len(names) > 0:
@@ -283,9 +289,8 @@ def read_wide(sample: Sample) -> Reading | None:
     return draft.reading(sample, f"{sentence}{_named_by(draft)}.")
 
 
-def item_of(draft: Draft) -> str:
-    """Return the column of the item of a draft, empty where it has none."""
-    return next((c.name for c in draft.columns.values() if c.role == "item"), "")
+def _items_of(draft: Draft) -> list[str]:
+    return [column.name for column in draft.columns.values() if column.role == "item"]
 
 
 def _count(n: int, noun: str) -> str:

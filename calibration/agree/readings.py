@@ -18,6 +18,7 @@ from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.mapping import Scale as MappedScale
 from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
+from annotation.formats.readings import RATING_READINGS
 from annotation.formats.scales import ScaleGuess, guess_scale
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import TableFile
@@ -407,12 +408,26 @@ def _reason(profile: Profile) -> str:
     if not rated and possible:
         return "no answers of raters were recognised: name them with --map label:QUESTION@RATER=COLUMN"
     if not rated:
-        lacking = next((entry.missing for entry in profile.readings if entry.missing), ())
+        unread = sorted(profile.readings, key=lambda entry: entry.key not in RATING_READINGS)
+        lacking = next((entry.missing for entry in unread if entry.missing), ())
         missing = "; ".join(lacking) or "a column of answers"
         return f"not read as ratings: {missing} is missing; name the columns with --map"
     if len(rated) > 1:
         return "can be read in several ways: correct the line above and run it"
+    if any("named after the file" in doubt for doubt in rated[0].doubts):
+        return (
+            "only one rater's answers were recognised, and agreement needs two: give a file for each rater,"
+            " or name the columns with --map label@RATER=COLUMN"
+        )
     doubts = "; ".join(rated[0].doubts[:3]) or "it holds dialogues as well"
+    named = Reading(scale=Scale("any"), missing=frozenset(["any"]))
+    questions = {*rated[0].mapping.scales, rated[0].mapping.of("value")}
+    are_about_scales = bool(rated[0].doubts) and all(
+        doubt.partition(": ")[0] in questions and _is_about_scale(doubt, named) and "codes:" not in doubt
+        for doubt in rated[0].doubts
+    )
+    if are_about_scales:
+        return f"not read without asking: {doubts}; say how to read it: --scale LEVEL, --missing WORDS"
     return f"not read without asking: {doubts}; correct the line above and run it"
 
 

@@ -10,6 +10,7 @@ import krippendorff
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 
 from calibration.agree.ratings_file import read_ratings
 from calibration.agree.readings import Reading
@@ -96,6 +97,19 @@ SHAPES = {
         "Columns not read: gold_answer, model_answer.",
         {"label": (4, 2)},
     ),
+    "the right answers beside rows of raters": Shape(
+        "annotation_id,item_id,annotator_id,label,version,gold_label,gold_source\n"
+        + _rows("{},{},{},{},1,{},expert", "a1,i1,w1,yes,yes", "a2,i1,w2,no,yes", "a3,i2,w1,no,no")
+        + _rows("{},{},{},{},1,{},expert", "a4,i2,w2,no,no", "a5,i3,w1,yes,yes", "a6,i3,w2,yes,yes"),
+        "9 ratings of 3 items by 3 raters; 0 cells are empty. Raters: w1, w2 (human); gold (key).",
+        {"label": (3, 3)},
+    ),
+    "judges with a name and an id": Shape(
+        "case_id,judge_model,judge_model_id,score\n"
+        + _rows("{},{},{},{}", "c1,gpt-5,j1,4", "c1,opus-4,j2,5", "c2,gpt-5,j1,2", "c2,opus-4,j2,2"),
+        "Columns not read: judge_model_id.",
+        {"score": (2, 2)},
+    ),
     "two models as evaluators": Shape(
         "n,human_scores_tone,evaluator_scores_tone,tone_delta\n"
         + _rows("{},{},{},{}", "1,4,5,1", "2,2,2,0", "3,1,1,0", "4,3,2,-1"),
@@ -138,3 +152,42 @@ def test_figures_over_joint_items_are_those_of_other_libraries(tmp_path: Path) -
     scores = np.array([[5, 2, 3, 1], [4, 2, 3, 2]])
     alpha = krippendorff.alpha(scores, value_domain=[1, 2, 3, 4, 5], level_of_measurement="ordinal")
     assert f"Krippendorff's alpha {alpha:.3f}" in _screen(path)
+
+
+ASKED = {
+    "questions of numbered raters": (
+        "id,CA_1,Fluency_1,CA_2,Fluency_2\n" + _rows("{},{},{},{},{}", "a,4,5,4,4", "b,2,3,3,3", "c,1,1,2,1"),
+        "1, 2 may be raters, or other things that are rated; correct the line above and run it",
+    ),
+    "one rater": (
+        "Summary ID,Model,Fluency,Coherence\n"
+        + _rows("{},{},{},{}", "s1,T5,3,4", "s2,BART,2,2", "s3,T5,5,4"),
+        "only one rater's answers were recognised, and agreement needs two: give a file for each rater, or",
+    ),
+    "a category that may be no answer": (
+        "paper_id,annotator,label\n"
+        + _rows("{},{},{}", "p1,a,Include", "p1,b,Unsure", "p2,a,Exclude", "p2,b,Exclude", "p3,a,Include")
+        + _rows("{},{},{}", "p3,b,Include"),
+        "label: 'Unsure' may be no answer; say how to read it: --scale LEVEL, --missing WORDS",
+    ),
+    "a fact that may be the key": (
+        "id,is_pass,gpt-4_rating,llama-3_rating\n" + _rows("{},{},{},{}", "1,1,1,0", "2,0,0,0", "3,1,1,1"),
+        "is_pass may be a rater or the right answer",
+    ),
+    "right answers that differ": (
+        "item_id,annotator,label,gold_label\n"
+        + _rows("{},{},{},{}", "i1,a,yes,yes", "i1,b,no,no", "i2,a,no,no", "i2,b,no,no", "i3,a,yes,yes"),
+        "line 3: right answer 'no', and 'yes' in another row of the item",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_a_table_leaves_open_is_asked_in_one_line(name: str, tmp_path: Path) -> None:
+    text, line = ASKED[name]
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(CommandError) as refused:
+        _screen(path)
+    assert line in str(refused.value)
+    assert "\n" not in str(refused.value)
