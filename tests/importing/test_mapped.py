@@ -361,3 +361,14 @@ def test_values_of_a_set_that_would_become_one_question_are_refused(tmp_path: Pa
     text = f"item,tags\n1,{'a' * 130}1;b\n2,{'a' * 130}2\n"
     with pytest.raises(ImportProblem, match="differ only after 120 characters"):
         rows(tmp_path, text, "item=item", "label:Tags=tags", "separator:Tags=;")
+
+
+@pytest.mark.django_db
+def test_categories_may_be_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "topics.csv"
+    path.write_text("conv,who,said,anna\nd,user,Hi,\nd,bot,Hello,4\nd,bot,Bye,5\n")
+    options = ("dialogue=conv", "speaker=who", "text=said", "label:topic@anna=anna")
+    options += ("scale:topic=4,5", "level:topic=nominal")
+    imported(path, format="table", mapping=entries_of_options(options))
+    assert Question.objects.get(key="topic").values == ["4", "5"]
+    assert {label.value for label in Label.objects.all()} == {"4", "5"}

@@ -41,7 +41,7 @@ SHAPES = {
         "probe_id,evaluator_id,model_id,score\n"
         + _rows("{},{},{},{}", "p1,A,qwen-2,5", "p1,B,qwen-2,4", "p1,A,llama-3,2", "p1,B,llama-3,2")
         + _rows("{},{},{},{}", "p2,A,qwen-2,3", "p2,B,qwen-2,3", "p2,A,llama-3,1", "p2,B,llama-3,2"),
-        "an item is probe_id with model_id. 8 ratings of 4 items by 2 raters; 0 cells are empty."
+        "8 ratings of 4 items by 2 raters; 0 cells are empty."
         " Raters: A, B. Scale: ordinal, 1, 2, 3, 4, 5 (guessed from the answers)."
         " Clusters: column probe_id, 2 of them.",
         {"score": (4, 2)},
