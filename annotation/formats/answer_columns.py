@@ -442,8 +442,8 @@ def _rest_of_grid(names: Iterable[str], split: Mapping[str, tuple[str, str]]) ->
     raters = {rater.casefold() for rater, _ in split.values()}
     questions: dict[str, dict[str, tuple[str, str]]] = {}
     for name in names if len(raters) > 1 else ():
-        for left, right in _sides(name):
-            for rater, question in ((left, right), (right, left)):
+        for before, after in _sides(name):
+            for rater, question in ((before, after), (after, before)):
                 if rater.casefold() in raters:
                     questions.setdefault(question.casefold(), {})[name] = (rater, question)
     complete = [
