@@ -34,6 +34,7 @@ from annotation.formats.readings import (
     rater_names,
 )
 from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
+from annotation.formats.several_files import describe_files, doubts_of_files
 from annotation.formats.table_file import Row, TableFile
 from annotation.formats.transcript_cells import ASSISTANT
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model
@@ -98,12 +99,15 @@ def readings_of(sample: Sample) -> list[Reading]:
 
 def describe(table: TableFile) -> Profile:
     """Describe a table from its first rows, and the answers of all rows."""
-    first = [row for _, row in islice(table.rows(), SAMPLE_ROWS + 1)]
-    has_more = len(first) > SAMPLE_ROWS
-    rows = first[:SAMPLE_ROWS]
+    rows, has_more = table.sample(SAMPLE_ROWS)
     columns = describe_columns(table.columns, dict(table.wordings), rows)
+    if table.files:
+        describe_files(columns, table.files)
     sample = Sample(rows, columns)
-    readings = readings_of(sample) if rows else []
+    readings = [
+        replace(reading, doubts=(*doubts_of_files(reading.mapping, table), *reading.doubts))
+        for reading in (readings_of(sample) if rows else [])
+    ]
     n_rows = len(rows)
     measured: list[Reading] = []
     raters: list[str] = []
