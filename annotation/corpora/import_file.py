@@ -27,7 +27,7 @@ from annotation.corpora import splits
 from annotation.corpora.import_dialogues import Writer
 from annotation.corpora.import_labels import place_labels
 from annotation.corpora.import_names import Tidying, known_scheme
-from annotation.corpora.import_staging import ImportResult, close_staging, open_staging, stage, staged
+from annotation.corpora.import_staging import ImportResult, close_staging, fetch, open_staging, stage, staged
 from annotation.formats import FORMATS, corpus_format
 from annotation.formats.corpus_format import (
     ANY_ROLES,
@@ -585,10 +585,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
 def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:
     """Report each cluster that an import divided between training and the part used to measure judges."""
     values = {"corpus": imported.corpus_id, "imported": imported.pk, "most": MOST}
-    with connection.cursor() as cursor:
-        cursor.execute(DIVIDED, values)
-        rows = cursor.fetchall()
-    for cluster, training, rest in rows:
+    for cluster, training, rest in fetch(DIVIDED, values):
         faults.add(
             ImportProblem(
                 f"the cluster {cluster!r} has dialogues in training ({_quote_keys(training)}) and outside it "

@@ -180,11 +180,11 @@ STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 def read_inspect(source: Source) -> Iterator[SourceRecord]:
     """Yield the samples of an Inspect log."""
     omissions = Omissions()
-    yield from gather(_inspect_samples(source, omissions), omissions)
+    yield from gather(_inspect_samples(source), omissions)
     omissions.note(source)
 
 
-def _inspect_samples(source: Source, omissions: Omissions) -> Iterator[tuple[Sample, Answer | None]]:
+def _inspect_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
     if zipfile.is_zipfile(source.path):
         header, samples = _inspect_archive(source)
     else:
@@ -496,7 +496,7 @@ PROMPTFOO = Format(
     read=read_promptfoo,
     settings=("system",),
     looks_like=lambda head: (
-        head.text.startswith(("{", "["))
+        head.is_json
         and (
             {"gradingResult", "response"} <= head.inner
             or {"evalId", "results", "prompts"} <= head.inner
@@ -589,7 +589,7 @@ DEEPEVAL = Format(
     read=read_deepeval,
     settings=("system",),
     looks_like=lambda head: (
-        head.text.startswith(("{", "["))
+        head.is_json
         and bool({"metricsData", "metrics_data"} & head.inner)
         and bool({"actualOutput", "actual_output", "turns", "testCases", "conversational"} & head.inner)
     ),

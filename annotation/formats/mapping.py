@@ -11,11 +11,14 @@ API and in the database:
     "response:gpt-4o": answer_1            a column with a response of this system
     "label[dialogue]:Overall": overall     about the dialogue, in a table with turns
     "label[d7/self/2]:Overall@ann1": q1    about this item
+    "label:Helpful@ann *": scores[]        lists with an answer of each of several raters, who are numbered
+    item: [doc_id, version]                the columns that say together what is rated
     "scale:Helpful": [poor, fair, good]    all answers of a scale, lowest first
     "level:Helpful": ordinal
     "codes:Agree": {"yes": "1", "no": "0", "-": ""}  what words of the file stand for; "" is no answer
     "anchors:Helpful": {"1": "poor"}       the wording of a number
     "separator:Topics": ";"                between the values of a set in one cell
+    "codes:Topics": {"": "[]"}             an empty cell says that no value applies; otherwise it is no answer
     "decimal:Score": ","                   the decimal mark
 
 Several columns of one key are a list: the rater of each is the rest of its name. Columns without a role are
@@ -82,7 +85,7 @@ ROLES: Table[Role] = Table(
             Role(
                 "metric", "Metric's score", "An automatic score.", ("question", "rater", "item"), repeats=True
             ),
-            Role("item", "Item", "What is rated, where it is neither a turn nor a dialogue."),
+            Role("item", "Item", "What is rated; several columns are joined.", repeats=True),
             Role("rater", "Rater", "Who answers."),
             Role("question", "Question", "Which question is answered."),
             Role("value", "Answer", "The answer, in a table with one answer a row."),
@@ -109,6 +112,8 @@ TEXT_ROLES = ("text", "transcript", "utterance", "response")
 """Roles of columns with the texts of turns."""
 TURN_ITEM, DIALOGUE_ITEM = "turn", "dialogue"
 """Items of answer columns in a table with turns: the row's own turn, and its dialogue."""
+EVERY = "*"
+"""Ends the name of a rater whose column has lists: each element is the answer of another one."""
 SCALE_KEYS = ("scale", "level", "codes", "anchors", "separator", "decimal")
 KEY = re.compile(r"([a-z_]+)(?:\[([^\]]*)\])?(?::(.*)|(@.*))?", re.DOTALL)
 MOST_ENTRIES = 2_000

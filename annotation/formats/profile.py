@@ -22,7 +22,15 @@ from annotation.formats.dialogue_readings import (
     read_turns,
 )
 from annotation.formats.header_words import tokens_of
-from annotation.formats.mapping import QUESTION, Mapping, Scale
+from annotation.formats.mapping import QUESTION, Column, Mapping, Scale
+from annotation.formats.nested_answers import (
+    Elements,
+    answers_by_position,
+    columns_of_elements,
+    is_by_position,
+    lists_with_names,
+    outside_of_list,
+)
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
 from annotation.formats.readings import (
     DIALOGUE_READINGS,
@@ -33,7 +41,7 @@ from annotation.formats.readings import (
     cell_text,
     rater_names,
 )
-from annotation.formats.scales import MOST_VALUES, ScaleGuess, guess_scale, guess_sets
+from annotation.formats.scales import EMPTY_SET, MOST_VALUES, ScaleGuess, guess_scale, guess_sets
 from annotation.formats.several_files import describe_files, doubts_of_files
 from annotation.formats.table_file import Row, TableFile
 from annotation.formats.transcript_cells import ASSISTANT
@@ -103,10 +111,12 @@ def describe(table: TableFile) -> Profile:
     columns = describe_columns(table.columns, dict(table.wordings), rows)
     if table.files:
         describe_files(columns, table.files)
-    sample = Sample(rows, columns)
+    sample = _sample(table, rows, columns)
+    readings = [_of_elements(reading) for reading in readings_of(sample)] if rows else []
+    readings.sort(key=lambda reading: not reading.is_possible)
     readings = [
         replace(reading, doubts=(*doubts_of_files(reading.mapping, table), *reading.doubts))
-        for reading in (readings_of(sample) if rows else [])
+        for reading in readings
     ]
     n_rows = len(rows)
     measured: list[Reading] = []
@@ -148,6 +158,30 @@ def describe(table: TableFile) -> Profile:
     )
 
 
+def _sample(table: TableFile, rows: list[Row], columns: dict[str, ColumnProfile]) -> Sample:
+    """Return the rows and columns from which readings are guessed: lists of raters as one row an element."""
+    names = lists_with_names(columns)
+    if not names:
+        return Sample(rows, columns)
+    elements = list(islice(Elements(names).fitting(rows), SAMPLE_ROWS))
+    of_elements = describe_columns(table.columns, dict(table.wordings), elements)
+    if table.files:
+        describe_files(of_elements, table.files)
+    return Sample(elements, columns_of_elements(of_elements, names))
+
+
+def _of_elements(reading: Reading) -> Reading:
+    """Return a reading without answers outside of the list that names the raters, which is said."""
+    outside = outside_of_list(reading.mapping)
+    if not outside:
+        return reading
+    columns = tuple(column for column in reading.mapping.columns if column.name not in outside)
+    doubt = f"nothing says who answered {', '.join(outside[:3])}"
+    return replace(
+        reading, mapping=replace(reading.mapping, columns=columns), doubts=(*reading.doubts, doubt)
+    )
+
+
 def _platform_reading(table: TableFile) -> Reading | None:
     """Return the reading of a table of a crowd platform or a survey program, whose columns are known."""
     form = None if table.is_json else crowd_tables.form_of(table.columns)
@@ -180,18 +214,25 @@ class Counts:
         self.of_judges: dict[str, Counter[str]] = {}
         self.too_many: set[str] = set()
         self.lists: set[str] = set()
+        self.n_empty: Counter[str] = Counter()
         self.raters: dict[str, None] = dict.fromkeys(rater_names((), mapping))
         self._value = mapping.of("value")
         self._rater = mapping.of("rater")
         self._question = mapping.of("question")
         self._kind = mapping.of("kind")
+        self._elements = Elements.of(mapping)
         if rows:
             self.add(rows)
 
     def add(self, rows: Sequence[Row]) -> None:
         """Count the answers of some rows."""
+        if self._elements.names:
+            rows = list(self._elements.fitting(rows))
         for column in self.mapping.answers:
             if column.role == "metric":
+                continue
+            if is_by_position(column):
+                self._count_positions(column, rows)
                 continue
             names = ("" if column.question else self._question, column.name)
             for (question, text), count in self._cells(rows, column.question or "", *names).items():
@@ -206,6 +247,16 @@ class Counts:
                 kind = _kind_of(word)
                 if kind != "metric":
                     self._count(question, text, count, kind == "judge" if kind else _is_judge(rater))
+
+    def _count_positions(self, column: Column, rows: Sequence[Row]) -> None:
+        """Count the answers of lists by position, each by itself."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for row in rows:
+            question = column.question or cell_text(row.get(self._question)) or QUESTION
+            for _, _, part in answers_by_position(column, row.get(column.name)):
+                counts[question, cell_text(part)] += 1
+        for (question, text), count in counts.items():
+            self._count(question, text, count, column.role == "judge")
 
     def _cells(self, rows: Sequence[Row], question: str, *names: str) -> Counter[tuple[str, ...]]:
         """Count the cells of some columns together; the parts of lists each by itself."""
@@ -224,7 +275,10 @@ class Counts:
         return counts
 
     def _count(self, question: str, text: str, count: int, is_judge: bool) -> None:
-        if not text or question in self.too_many or len(self.answers) > MOST_VALUES:
+        if not text:
+            self.n_empty[question] += count
+            return
+        if question in self.too_many or len(self.answers) > MOST_VALUES:
             return
         counts = (self.of_judges if is_judge else self.answers).setdefault(question, Counter())
         counts[text] += count
@@ -255,7 +309,9 @@ def _coded(answers: Counter[str], scale: Scale) -> Counter[str]:
         return answers
     coded: Counter[str] = Counter()
     for text, count in answers.items():
-        coded[scale.codes.get(text, text)] += count
+        code = scale.codes.get(text, text)
+        if code != EMPTY_SET:
+            coded[code] += count
     return coded
 
 
@@ -307,6 +363,15 @@ def _with_scales(reading: Reading, counts: Counts) -> Reading:
         title = question or (counts.mapping.of("value") or "answers")
         doubts += [f"{title}: {doubt}" for doubt in guess.doubts]
         doubts += [f"{title}: {doubt}" for doubt in _doubts_of_codes(title, guess)]
+        if (
+            guess.look == "set"
+            and counts.n_empty[question]
+            and "" not in reading.mapping.scale(question).codes
+        ):
+            doubts.append(
+                f"{title}: empty cells ({counts.n_empty[question]}) are no answer;"
+                f" codes:{question}=:{EMPTY_SET} makes them the answer that no value applies"
+            )
         if guess.look == "text" and counts.mapping.of("value"):
             doubts.append(f"{title}: the answers look like texts")
     if not counts.mapping.of("kind"):
@@ -483,8 +548,13 @@ def _scale_sentence(scale: Scale) -> str:
 
 
 def _command_lines(command: str, mapping: Mapping) -> list[str]:
-    """Return the command with the mapping's columns; scales are guessed again from the answers."""
+    """Return the command with the mapping's columns and sets; other scales are guessed again from answers."""
     options = [f"--map {shlex.quote(f'{column.key}={column.name}')}" for column in mapping.columns]
+    options += [
+        f"--map {shlex.quote(f'separator:{question}={scale.separator}')}"
+        for question, scale in mapping.scales.items()
+        if scale.separator
+    ]
     if len(options) <= MOST_OPTIONS:
         return [" ".join([_printable(command), *map(_printable, options)])]
     return [

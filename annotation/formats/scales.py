@@ -231,6 +231,8 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d{1,9},\d{1,15}")
 SEPARATORS = (";", "|", ",", "/", "\n", "+")
 LIST = "[]"
 """Separator of sets that are JSON lists."""
+EMPTY_SET = "[]"
+"""Code of cells that say that no value applies."""
 MOST_VALUES = 2_000
 """Maximum number of different answers that are counted for a scale."""
 MOST_CATEGORIES = 60

@@ -17,6 +17,7 @@ from annotation.formats.mapping import (
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.profile import ColumnProfile, Profile
+from annotation.formats.scales import EMPTY_SET
 from annotation.schemes.definitions import LEVELS
 
 MOST_COLUMNS = 2_000
@@ -63,6 +64,7 @@ class ScaleFields:
     anchors: str
     separator: str
     decimal: str
+    empty: str
 
 
 @dataclass(slots=True)
@@ -139,14 +141,17 @@ def _scale_fields(scale: Scale) -> ScaleFields:
     values = scale.values[:MOST_VALUES]
     summary = ", ".join(values) + (", ..." if len(scale.values) > MOST_VALUES else "")
     words = [f"“{word}” is no answer" for word, code in scale.codes.items() if not code]
+    if scale.separator and scale.codes.get("") != EMPTY_SET:
+        words.append("an empty cell is no answer")
     return ScaleFields(
         summary="; ".join([summary or "any answer", *words[:3]]),
         level=scale.level,
         values=_joined(scale.values),
-        codes=_joined(f"{word} = {code}" for word, code in scale.codes.items()),
+        codes=_joined(f"{word} = {code}" for word, code in scale.codes.items() if word),
         anchors=_joined(f"{value} = {wording}" for value, wording in scale.anchors.items()),
         separator=scale.separator,
         decimal=scale.decimal,
+        empty=scale.codes.get("", ""),
     )
 
 
@@ -188,10 +193,11 @@ def posted_entries(data: Any) -> Entries:
 
 def _posted_scale(data: Mapping[str, str], index: int) -> Scale:
     level = data.get(f"level-{index}", "")
+    empty = data.get(f"empty-{index}", "")
     return Scale(
         level=level if level in LEVELS else "",
         values=tuple(_split(data.get(f"values-{index}", ""))),
-        codes=_pairs(data.get(f"codes-{index}", "")),
+        codes=_pairs(data.get(f"codes-{index}", "")) | ({"": empty} if empty else {}),
         anchors=_pairs(data.get(f"anchors-{index}", "")),
         separator=data.get(f"separator-{index}", "").strip(" "),
         decimal=data.get(f"decimal-{index}", "").strip(),

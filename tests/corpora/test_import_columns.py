@@ -108,6 +108,8 @@ def test_codes_anchors_and_separators_are_read_as_they_are_shown(researcher: Cli
     assert scale["level:quality"] == "nominal"
     fields = FormFields(page.content.decode()).fields
     assert (fields["values-4"], fields["separator-4"]) == (["poor; so, so; good"], [";"])
+    post_preview(researcher, page, "preview", **{"empty-4": "[]"})
+    assert Upload.objects.get().mapping["codes:quality"][""] == "[]"
 
 
 def test_two_columns_with_one_role_are_one_clear_problem(researcher: Client) -> None:

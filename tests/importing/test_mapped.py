@@ -167,16 +167,33 @@ def test_a_label_of_the_dialogue_stands_on_any_of_its_rows_and_must_not_contradi
         dialogues(tmp_path, "d,s,t,o\nx,A,Hello,4\nx,B,Hi,5\n", *options)
 
 
-def test_a_set_becomes_yes_and_no_for_every_value_of_the_column(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("coding", "empty"),
+    [
+        ((), {0: ("9", "5"), 1: ("5",), 3: ("6",)}),
+        (("codes:topic=:[]",), {0: ("9", "5"), 1: ("5",), 2: (), 3: ("6",)}),
+    ],
+    ids=["an empty cell is no answer", "an empty cell says that no value applies"],
+)
+def test_a_set_becomes_yes_and_no_for_every_value_of_the_column(
+    tmp_path: Path, coding: tuple[str, ...], empty: dict[int, tuple[str, ...]]
+) -> None:
     text = "d,s,t,tags\nx,A,One,9;5\nx,B,Two,5\nx,A,Three,\nx,B,Four,6\n"
     (dialogue,) = dialogues(
-        tmp_path, text, "dialogue=d", "speaker=s", "text=t", "label:topic@a=tags", "separator:topic=;"
+        tmp_path,
+        text,
+        "dialogue=d",
+        "speaker=s",
+        "text=t",
+        "label:topic@a=tags",
+        "separator:topic=;",
+        *coding,
     )
     values = {(label.turn, label.question): label.value for label in dialogue.labels}
     assert {label.group for label in dialogue.labels} == {"topic"}
     assert values == {
         (turn, f"topic:{value}"): float(value in chosen)
-        for turn, chosen in {0: ("9", "5"), 1: ("5",), 3: ("6",)}.items()
+        for turn, chosen in ({0: ("9", "5"), 1: ("5",), 3: ("6",)} | empty).items()
         for value in ("5", "6", "9")
     }
 

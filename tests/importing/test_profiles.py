@@ -234,6 +234,15 @@ def test_texts_with_commas_are_no_sets() -> None:
     assert not scale_of("Well, I think so.", "No, thanks.", "It is late, is it not?").separator
 
 
+def test_empty_cells_of_sets_are_a_doubt_until_they_have_a_code(tmp_path: Path) -> None:
+    text = "item,r1,r2\n1,slow;rude,slow\n2,,slow;late\n3,rude,rude;slow\n4,late,\n"
+    reading = profile_of(tmp_path, text).readings[0]
+    assert [doubt for doubt in reading.doubts if "empty cells" in doubt] == [
+        "answers: empty cells (2) are no answer; codes:=:[] makes them the answer that no value applies"
+    ]
+    assert profile_lines(profile_of(tmp_path, text), "agree t.csv")[-1].endswith("--map 'separator:=;'")
+
+
 def test_words_for_no_answer_get_no_code_of_their_own(tmp_path: Path) -> None:
     reading = profile_of(tmp_path, "item,r1,r2\n1,yes,NA\n2,no,no\n3,-,yes\n").readings[0]
     assert dict(reading.mapping.scale("").codes) == {"NA": "", "-": "", "yes": "1", "no": "0"}
@@ -606,17 +615,6 @@ def test_names_above_answers_on_some_turns_may_be_raters(tmp_path: Path) -> None
     assert "Anna, Ben may be raters or questions" in reading.doubts
 
 
-def test_lists_of_answers_without_raters_are_asked_about(tmp_path: Path) -> None:
-    answers = [{"fluency": 3}, {"fluency": 1}]
-    records = [{"id": f"s{number}", "expert_annotations": answers} for number in range(3)]
-    profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
-    assert not profile.certain
-    assert any(
-        "who gave each answer in the lists of expert_annotations[].fluency" in reading.missing
-        for reading in profile.readings
-    )
-
-
 def test_raters_whose_answers_all_differ_in_a_short_table_are_read_like_the_others(tmp_path: Path) -> None:
     text = "feedback_id,annotator_1,annotator_2,annotator_3\n" + "".join(
         f"{number},{first},{first},{third}\n"
@@ -697,13 +695,6 @@ def test_relevance_of_the_context_is_a_question_beside_other_qualities(tmp_path:
         "label:context_relevance=context_relevance",
         "label:answer_relevance=answer_relevance",
     }
-
-
-def test_lists_of_answers_without_names_say_what_is_missing(tmp_path: Path) -> None:
-    records = [{"id": n, "annotations": [{"fluency": n % 5 + 1}, {"fluency": 3}]} for n in range(6)]
-    profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
-    wide = next(reading for reading in profile.readings if reading.key == "wide")
-    assert wide.missing == ("who gave each answer in the lists of annotations[].fluency",)
 
 
 def test_raters_in_rows_who_are_named_among_the_judges_are_judges(tmp_path: Path) -> None:
