@@ -266,6 +266,7 @@ STORED = (Dialogue, Continuation, Turn, Record, Item)
 """Tables that labels refer to: statements over many labels are planned with their current sizes."""
 
 NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
+NOTHING = "the file holds nothing that can be imported"
 
 
 MOST_DIALOGUES = 3
@@ -566,7 +567,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
     """Store the import's counts; where it added nothing, undo all of it."""
     if not any(result.counts().values()):
         if not result.unchanged:
-            raise ImportProblem("the file holds nothing that can be imported")
+            raise ImportProblem(NOTHING)
         result.labels, result.missing = staged()
         raise _NothingNew
     splits.grow(corpus=imported.corpus)

@@ -665,7 +665,7 @@ def _texts(cell: Cell) -> list[str]:
 
 
 def _label(answer: _Answer) -> LabelRecord:
-    value = number(answer.text)
+    value = None if answer.scale.level == "nominal" else number(answer.text)
     scale_values = scale_cells(answer.scale)["values"]
     return LabelRecord(
         rater=answer.rater,
@@ -733,7 +733,7 @@ TURN_TABLE = Format(
 )
 TABLE = Format(
     key="table",
-    title="Any table, with a mapping of its columns",
+    title="Any table, by its columns",
     hint="CSV, Excel, Parquet, JSON lines: dialogues, dialogues with labels, or ratings.",
     read=read_mapped,
     looks_like=lambda head: False,

@@ -131,7 +131,7 @@ KINDS_OF_PARTS = (
     (".parquet", ".arrow", ".feather"),
     (".json", ".jsonl", ".ndjson"),
     (".csv", ".tsv", ".xlsx"),
-    (".txt", ".vtt", ".srt", ".ann"),
+    (".txt", ".vtt", ".srt", ".ann", ".cha", ".eaf", ".textgrid"),
 )
 """Extensions of the files that are read in a folder: those of the first kind that it has."""
 PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)

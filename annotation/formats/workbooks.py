@@ -71,7 +71,7 @@ MERGED = re.compile(rb'<(?:[\w.-]+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7})
 
 
 def open_workbook(source: Source) -> TableFile:
-    """Open the sheet named by the setting, else the first sheet with cells."""
+    """Open the sheet named by the setting, else the first sheet that is a table."""
     notes: list[str] = []
     with source.open_binary() as file:
         sheets = _guarded(lambda: _Book(file).sheets)
@@ -99,16 +99,20 @@ def open_workbook(source: Source) -> TableFile:
 
 
 def _sheet_and_rows(file: IO[bytes], sheets: Sequence[str], setting: str) -> tuple[str, list[Cells]]:
-    """Return the name of the sheet to read, and its first rows."""
+    """Return the name of the sheet to read, and its first rows: of the first with two rows of two cells."""
     if setting and setting not in sheets:
         raise ImportProblem(
             f"there is no sheet {setting!r}; there are {', '.join(sheets)[:300]}", field=SHEET
         )
+    first: tuple[str, list[Cells]] | None = None
     for name in [setting] if setting else sheets:
         sample = list(islice(_rows(file, name), SAMPLE_LINES))
-        if sample:
+        if sum(len(cells) > 1 for _, cells in sample) > 1:
             return name, sample
-    raise ImportProblem(f"the sheet {setting!r} is empty" if setting else "has no sheet with cells")
+        first = first or ((name, sample) if sample else None)
+    if first is None:
+        raise ImportProblem(f"the sheet {setting!r} is empty" if setting else "has no sheet with cells")
+    return first
 
 
 def _padded(cells: Sequence[str | None], width: int) -> list[str | None]:
