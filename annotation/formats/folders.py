@@ -71,21 +71,25 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(path: Path, place: Path) -> None:
-    """Unpack the data files of an archive into a folder; raises ImportProblem for one that is too large."""
+    """Unpack the data files of an archive into a folder, or the only one as a file.
+
+    Raises ImportProblem for an archive that is too large, and for one without such a file.
+    """
     size = 0
-    place.mkdir(mode=0o700)
     names = [name for name in parts_of(path) if suffix_of(name) in PARTS]
     if not names or len(names) > MOST_FILES:
-        raise ImportProblem(
-            f"is an archive of {len(names):,} files that are read: at least 1, at most {MOST_FILES:,}"
-        )
+        raise ImportProblem(f"is an archive of {len(names):,} data files; 1 to {MOST_FILES:,} are read")
+    paths = {name: PurePosixPath(name.replace("\\", "/")) for name in names}
+    for name, inside in paths.items():
+        if ".." in inside.parts or inside.is_absolute() or "\0" in name:
+            raise ImportProblem(f"has a file outside of the archive: {name[:60]!r}")
+    common = Path(os.path.commonpath([inside.parent for inside in paths.values()]))
+    if len(names) > 1:
+        place.mkdir(mode=0o700)
     try:
         with zipfile.ZipFile(path) as archive:
-            for name in names:
-                parts = PurePosixPath(name.replace("\\", "/")).parts
-                if ".." in parts or PurePosixPath(name).is_absolute() or "\0" in name:
-                    raise ImportProblem(f"has a file outside of the archive: {name[:60]!r}")
-                file = place.joinpath(*parts)
+            for name, inside in paths.items():
+                file = place / inside.relative_to(common) if len(names) > 1 else place
                 file.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(name) as content, file.open("xb") as copy:
                     while block := content.read(BLOCK):

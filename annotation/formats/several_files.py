@@ -177,7 +177,8 @@ def _rows(source: Source, parts: Sequence[_Part], files: SeveralFiles) -> Iterat
         try:
             for line, row in open_table(part).read_rows():
                 source.done = before + part.done
-                yield start + line, row | {files.column: name}
+                row[files.column] = name
+                yield start + line, row
         except ImportProblem as problem:
             raise part.in_folder(problem) from None
         before += part.total

@@ -17,10 +17,15 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.corpora import uploads
+from annotation.formats import FORMATS
+from annotation.formats.corpus_format import guess, read_start
+from annotation.formats.folders import one_path
+from annotation.formats.source import Source
 from annotation.models import Corpus, Dialogue, Import, Label, Turn, Upload
 from tests.corpora.import_page import import_by_page, post_preview, send_file
 from tests.corpora.test_api import api
 
+FIXTURES = Path(__file__).parents[1] / "importing" / "forms"
 pytestmark = pytest.mark.django_db
 MAP = [
     part
@@ -108,7 +113,7 @@ def labels() -> dict[str, str]:
     return found
 
 
-FORMS = {
+KINDS = {
     "csv": raters(),
     "jsonl": raters(lines_of, "jsonl"),
     "excel": raters(workbook_of, "xlsx"),
@@ -116,12 +121,12 @@ FORMS = {
     "gzip": {f"{name}.gz": gzip.compress(content) for name, content in raters().items()},
     "a folder each": {f"{name}/labels.csv": csv_of(turns(scores)) for name, scores in SCORES.items()},
 }
-FORMS["excel beside csv"].pop("ben.csv")
+KINDS["excel beside csv"].pop("ben.csv")
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_files_of_one_rater_each_become_labels_of_raters_named_after_them(tmp_path: Path, form: str) -> None:
-    lines = command(folder(tmp_path, FORMS[form]))
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_of_one_rater_each_become_labels_of_raters_named_after_them(tmp_path: Path, kind: str) -> None:
+    lines = command(folder(tmp_path, KINDS[kind]))
     assert (Dialogue.objects.count(), Turn.objects.count()) == (3, 12)
     assert labels() == SCORES
     assert set(Label.objects.filter(rater__kind="judge").values_list("rater__name", flat=True)) == {"gpt-4o"}
@@ -270,3 +275,23 @@ def test_the_column_of_files_can_be_something_other_than_the_rater(researcher: C
     page = send_file(researcher, sent(raters()))
     post_preview(researcher, page, "preview", **{"role-5": "metadata"})
     assert Upload.objects.get().mapping["metadata"] == "file"
+
+
+def test_a_zip_of_a_folder_is_read_as_the_folder_and_one_of_a_file_and_pictures_as_the_file(
+    tmp_path: Path,
+) -> None:
+    for form in (path for path in FIXTURES.iterdir() if path.is_dir()):
+        files = {
+            str(file.relative_to(FIXTURES)): file.read_bytes() for file in form.rglob("*") if file.is_file()
+        }
+        packed = tmp_path / f"{form.name}.zip"
+        packed.write_bytes(zip_of(files))
+        key = form.name.partition("--")[0]
+        with one_path([packed]) as path:
+            assert guess(FORMATS, read_start(path)) == key
+            records = [entry.record for entry in FORMATS[key].read(Source(path))]
+        assert records == [entry.record for entry in FORMATS[key].read(Source(form))]
+    chat = (FIXTURES / "whatsapp.txt").read_bytes()
+    packed.write_bytes(zip_of({"_chat.txt": chat, "photo.jpg": b"\xff\xd8"}))
+    with one_path([packed]) as path:
+        assert (path.is_file(), guess(FORMATS, read_start(path))) == (True, "whatsapp")
