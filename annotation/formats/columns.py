@@ -228,7 +228,7 @@ def _look(
         return "id" if is_count and all_different and (is_nameless(name) or "item" in meanings) else "score"
     if is_short and total > 1 and _share(texts, looks_like_a_model) >= 0.8:
         return "system"
-    if guess.look == "set":
+    if guess.look == "set" and not ("text" in meanings and n_words > 2):
         return "set"
     if n_words >= 4 or ("text" in meanings and n_words > 1.5) or max(map(len, texts)) > 80:
         return "text" if len(counts) > 8 or n_words >= 3 or "text" in meanings else "category"

@@ -76,7 +76,9 @@ class FilesField(forms.FileField):
 class FileForm(forms.Form):
     """A file to import, or the files of a data set."""
 
-    file = FilesField(help_text="A data set of several files: choose all of them together.")
+    file = FilesField(
+        help_text="A file for each rater, or a data set of several: choose all together, or a zip."
+    )
 
     def clean(self) -> dict[str, Any]:
         """Check size and names of the files."""
@@ -113,7 +115,11 @@ def _receive(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES)
     if not form.is_valid():
         return _file_page(request, form, status=422)
-    upload_row = uploads.keep(by=user_of(request), files=form.cleaned_data["file"], **_options(request))
+    try:
+        upload_row = uploads.keep(by=user_of(request), files=form.cleaned_data["file"], **_options(request))
+    except ImportProblem as problem:
+        form.add_error("file", f"The file {problem.reason}.")
+        return _file_page(request, form, status=422)
     return redirect("upload", upload_row.pk)
 
 
