@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from annotation.formats.fields import NAME_LIMIT
-from annotation.formats.source import PACKED, ZIP, ImportProblem, Source
+from annotation.formats.source import PACKED, ZIP, ImportProblem, Source, suffix_of
 from annotation.formats.table_file import ENCODING, SHEET, begins_list, flatten
 from annotation.formats.table_reader import open_table, records_of
 from annotation.records import Dialogue, LabelRecord
@@ -318,9 +318,8 @@ def read_start(path: str | Path, name: str = "") -> Head:
     if place.is_dir():
         inside = sorted(file for file in place.rglob("*") if file.is_file())
         files = tuple(file.name for file in inside)
-        order = {".json": 0, ".jsonl": 1, ".parquet": 2, ".arrow": 2}
         lines = [file for file in inside if file.name == "utterances.jsonl"]
-        place = min(lines or inside, key=lambda file: (order.get(file.suffix, 3), file.name), default=place)
+        place = min(lines or inside, key=lambda file: (_order(file.name), file.name), default=place)
     source = Source(place, name=name)
     if place.is_dir():
         return Head(b"")
@@ -331,6 +330,13 @@ def read_start(path: str | Path, name: str = "") -> Head:
             content = file.read(SIZE)
     parts = source.parts if content.startswith(ZIP) else ()
     return Head(content, source, files or parts)
+
+
+def _order(name: str) -> int:
+    """Return the place of a file among those of a folder: the first one determines the format."""
+    suffix = suffix_of(name)
+    kinds = (".json",), (".jsonl", ".ndjson"), (".parquet", ".arrow", ".feather"), (".csv", ".tsv", ".xlsx")
+    return next((number for number, kind in enumerate(kinds) if suffix in kind), len(kinds))
 
 
 # Settings that a user declares about a file: one table, for page, command and API.
