@@ -23,7 +23,6 @@ from annotation.corpora.table_readings import (
 )
 from annotation.formats import FORMATS, Rating, SourceRecord
 from annotation.formats.corpus_format import (
-    SKIP_BAD_ROWS,
     settings_of,
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
@@ -196,11 +195,8 @@ def prepare(
 
 
 def _try_import(prepared: PreparedImport, path: Path, **options: Any) -> None:
-    """Find the problems that only the import itself has, by a trial that is undone."""
+    """Find all problems of the import, and count what it would add, by a trial that is undone."""
     preview = prepared.preview
-    skips = prepared.settings.get(SKIP_BAD_ROWS) == "yes"
-    if preview.problems and not skips:
-        return
     result = import_path(
         path=path,
         format=prepared.outline.format,
@@ -210,6 +206,9 @@ def _try_import(prepared: PreparedImport, path: Path, **options: Any) -> None:
         **options,
     )
     preview.problems, preview.n_problems, preview.n_left_out = [], 0, result.left_out
+    if result.left_out:
+        preview.n_dialogues, preview.n_turns = result.dialogues, result.turns
+        preview.n_labels, preview.n_ratings = result.labels, min(preview.n_ratings, result.labels)
     preview.notes = result.notes or preview.notes
 
 

@@ -127,7 +127,11 @@ CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
 """Maximum number of unread columns or fields listed."""
-KINDS_OF_PARTS = ((".parquet", ".arrow"), (".json", ".jsonl"), (".txt", ".vtt", ".srt", ".ann"))
+KINDS_OF_PARTS = (
+    (".parquet", ".arrow"),
+    (".json", ".jsonl"),
+    (".txt", ".vtt", ".srt", ".ann", ".cha", ".eaf", ".textgrid"),
+)
 """Extensions of the files that are read in a folder: those of the first kind that it has."""
 PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
 """Extensions of the files that are read in a folder."""

@@ -244,7 +244,8 @@ def _change(request: HttpRequest, upload_row: Upload) -> HttpResponseBase:
     """Save what was posted; import the file where that was asked for, else show its preview again."""
     data = request.POST
     fields: dict[str, Any] = {
-        "corpus_name": data.get("into") or data.get("name", "").strip(),
+        "corpus_name": data.get("into")
+        or data.get("name", uploads.propose_name(upload_row.file_name)).strip(),
         "into": bool(data.get("into")),
         **{name: data.get(name, "").strip() for name in ("scheme", "source", "licence", "sha256")},
     }
@@ -531,7 +532,7 @@ def _preview(
     form.offer_sheets(prepared.outline.sheets)
     adds_labels = bool(preview.ratings or (format and format.labels_only))
     if adds_labels:
-        form.fields["into"].label = "Add to"
+        form["into"].label = "Add to"
     rows = column_rows(profile, prepared.mapping) if profile else []
     roles = {row.role for row in rows}
     context = {
