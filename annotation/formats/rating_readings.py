@@ -12,7 +12,16 @@ from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import LONGEST_ITEM, answer_name, is_nameless, name_for_key, tokens_of
 from annotation.formats.mapping import MOST_ENTRIES
 from annotation.formats.nested_answers import is_by_position
-from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
+from annotation.formats.readings import (
+    FILES,
+    Draft,
+    Reading,
+    Sample,
+    add_answers,
+    add_rater,
+    cell_text,
+    row_raters,
+)
 
 LONG_ROLES = (
     *("kind", "identified", "sample", "missing", "turn_number", "level", "values", "scheme"),
@@ -214,14 +223,17 @@ def read_wide(sample: Sample) -> Reading | None:
     if rater and read_long(sample) is not None:
         return None
     add_answers(draft, answers)
-    names = answers.raters
+    names, question = answers.raters, ""
     if rater and not all(column.rater for column in answers.columns):
         add_rater(draft, sample)
         if names:
             draft.doubts.append(f"{rater} and {', '.join(names[:3])} are both raters")
     elif rater:
+        if FILES in sample.columns[rater].meanings and not any(answers.questions):
+            question = rater
+            draft.add(question, "question")
         rater = ""
-    _item_columns(draft, sample, draft.columns, rater)
+    _item_columns(draft, sample, draft.columns, rater, question)
     questions = [question for question in answers.questions if question]
     n_questions = _count(len(answers.columns), "question")
     if rater:
