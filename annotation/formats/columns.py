@@ -110,6 +110,11 @@ def describe_columns(
         name: describe_column(name, [row.get(name) for row in rows], wordings.get(name, "")) for name in names
     }
     raters = [column for column in columns.values() if column.looks_like in ("rater", "judge")]
+    for column in columns.values() if not raters else ():
+        is_id = column.looks_like == "id" and column.meanings == {"item"}
+        if is_id and column.n_different < column.n and answer_name(column.name).kind == "human":
+            columns[column.name] = replace(column, looks_like="rater", meanings=frozenset({"rater"}))
+            break
     has_others = len(raters) > 1 or any(answer_name(name).kind in ("human", "judge") for name in names)
     for column in raters if has_others else ():
         if not RESPONSE_ID.fullmatch(column.name):

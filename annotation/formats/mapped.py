@@ -310,12 +310,15 @@ def rating_rows(
     answers = _Answers.of(source, table, mapping)
     columns = {role: mapping.of(role) for role in LONG}
     value, raters = mapping.of("value"), mapping.of("rater")
+    keys = _KeysOfRows()
     for line, row in _element_rows(source, table, answers.elements):
         shared = {role: _text(row, column) for role, column in columns.items() if column}
         shared |= {f"\0{name}": _text(row, name) for name in keep}
         for answer in answers.read(row):
             item = answer.item or ("" if shared.get("dialogue") else f"row {line}")
-            yield line, {**shared, **_long(answer, item)}
+            cells = {**shared, **_long(answer, item)}
+            if answer.kind != "key" or not raters or keys.is_new(cells, line):
+                yield line, cells
         if not value:
             continue
         cells, cell = _long_of_row(row, mapping, answers, value, raters), row.get(value)
@@ -333,6 +336,26 @@ def _element_rows(source: Source, table: TableFile, elements: Elements) -> Itera
         with source.report_problems(line=line):
             for part in elements.rows(row):
                 yield line, part
+
+
+@dataclass(slots=True)
+class _KeysOfRows:
+    """The right answers of items, which each rater's row about an item has again."""
+
+    answers: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def is_new(self, cells: Mapping[str, str], line: int) -> bool:
+        """Whether an item's right answer was not read yet; raises ImportProblem for a different one."""
+        parts = ("item", "dialogue", "continuation", "turn", "rater", "question")
+        key = tuple(cells.get(name, "") for name in parts)
+        before = self.answers.get(key)
+        if before is not None and before != cells["value"]:
+            raise ImportProblem(
+                f"right answer {cells['value'][:60]!r}, and {before[:60]!r} in another row of the item",
+                line=line,
+            )
+        self.answers[key] = cells["value"]
+        return before is None
 
 
 def _long(answer: _Answer, item: str) -> dict[str, str]:

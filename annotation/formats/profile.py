@@ -112,7 +112,7 @@ def describe(table: TableFile) -> Profile:
     if table.files:
         describe_files(columns, table.files)
     sample = _sample(table, rows, columns)
-    readings = [_of_elements(reading) for reading in readings_of(sample)] if rows else []
+    readings = [_of_elements(reading, columns) for reading in readings_of(sample)] if rows else []
     readings.sort(key=lambda reading: not reading.is_possible)
     readings = [
         replace(reading, doubts=(*doubts_of_files(reading.mapping, table), *reading.doubts))
@@ -170,15 +170,19 @@ def _sample(table: TableFile, rows: list[Row], columns: dict[str, ColumnProfile]
     return Sample(elements, columns_of_elements(of_elements, names))
 
 
-def _of_elements(reading: Reading) -> Reading:
-    """Return a reading without answers outside of the list that names the raters, which is said."""
+def _of_elements(reading: Reading, columns: dict[str, ColumnProfile]) -> Reading:
+    """Return a reading without answers outside of the list that names the raters, which is said.
+
+    Figures outside of the list, such as an automatic score, are no answers of its raters.
+    """
     outside = outside_of_list(reading.mapping)
     if not outside:
         return reading
-    columns = tuple(column for column in reading.mapping.columns if column.name not in outside)
-    doubt = f"nothing says who answered {', '.join(outside[:3])}"
+    inside = tuple(column for column in reading.mapping.columns if column.name not in outside)
+    answers = [name for name in outside if columns[name].guess.look != "score"]
+    doubts = (f"nothing says who answered {', '.join(answers[:3])}",) if answers else ()
     return replace(
-        reading, mapping=replace(reading.mapping, columns=columns), doubts=(*reading.doubts, doubt)
+        reading, mapping=replace(reading.mapping, columns=inside), doubts=(*reading.doubts, *doubts)
     )
 
 

@@ -131,7 +131,7 @@ KINDS_OF_PARTS = (
     (".parquet", ".arrow", ".feather"),
     (".json", ".jsonl", ".ndjson"),
     (".csv", ".tsv", ".xlsx"),
-    (".txt", ".vtt", ".srt", ".ann", ".cha", ".eaf", ".textgrid"),
+    (".txt", ".vtt", ".srt", ".sbv", ".ann", ".cha", ".eaf", ".textgrid"),
 )
 """Extensions of the files that are read in a folder: those of the first kind that it has."""
 PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
@@ -155,6 +155,10 @@ SIGNATURES = {
     b"SQLite format 3": "an SQLite database: export a table of it as CSV",
     b"\x89HDF\r\n": "an HDF5 file: convert it to CSV or Parquet",
     b"\x93NUMPY": "a NumPy array: convert it to CSV",
+    b"$FL2": "a file of SPSS: save it as CSV or Excel",
+    b"$FL3": "a file of SPSS: save it as CSV or Excel",
+    b"<stata_dta>": "a file of Stata: save it as CSV",
+    b"RDX": "a file of R: save the table as CSV (write.csv)",
 }
 """First bytes of files that are refused, with what to do."""
 BINARY_TABLES = {

@@ -42,7 +42,7 @@ from annotation.records import SELF, Dialogue, LabelRecord
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import LEVELS
 from annotation.text.display import language_tag
-from annotation.text.table_cells import NOBODY, judges_of, looks_like_a_model
+from annotation.text.table_cells import NOBODY, judges_of, list_names, looks_like_a_model
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
@@ -320,7 +320,7 @@ def _posted_reading(request: HttpRequest, upload_row: Upload) -> dict[str, Any]:
         raise ImportProblem("is not a format: choose one", field="format")
     is_changed = any(data.get(key, "") != data.get(f"{key}-was", "") for key in ("format", SHEET))
     stored = {key: upload_row.file_settings.get(key, "") for key in (RATED, JUDGES)}
-    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data)
+    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data, format)
     accepted = FORMATS[format].settings
     values = {key: value for key, value in values.items() if key in (*COMMON, *accepted)}
     return {
@@ -351,16 +351,17 @@ def _guess(upload_row: Upload, format: str, key: str) -> Entries:
     return next((reading.mapping.entries() for reading in readings if key in ("", reading.key)), {})
 
 
-def _posted_names(data: Any) -> dict[str, str]:
+def _posted_names(data: Any, format: str) -> dict[str, str]:
     """Return the settings of the boxes: speakers whose turns are rated, and raters that are models."""
     names = {}
     speakers, rated = data.getlist("speaker"), data.getlist("rated")
     if speakers and not rated:
         raise ImportProblem("tick at least one speaker whose turns are rated", field="rated")
     if speakers:
-        names[RATED] = "" if set(rated) >= set(speakers) else ",".join(rated)
+        is_everyone = set(rated) >= set(speakers) and not FORMATS[format].rated
+        names[RATED] = "" if is_everyone else list_names(rated)
     if any(map(looks_like_a_model, data.getlist("open-rater"))) or data.getlist("judge"):
-        names[JUDGES] = ",".join(data.getlist("judge")) or NOBODY
+        names[JUDGES] = list_names(data.getlist("judge")) or NOBODY
     return names
 
 

@@ -19,6 +19,7 @@ from annotation.text.table_cells import (
 )
 from calibration.agree.forms import open_forms
 from calibration.agree.readings import (
+    DASH,
     MARKS,
     AnswerTable,
     GuessedScale,
@@ -418,7 +419,8 @@ class _Reader:
             return None
         values = self.reading.scale.values if self.reading.scale.level else part.declared.values
         if looks_like_nothing(text) and text not in values:
-            if guess is None or not guess.is_clear or MARKS.fullmatch(text):
+            is_open = MARKS.fullmatch(text) and not (guess and guess.is_numeric and DASH.fullmatch(text))
+            if guess is None or not guess.is_clear or is_open:
                 mark = text.partition(" (")[0]
                 advice = f"--missing={mark} takes it as missing, --values as a category"
                 column = table.column_of("value", row)

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from annotation.formats.answer_columns import STRUCTURE
 from annotation.formats.mapped import answer_text, rating_rows
 from annotation.formats.mapping import QUESTION, RATER_KINDS, Column, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
@@ -18,6 +19,7 @@ from annotation.formats.mapping import Scale as MappedScale
 from annotation.formats.nested_answers import is_by_position
 from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
+from annotation.formats.readings import RATING_READINGS
 from annotation.formats.scales import ScaleGuess, guess_scale
 from annotation.formats.several_files import note_on_files, open_tables, with_files
 from annotation.formats.source import LINES, ImportProblem, Source
@@ -37,6 +39,8 @@ PLACES = ("dialogue", "turn", "turn_number", "missing", "evidence", "occasion", 
 """Roles of columns from which no figure is computed, except where the dialogue is the cluster."""
 MARKS = re.compile(r"[?.–—#-]+(?: \(.*\))?", re.DOTALL)
 """Marks such as `?` and `-`, which may be answers; programs write words for a missing answer."""
+DASH = re.compile(r"[-–—]+")
+"""What stands for no answer among numbers."""
 HARMLESS = re.compile(r"^all answers are|is read as '")
 """Doubts about a scale that change no figure, or about spellings, which are checked by themselves."""
 
@@ -325,6 +329,9 @@ def _guessed(path: Path, table: TableFile, reading: Reading) -> tuple[ColumnMapp
         raise UncertainReading(path, _reason(profile), table)
     _check_raters(path, table, profile, chosen.mapping)
     mapping = _with_clusters(_without_scales(chosen.mapping), table.columns, reading)
+    items = mapping.all_of("item")
+    if len(items) > 1 and not (mapping.of("cluster") or mapping.has_dialogues or reading.no_cluster):
+        mapping = replace(mapping, columns=(*mapping.columns, Column(items[0].name, "cluster")))
     sentence = chosen.sentence.rstrip(".")
     return mapping, sentence.replace("Each row", "each row", 1)
 
@@ -349,7 +356,8 @@ def _check_raters(path: Path, table: TableFile, profile: Profile, mapping: Colum
         for value in (*column.values, *column.examples)
     }
     for column in profile.columns:
-        if column.name not in read and column.n_different == 1 and set(column.examples[:1]) & answers:
+        is_open = column.name not in read and not column.meanings & STRUCTURE
+        if is_open and column.n_different == 1 and set(column.examples[:1]) & answers:
             raise UncertainReading(
                 path,
                 f"is {column.name} a rater, who always answered {column.examples[0]}? Name the raters: "
@@ -393,12 +401,26 @@ def _reason(profile: Profile) -> str:
     if not rated and possible:
         return "no answers of raters were recognised: name them with --map label:QUESTION@RATER=COLUMN"
     if not rated:
-        lacking = next((entry.missing for entry in profile.readings if entry.missing), ())
+        unread = sorted(profile.readings, key=lambda entry: entry.key not in RATING_READINGS)
+        lacking = next((entry.missing for entry in unread if entry.missing), ())
         missing = "; ".join(lacking) or "a column of answers"
         return f"not read as ratings: {missing} is missing; name the columns with --map"
     if len(rated) > 1:
         return "can be read in several ways: correct the line above and run it"
+    if any("named after the file" in doubt for doubt in rated[0].doubts):
+        return (
+            "only one rater's answers were recognised, and agreement needs two: give a file for each rater,"
+            " or name the columns with --map label@RATER=COLUMN"
+        )
     doubts = "; ".join(rated[0].doubts[:3]) or "it holds dialogues as well"
+    named = Reading(scale=Scale("any"), missing=frozenset(["any"]))
+    questions = {*rated[0].mapping.scales, rated[0].mapping.of("value")}
+    are_about_scales = bool(rated[0].doubts) and all(
+        doubt.partition(": ")[0] in questions and _is_about_scale(doubt, named) and "codes:" not in doubt
+        for doubt in rated[0].doubts
+    )
+    if are_about_scales:
+        return f"not read without asking: {doubts}; say how to read it: --scale LEVEL, --missing WORDS"
     return f"not read without asking: {doubts}; correct the line above and run it"
 
 
@@ -450,6 +472,11 @@ class GuessedScale:
     def is_clear(self) -> bool:
         """Whether the answers are numbers or ordered words, so that a word for nothing is no category."""
         return self.guess.look in ("yes_no", "ordered", "scale", "score")
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the answers are numbers, without words."""
+        return self.guess.look in ("scale", "score") or (self.guess.look == "yes_no" and not self.codes)
 
     @property
     def sentence(self) -> str:
@@ -525,7 +552,7 @@ def _judges(path: Path, kinds: Mapping[str, str], reading: Reading) -> frozenset
         return frozenset()
     models = [rater for rater in kinds if looks_like_a_model(rater)]
     people_too = [rater for rater in models if rater.casefold() in PEOPLE_TOO]
-    if people_too:
+    if people_too and (len(models) < len(kinds) or len(people_too) == len(models)):
         names = ",".join(models)
         raise UncertainReading(
             path,
