@@ -236,8 +236,8 @@ def _refuse_uncertain_count(parameters: Mapping[str, Any], faults: Faults) -> No
 
 def _refuse_unplaced(parameters: Mapping[str, Any], faults: Faults) -> None:
     rows = fetch(import_staging.UNPLACED, parameters)
-    for row in rows:
-        faults.add(_unplaced(*row[1:]))
+    for place in dict.fromkeys(row[1:] for row in rows):
+        faults.add(_unplaced(*place))
     if rows:
         execute("DELETE FROM import_label WHERE n = ANY(%(rows)s)", {"rows": [row[0] for row in rows]})
 

@@ -39,7 +39,7 @@ ANSWER_LOOKS = ("scale", "yes_no", "ordered", "category", "set", "score")
 LONGEST_EXAMPLE = 80
 N_EXAMPLES = 3
 RESPONSE_ID = re.compile(r"response[ _.-]?id", re.IGNORECASE)
-"""One person's answers to a survey; what is rated where it recurs, and another column names raters."""
+"""One person's answers to a survey; where another column names raters, what is rated if it recurs."""
 FEW = 20
 """Maximum number of different values of a column that are listed."""
 TIME = re.compile(
@@ -117,8 +117,12 @@ def describe_columns(
             break
     has_others = len(raters) > 1 or any(answer_name(name).kind in ("human", "judge") for name in names)
     for column in raters if has_others else ():
-        if RESPONSE_ID.fullmatch(column.name) and column.n_different < column.n:
+        if not RESPONSE_ID.fullmatch(column.name):
+            continue
+        if column.n_different < column.n:
             columns[column.name] = replace(column, looks_like="id", meanings=frozenset({"item"}))
+        elif any(rater.n_different < rater.n for rater in raters):
+            columns[column.name] = replace(column, looks_like="id", meanings=frozenset())
     return columns
 
 
@@ -224,7 +228,7 @@ def _look(
         return "id" if is_count and all_different and (is_nameless(name) or "item" in meanings) else "score"
     if is_short and total > 1 and _share(texts, looks_like_a_model) >= 0.8:
         return "system"
-    if guess.look == "set":
+    if guess.look == "set" and not ("text" in meanings and n_words > 2):
         return "set"
     if n_words >= 4 or ("text" in meanings and n_words > 1.5) or max(map(len, texts)) > 80:
         return "text" if len(counts) > 8 or n_words >= 3 or "text" in meanings else "category"
@@ -270,7 +274,7 @@ def _is_transcript(text: str) -> bool:
 def _look_by_header(counts: Counter[str], meanings: frozenset[str], guess: ScaleGuess) -> str:
     """Return the look of a column of short cells whose header says what it is, where its cells allow it."""
     total = sum(counts.values())
-    few = len(counts) <= max(50, total // 5)
+    few = len(counts) <= max(50, total // 2)
     if "turn" in meanings and all(any(char.isdigit() for char in text) for text in counts):
         return "turn"
     if "time" in meanings and any(any(char.isdigit() for char in text) for text in counts):

@@ -252,7 +252,7 @@ def _column(name: str, role: str, item: str, own_name: str, rater: str) -> Colum
         return Column(name, role)
     if names[0] == "question":
         return Column(name, role, question=own_name, rater=rater, item=item)
-    return Column(name, role, **{names[0]: own_name})
+    return Column(name, role, **{names[0]: own_name or (name if role == "utterance" else "")})
 
 
 def _refuse_repeated(columns: list[Column]) -> None:
@@ -334,8 +334,6 @@ def check_entries(entries: Any, roles: Iterable[str] = ()) -> Entries:
             raise _problem(f"{role!r} is not a role; use {', '.join(accepted)}")
         if role not in SCALE_KEYS and not roles and (name or item) and not ROLES[role].names:
             raise _problem(f"{key!r}: the role {role} has no name behind it")
-        if role == "utterance" and not name:
-            raise _problem(f"{key!r} must name the speaker: utterance:NAME")
         values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
         is_dictionary = role in ("codes", "anchors")
         if isinstance(value, dict) != is_dictionary or not all(

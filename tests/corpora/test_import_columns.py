@@ -221,6 +221,7 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     assert "4 rows that do not fit" in page.content.decode()
     page = post_preview(researcher, page, "import")
     assert page.context["upload"].result["left_out"] == 4
+    assert not send_file(researcher, table()).context["skips"]
 
 
 def test_a_program_imports_a_table_by_its_certain_guess_and_is_told_it() -> None:
@@ -358,3 +359,29 @@ def test_a_table_of_which_nothing_is_recognised_asks_for_its_columns(researcher:
     assert [row.role for row in page.context["rows"]] == [""]
     assert "Still missing: a column" in page.content.decode()
     assert "--map" not in page.content.decode().replace("--map-file", "")
+
+
+def test_ratings_whose_texts_are_in_the_file_become_dialogues_with_a_name(researcher: Client) -> None:
+    rows = "".join(f"{n},Where is place {n}?,There.,{n % 3}\n" for n in range(9))
+    page = send_file(researcher, table(f"id,ask,reply,score\n{rows}", name="places.csv"))
+    page = post_preview(researcher, page, "preview", **{"role-0": "", "role-1": "", "role-2": ""})
+    assert page.context["adds_labels"]
+    page = post_preview(
+        researcher, page, "preview", **{"role-0": "dialogue", "role-1": "utterance", "role-2": "utterance"}
+    )
+    assert roles(page) == {"id": "dialogue", "ask": "utterance", "reply": "utterance", "score": "label"}
+    assert page.context["form"]["name"].value() == "places"
+    assert page.context["action"] == "Import 9 dialogues"
+
+
+def test_all_problems_of_a_file_are_on_the_page_at_once(researcher: Client) -> None:
+    """A label is reported with the first line of its dialogue."""
+    rows = CHATS.replace("It is broken.", "").replace("Can I cancel?,2026-03-02 10:16,,", "Yes,10:16,4,")
+    page = send_file(researcher, table(rows))
+    page = post_preview(researcher, page, "preview", rated=["bot"])
+    assert {problem.line for problem in page.context["problems"]} == {
+        2,
+        8,
+    }  # a label is reported with its dialogue
+    page = post_preview(researcher, page, "preview", rated=["bot"], skip_bad_rows="yes")
+    assert page.context["can_import"] is False

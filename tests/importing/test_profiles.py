@@ -708,3 +708,15 @@ def test_raters_in_rows_who_are_named_among_the_judges_are_judges(tmp_path: Path
     records = [entry.record for entry in read_mapped(source)]
     kinds = {(label.rater, label.kind) for record in records for label in record.labels}
     assert kinds == {("GPT", "judge"), ("Ana", "human")}
+
+
+def test_the_number_of_a_response_is_no_rater_beside_a_column_of_raters(tmp_path: Path) -> None:
+    rows = [f"R_{n},d{n // 4},{n % 2 + 1},{'ana' if n % 4 < 2 else 'ben'},{n % 5 + 1}\n" for n in range(20)]
+    profile = profile_of(tmp_path, "ResponseId,conversation_id,turn,rater,helpful\n" + "".join(rows))
+    assert {reading.mapping.of("rater") for reading in profile.readings if reading.is_possible} == {"rater"}
+
+
+def test_many_authors_are_speakers(tmp_path: Path) -> None:
+    rows = [f"room-{n // 40},user_{n % 200},message {n} of all\n" for n in range(400)]
+    profile = profile_of(tmp_path, "thread_id,author,message\n" + "".join(rows))
+    assert profile.readings[0].mapping.of("speaker") == "author"
