@@ -347,7 +347,7 @@ def import_path(
     try:
         result = _perform_without_bad_rows(order, progress) if order.skips else _perform(order, progress)
     except ImportProblem as problem:
-        raise problem.placed(file=order.origin.name) from None
+        raise order.origin.locate(problem).placed(file=order.origin.name) from None
     if result.left_out and left_out is not None:
         result.left_out_file = str(write_left_out(order.origin, left_out))
     return result

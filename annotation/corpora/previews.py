@@ -109,6 +109,8 @@ def preview(source: Source, *, format: str) -> Preview:
         faults.refuse()
     except ImportProblem as problem:
         result.problems = problem.all() if problem in faults.problems else [problem, *faults.problems]
+        for part in result.problems:
+            source.locate(part)
         result.n_problems = max(faults.total, len(result.problems))
     result.is_complete = not source.is_cut
     result.open_raters = tuple(rater for rater in result.raters if rater in {*tidying.unsaid, *tidying.kinds})

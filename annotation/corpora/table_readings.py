@@ -5,18 +5,26 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from annotation.corpora.import_file import CPU_PER_MEGABYTE, read_apart
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, RATED, SETTINGS, guess, read_start
+from annotation.formats.corpus_format import (
+    ANY_ROLES,
+    JUDGES,
+    RATED,
+    SETTINGS,
+    describe_json,
+    guess,
+    read_start,
+)
 from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.profile import Profile, describe, reading_lines, scan
 from annotation.formats.readings import TITLES
+from annotation.formats.several_files import open_tables
 from annotation.formats.source import Faults, ImportProblem, Source
-from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import list_names
 
 CPU_SECONDS = 20
@@ -48,8 +56,11 @@ def outline(source: Source, *, format: str = "") -> Outline:
         if FORMATS[key].roles != ANY_ROLES:
             yield [Outline(key)]
             return
-        table = open_table(source)
+        table = open_tables(source)
         profile = describe(table)
+        if table.is_json and not any(reading.is_possible for reading in profile.readings):
+            hint = f"It {describe_json(FORMATS, read_start(source.path, source.name))}"
+            profile = replace(profile, notes=(*profile.notes, hint))
         yield [Outline(key, profile, table.sheets, (*table.notes, *profile.notes))]
 
     return _first(produce, source, CPU_SECONDS)
@@ -57,11 +68,14 @@ def outline(source: Source, *, format: str = "") -> Outline:
 
 def _first(produce: Callable[[], Iterator[list[T]]], source: Source, seconds: int) -> T:
     source.faults = Faults()  # rows that cannot be read are reported by the import
-    with AT_ONCE, closing(read_apart(produce, source, seconds=seconds)) as reading:
-        for batch in reading:
-            for item in batch:
-                first: T = item
-                return first
+    try:
+        with AT_ONCE, closing(read_apart(produce, source, seconds=seconds)) as reading:
+            for batch in reading:
+                for item in batch:
+                    first: T = item
+                    return first
+    except ImportProblem as problem:
+        raise source.locate(problem) from None
     raise ImportProblem("the file is empty")
 
 
@@ -76,7 +90,7 @@ def with_scales(source: Source, entries: Mapping[str, Any]) -> Entries:
     """Return a mapping with the scales that it does not name, guessed from the answers in all rows."""
 
     def produce() -> Iterator[list[Entries]]:
-        table = open_table(source)
+        table = open_tables(source)
         yield [scan(table, read_mapping(entries, table.columns)).entries()]
 
     return _first(produce, source, CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20)

@@ -92,7 +92,8 @@ Parse = Callable[[list[str], Notes], list[Transcript]]
 """Reads the lines of a file into its dialogues; raises ImportProblem where nobody speaks in it."""
 
 
-def _read(source: Source, parse: Parse) -> Iterator[SourceRecord]:
+def read_files(source: Source, parse: Parse) -> Iterator[SourceRecord]:
+    """Yield the dialogues of a transcript, or of each one in a folder."""
     notes = Notes()
     for file in source.files():
         name = source.called(file)
@@ -250,7 +251,7 @@ WHATSAPP = Format(
     key="whatsapp",
     title="WhatsApp, an exported chat",
     hint="The .txt file that WhatsApp exports from a chat, or a folder of them.",
-    read=lambda source: _read(source, _whatsapp),
+    read=lambda source: read_files(source, _whatsapp),
     looks_like=lambda head: WHATSAPP_LINE.match(head.text) is not None,
     folder=True,
     settings=("dialogue",),
@@ -262,7 +263,7 @@ WHATSAPP = Format(
 # A name stands before several lines, is a role, or is a few words with capitals (where the others are no
 # roles). So `Two things: first` in the midst of a text is no speaker, nor is `Note: x` of an assistant.
 
-WORD = r"[^\W_][\w.'’&/#@+-]*"
+WORD = r"(?!\d{4}[-/.]\d{1,2}[-/.]\d)[^\W_][\w.'’&/#@+-]*"
 NAME = rf"{WORD}(?:[ \u00a0]{WORD}){{0,5}}(?:\s?\((?!\d+:)[^()\n]{{1,40}}\))?"
 ROLE = re.compile(
     r"(?:user|assistant|human|bot|agent|customer|system|ai|chatbot|person|participant|speaker|interviewer|"
@@ -302,7 +303,7 @@ def speakers_of(names: Iterable[str]) -> frozenset[str]:
 # Subtitles: WebVTT and SRT, of Zoom, Teams, Webex and others. Cues of one speaker in a row are one turn.
 
 CUE_TIME = re.compile(
-    r"\s*(?P<start>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*(?P<end>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})"
+    r"\s*(?P<start>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})(?:\s*-->\s*|,)(?P<end>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})"
 )
 VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]*)>")
 TAG = re.compile(r"</?(?:[a-zA-Z][^<>]*)?>|<[\d:.]+>|\{\\an?\d\}")
@@ -410,14 +411,16 @@ def _looks_like_subtitles(head: Head) -> bool:
     if head.text.startswith("WEBVTT"):
         return True
     lines = [line for line in _lines(head)[:4] if line.strip()]
-    return len(lines) > 1 and lines[0].strip().isdigit() and CUE_TIME.match(lines[1]) is not None
+    if len(lines) > 1 and lines[0].strip().isdigit():
+        lines = lines[1:]
+    return len(lines) > 1 and CUE_TIME.match(lines[0]) is not None
 
 
 SUBTITLES = Format(
     key="subtitles",
-    title="Subtitles with speakers, WebVTT or SRT",
-    hint="A .vtt or .srt file that names its speakers, as of Zoom, Teams or Webex, or a folder of them.",
-    read=lambda source: _read(source, _subtitles),
+    title="Subtitles with speakers: WebVTT, SRT, SBV",
+    hint="A .vtt, .srt or .sbv file that names its speakers, as of Zoom or Teams, or a folder of them.",
+    read=lambda source: read_files(source, _subtitles),
     looks_like=_looks_like_subtitles,
     folder=True,
     settings=("dialogue",),
@@ -466,7 +469,7 @@ ZOOM_CHAT = Format(
     key="zoom-chat",
     title="Zoom, the chat of a meeting",
     hint="The .txt file of a meeting's chat that Zoom saves, or a folder of them.",
-    read=lambda source: _read(source, _zoom_chat),
+    read=lambda source: read_files(source, _zoom_chat),
     looks_like=lambda head: ZOOM_LINE.match(_first(_lines(head)).strip(MARKS).strip()) is not None,
     folder=True,
     settings=("dialogue",),
@@ -510,7 +513,7 @@ IRC = Format(
     key="irc",
     title="IRC, a log",
     hint="A log of a channel, with lines like [10:01] <ana> hi, or a folder of them.",
-    read=lambda source: _read(source, _irc),
+    read=lambda source: read_files(source, _irc),
     looks_like=_looks_like_irc,
     folder=True,
     settings=("dialogue",),
@@ -519,7 +522,7 @@ IRC = Format(
 
 # Plain transcripts: `Ana: hello`, `[00:01:02] Ana: hello`, and Otter's and Rev's names above their texts.
 
-CLOCK = r"(?:\d{4}-\d{2}-\d{2}[T ])?(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?(?:\s?[AaPp][Mm])?"
+CLOCK = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ])?(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?(?:\s?[AaPp][Mm])?"
 SPAN = rf"(?P<AT>{CLOCK})(?:\s*(?:-->|[-–—])\s*(?P<AT_end>{CLOCK}))?"
 BEFORE, AFTER, BESIDE = (SPAN.replace("AT", name) for name in ("before", "after", "beside"))
 TRANSCRIPT_LINE = re.compile(
@@ -695,7 +698,7 @@ TRANSCRIPT = Format(
     key="transcript",
     title="A transcript as text",
     hint="Lines like Ana: hello, with times or without, also of Otter and Rev; or a folder of such files.",
-    read=lambda source: _read(source, _plain_transcript),
+    read=lambda source: read_files(source, _plain_transcript),
     looks_like=_looks_like_transcript,
     folder=True,
     settings=("dialogue",),

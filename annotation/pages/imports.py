@@ -75,7 +75,9 @@ class FilesField(forms.FileField):
 class FileForm(forms.Form):
     """A file to import, or the files of a data set."""
 
-    file = FilesField(help_text="A data set of several files: choose all of them together.")
+    file = FilesField(
+        help_text="A file for each rater, or a data set of several: choose all together, or a zip."
+    )
 
     def clean(self) -> dict[str, Any]:
         """Check size and names of the files."""
@@ -113,7 +115,11 @@ def _receive(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _file_page(request, form, status=422)
     user = user_of(request)
-    upload_row = uploads.keep(by=user, files=form.cleaned_data["file"], **_options(request))
+    try:
+        upload_row = uploads.keep(by=user, files=form.cleaned_data["file"], **_options(request))
+    except ImportProblem as problem:
+        form.add_error("file", f"The file {problem.reason}.")
+        return _file_page(request, form, status=422)
     if (faulty := _faulty_upload(request)) is not None and faulty.state == "waiting":
         uploads.cancel(upload=faulty, by=user)
     return redirect("upload", upload_row.pk)

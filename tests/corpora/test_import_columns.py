@@ -375,7 +375,6 @@ def test_ratings_whose_texts_are_in_the_file_become_dialogues_with_a_name(resear
 
 
 def test_all_problems_of_a_file_are_on_the_page_at_once(researcher: Client) -> None:
-    """A label is reported with the first line of its dialogue."""
     rows = CHATS.replace("It is broken.", "").replace("Can I cancel?,2026-03-02 10:16,,", "Yes,10:16,4,")
     page = send_file(researcher, table(rows))
     page = post_preview(researcher, page, "preview", rated=["bot"])
