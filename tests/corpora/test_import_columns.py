@@ -379,7 +379,7 @@ def test_all_problems_of_a_file_are_on_the_page_at_once(researcher: Client) -> N
     page = send_file(researcher, table(rows))
     page = post_preview(researcher, page, "preview", rated=["bot"])
     assert {problem.line for problem in page.context["problems"]} == {
-        2,
+        4,
         8,
     }  # a label is reported with its dialogue
     page = post_preview(researcher, page, "preview", rated=["bot"], skip_bad_rows="yes")
