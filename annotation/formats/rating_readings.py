@@ -65,8 +65,8 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     elif key := _key_with_systems(sample, [*dialogues, *candidates], turns, is_key, is_wide=not by_row):
         for role, name in key.items():
             draft.add(name, role)
-    elif key := _joint_key(sample, [*candidates, *dialogues], free, by_row):
-        for name in key:
+    elif parts := _joint_key(sample, [*candidates, *dialogues], free, by_row):
+        for name in parts:
             draft.add(name, "item")
     elif candidates:
         draft.add(candidates[0].name, "item")
