@@ -31,7 +31,7 @@ from annotation.records import HUMAN, SELF, Dialogue, LabelRecord
 
 FIRST_ROWS = 5_000
 """Rows, or lines, of a file that a preview reads."""
-MOST_DIALOGUES, MOST_RATINGS, MOST_NAMES = 10, 50, 50
+MOST_DIALOGUES, MOST_RATINGS, MOST_SPEAKERS, MOST_RATERS = 10, 50, 300, 50
 """First dialogues and ratings of a preview, and speakers and raters that it names."""
 MOST_SCANNED = 2**20
 """Bytes of a file whose answers are all read for its preview."""
@@ -76,12 +76,17 @@ class Preview:
         for part in record.all_continuations():
             self.n_turns += len(part.turns)
             for turn in part.turns:
-                if turn.speaker in self.speakers or len(self.speakers) < MOST_NAMES:
+                if turn.speaker in self.speakers or len(self.speakers) < MOST_SPEAKERS:
                     self.speakers[turn.speaker] = self.speakers.get(turn.speaker, False) or not turn.given
         for label in record.labels:
             self._add_label(label)
         if len(self.dialogues) < MOST_DIALOGUES:
             self.dialogues.append(record)
+
+    @property
+    def has_all_speakers(self) -> bool:
+        """Whether all speakers of the part that was read are named."""
+        return len(self.speakers) < MOST_SPEAKERS
 
     @property
     def is_empty(self) -> bool:
@@ -90,7 +95,7 @@ class Preview:
 
     def _add_label(self, label: LabelRecord) -> None:
         self.n_labels += 1
-        if len(self.raters) < MOST_NAMES:
+        if len(self.raters) < MOST_RATERS:
             self.raters.setdefault(label.rater, label.kind or HUMAN)
 
 
