@@ -673,7 +673,7 @@ MESSENGER = Form(
 )
 
 BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>(?=.)", re.IGNORECASE | re.DOTALL)
-FILE_TAG, TAG = re.compile(r"<attachment[^>]*>|<img[^>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
+FILE_TAG, TAG = re.compile(r"<attachment[^<>]*>|<img[^<>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
 
 
 def _plain_html(text: str) -> str:

@@ -82,7 +82,7 @@ NUMBERED_NAME = re.compile(
 REPEATED = re.compile(r"(.+)\.(\d{1,3})", re.DOTALL)
 """Columns that repeat a question: `Is it polite?.1` is its second time."""
 LOOP = re.compile(r"(\d{1,4})_(\D.*)")
-BRACKET = re.compile(r"(.*?)\s*\[([^\[\]]+)\]\s*", re.DOTALL)
+BRACKET = re.compile(r"(.*?)\[([^\[\]]+)\]\s*", re.DOTALL)
 ITEM_NAME = re.compile(r"[\w ]{0,30}?[ _.#-]*(?:\d+|[A-H])", re.IGNORECASE)
 
 
