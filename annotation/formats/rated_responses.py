@@ -188,7 +188,11 @@ FED = Format(
     title="FED conversations with their ratings",
     hint="fed_data.json: 125 conversations with ratings of each and of 375 responses.",
     read=read_fed,
-    looks_like=lambda head: head.text.startswith("[") and {"context", "annotations"} <= head.keys,
+    looks_like=lambda head: (
+        head.text.startswith("[")
+        and {"context", "annotations"} <= head.keys
+        and not (head.objects and all("response" in item for item in head.objects))
+    ),
     schemes=("fed_turn", "fed_dialogue"),
 )
 
@@ -236,7 +240,11 @@ FED_GPT4 = Format(
     title="GPT-4's scores of FED's conversations",
     hint="fed_gpt4_annotations.json: five samples of five qualities, added to a corpus of FED.",
     read=read_fed_gpt4,
-    looks_like=lambda head: bool(head.keys) and all(map(COLUMN.fullmatch, head.keys)),
+    looks_like=lambda head: (
+        bool(head.keys)
+        and all(map(COLUMN.fullmatch, head.keys))
+        and not re.match(r'\{\s*"[^"]*"\s*:\s*\{', head.text)
+    ),
     labels_only=True,
     schemes=(GPT4.key,),
 )

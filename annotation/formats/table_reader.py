@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -15,7 +15,7 @@ from typing import Any
 from charset_normalizer import from_bytes
 
 from annotation.formats.crowd_tables import prepared
-from annotation.formats.fields import decode_python, kind_of, require
+from annotation.formats.fields import decode_python, decode_text, kind_of, require
 from annotation.formats.source import BINARY_TABLES, BLOCK, START, ImportProblem, Source, utf_16_of
 from annotation.formats.table_file import (
     CSV,
@@ -27,9 +27,18 @@ from annotation.formats.table_file import (
     Cells,
     Row,
     TableFile,
+    begins_list,
     flatten,
 )
-from annotation.formats.table_headers import INTEGER, read_header, rows_by_column, title_rows, titles_note
+from annotation.formats.table_headers import (
+    RELEVANCE,
+    Header,
+    names_without_header,
+    read_header,
+    rows_by_column,
+    titles_note,
+    titles_of_text,
+)
 
 
 def open_table(source: Source) -> TableFile:
@@ -67,11 +76,11 @@ def _open(source: Source) -> TableFile:
 
         return open_arrow_table(source, start)
     text = source.start().lstrip()
-    if text.startswith(b"["):
+    if begins_list(text.decode(errors="ignore")):
         return _json_list(source)
     if text.startswith(b"{"):
         return _json_lines(source) if is_json_lines(source) else _json_document(source)
-    return _csv(source)
+    return _relevance(source) if text and _is_relevance(source) else _csv(source)
 
 
 def own_columns(
@@ -144,11 +153,17 @@ def _csv(source: Source) -> TableFile:
     form = _form(source, notes)
     rows = _csv_rows(source, form)
     line, names = _first(rows)
-    header = read_header(names, [cells for _, cells in _sample(rows)], line, notes)
+    sample = [cells for _, cells in _sample(rows)]
+    own_names = [] if form.titles else names_without_header([names, *sample])
+    if own_names:
+        notes.append(f"The first line is data, not a header: columns are called {', '.join(own_names[:12])}.")
+    header = Header([*own_names]) if own_names else read_header(names, sample, line, notes)
 
     def read_rows() -> Iterator[tuple[int, Row]]:
         source.done = 0
-        yield from rows_by_column(source, header, islice(_csv_rows(source, form), 1, None))
+        yield from rows_by_column(
+            source, header, islice(_csv_rows(source, form), 0 if own_names else 1, None)
+        )
 
     return TableFile(CSV, header.columns, read_rows, header.wordings, notes)
 
@@ -193,6 +208,28 @@ def _rows_of_text(source: Source, form: _Form) -> Iterator[Cells]:
             yield line, cells
 
 
+def _is_relevance(source: Source) -> bool:
+    """Whether a text has TREC's relevance judgments in its lines."""
+    lines = [line for _, line in islice(source.lines(), 20)]
+    return all(RELEVANCE.fullmatch(line.decode(errors="replace")) for line in lines)
+
+
+def _relevance(source: Source) -> TableFile:
+    """Return TREC's relevance judgments as a table: an item is a topic and a document."""
+
+    def read_rows() -> Iterator[tuple[int, Row]]:
+        source.done = 0
+        for number, line in source.lines():
+            cells = line.decode(errors="replace").split()
+            if len(cells) == 4:
+                yield number, {"item": f"{cells[0]} {cells[2]}", "relevance": cells[3]}
+            else:
+                source.report(ImportProblem(f"has {len(cells)} cells, not 4", line=number))
+
+    note = "Lines are relevance judgments, as TREC has them: topic, iteration, document, relevance."
+    return TableFile(CSV, ("item", "relevance"), read_rows, notes=[note])
+
+
 def _reader(lines: Iterable[str], form: _Form) -> Any:
     if form.is_quoted:
         return csv.reader(lines, strict=True, delimiter=form.separator)
@@ -202,12 +239,9 @@ def _reader(lines: Iterable[str], form: _Form) -> Any:
 def _text_lines(source: Source, encoding: str) -> Iterator[str]:
     for number, line in source.raw_lines(encoding=encoding):
         try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            raise ImportProblem(f"is not UTF-8 at byte {error.start}", line=number) from None
-        if "\0" in text:
-            raise ImportProblem("holds a NUL character, which cannot be stored", line=number)
-        yield text
+            yield decode_text(line)
+        except ImportProblem as problem:
+            raise problem.placed(line=number) from None
 
 
 def _form(source: Source, notes: list[str]) -> _Form:
@@ -230,21 +264,10 @@ def _form(source: Source, notes: list[str]) -> _Form:
     if not form.is_quoted and '"' in text:
         notes.append("Quotation marks were read as part of the text.")
     first = list(_sample(_rows_of_text(source, form)))
-    titles = _padded_titles([cells for _, cells in first])
+    titles = titles_of_text([cells for _, cells in first])
     if titles:
         notes.append(titles_note(line for line, _ in first[:titles]))
     return replace(form, titles=titles)
-
-
-def _padded_titles(rows: Sequence[Sequence[str | None]]) -> int:
-    """Return how many rows above the header have a title in their first cell, and are as wide as it."""
-    texts = [[(cell or "").strip() for cell in row] for row in rows]
-    if not texts or any(texts[0][1:]) or len(texts[0]) < 3:
-        return 0
-    titles = title_rows(texts)
-    header = texts[titles]
-    is_title = all(row[0] and not any(row[1:]) and len(row) == len(header) for row in texts[:titles])
-    return titles if is_title and not any(map(INTEGER.fullmatch, header)) else 0
 
 
 def _fit(text: str, form: _Form) -> tuple[float, int]:
@@ -257,6 +280,7 @@ def _fit(text: str, form: _Form) -> tuple[float, int]:
     except csv.Error as error:
         if "unexpected end of data" not in str(error):
             return (0.0, len(rows[0])) if rows and len(rows[0]) > 1 else (0.0, 0)
+    rows = rows[titles_of_text(rows) :]
     if not rows or (len(rows[0]) < 2 and form.separator != ONE_COLUMN):
         return 0.0, 0
     width = len(rows[0])
@@ -381,12 +405,12 @@ def _object(content: bytes) -> dict[str, Any]:
 
 
 def _json_list(source: Source) -> TableFile:
-    return table_of_objects(source, decode_python(source.document(source.path)))
+    return table_of_objects(decode_python(source.document(source.path)))
 
 
 def _json_document(source: Source) -> TableFile:
     records, note = records_of(require(decode_python(source.document(source.path)), dict))
-    table = table_of_objects(source, records)
+    table = table_of_objects(records)
     table.notes += [note] if note else []
     return table
 
@@ -418,7 +442,7 @@ def _has_objects(record: dict[str, Any]) -> bool:
     return any(isinstance(value, list) and value and isinstance(value[0], dict) for value in record.values())
 
 
-def table_of_objects(source: Source, records: Any) -> TableFile:
+def table_of_objects(records: Any) -> TableFile:
     """Return the table of a list of JSON objects."""
     if not isinstance(records, list) or not records:
         raise ImportProblem("is a JSON document, and no list of objects")
