@@ -103,7 +103,7 @@ def _scan(source: Source, entries: Mapping[str, Any], limit: int, seconds: float
     def produce() -> Iterator[list[Entries | None]]:
         table = open_table(source)
         mapping = scan(table, read_mapping(entries, table.columns), seconds=seconds)
-        yield [mapping and mapping.entries()]
+        yield [mapping.entries() if mapping else None]
 
     return _first(produce, source, limit)
 

@@ -275,8 +275,9 @@ def test_scales_that_are_not_named_are_guessed_from_all_rows(researcher: Client,
 def test_scales_of_more_rows_than_a_preview_counts_are_guessed_by_the_import(
     researcher: Client, at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [f"d{n // 2},{'bu'[n % 2]},Good morning {n},{2 + n % 2 if n < 5500 else 5}" for n in range(5_501)]
-    content = "\n".join(["conv_id,author,utterance,quality", *rows])
+    answers = [2 + n % 2 if n < 5_500 else 5 for n in range(5_501)]
+    rows = [f"d{n // 4},{'ub'[n % 2]},Good morning {n},{answer},{answer}" for n, answer in enumerate(answers)]
+    content = "\n".join(["conv_id,author,utterance,anna_quality,gpt_quality", *rows])
     monkeypatch.setattr(table_readings, "SCAN_SECONDS", 0)
     page = send_file(researcher, table(content))
     prepared = page.context["prepared"]
@@ -285,7 +286,7 @@ def test_scales_of_more_rows_than_a_preview_counts_are_guessed_by_the_import(
     post_preview(researcher, page, do="import")
     imported = Import.objects.get()
     assert imported.mapping["scale:quality"] == ["2", "3", "4", "5"]
-    assert Label.objects.filter(number=5).count() == 1
+    assert Label.objects.filter(number=5).count() == 2
     answer = api(researcher=True).post("/api/v1/imports/", {"file": table(content), "name": "y"})
     assert answer.json()["mapping"] == imported.mapping
 
