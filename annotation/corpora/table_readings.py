@@ -11,13 +11,22 @@ from typing import Any, TypeVar
 
 from annotation.corpora.import_file import CPU_PER_MEGABYTE, read_apart
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, RATED, SETTINGS, guess, read_start
+from annotation.formats.corpus_format import (
+    ANY_ROLES,
+    JUDGES,
+    RATED,
+    SETTINGS,
+    describe_json,
+    guess,
+    read_start,
+)
 from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.profile import Profile, describe, reading_lines, scan
 from annotation.formats.readings import TITLES
+from annotation.formats.several_files import open_tables
 from annotation.formats.source import Faults, ImportProblem, Source
-from annotation.formats.table_reader import open_table
+from annotation.text.table_cells import list_names
 
 CPU_SECONDS = 20
 """CPU seconds for describing a file, at most; one that needs more is refused."""
@@ -46,12 +55,15 @@ def outline(source: Source, *, format: str = "") -> Outline:
         key = format or guess(FORMATS, read_start(source.path, source.name))
         files = source.files()
         if len(files) > 1 and not FORMATS[key].folder:
-            raise ImportProblem(f"{len(files)} files were sent; the format {key} is one file", field="file")
+            raise ImportProblem(not_one_file(len(files), key), field="file")
         if FORMATS[key].roles != ANY_ROLES:
             yield [Outline(key)]
             return
-        table = open_table(source)
+        table = open_tables(source)
         profile = describe(table, seconds=SCAN_SECONDS)
+        if table.is_json and not any(reading.is_possible for reading in profile.readings):
+            hint = f"It {describe_json(FORMATS, read_start(source.path, source.name))}"
+            profile = replace(profile, notes=(*profile.notes, hint))
         yield [Outline(key, profile, table.sheets, (*table.notes, *profile.notes))]
 
     return _first(produce, source, CPU_SECONDS)
@@ -66,13 +78,21 @@ def recognise_format(source: Source) -> str:
     return _first(produce, source, CPU_SECONDS)
 
 
+def not_one_file(count: int, format: str) -> str:
+    """Return the problem of several files in a format that is one file."""
+    return f"{count} files were sent; the format {format} is one file: import them one by one"
+
+
 def _first(produce: Callable[[], Iterator[list[T]]], source: Source, seconds: int) -> T:
     source.faults = Faults()  # rows that cannot be read are reported by the import
-    with AT_ONCE, closing(read_apart(produce, source, seconds=seconds)) as reading:
-        for batch in reading:
-            for item in batch:
-                first: T = item
-                return first
+    try:
+        with AT_ONCE, closing(read_apart(produce, source, seconds=seconds)) as reading:
+            for batch in reading:
+                for item in batch:
+                    first: T = item
+                    return first
+    except ImportProblem as problem:
+        raise source.locate(problem) from None
     raise ImportProblem("the file is empty")
 
 
@@ -84,7 +104,7 @@ def lacks_scales(profile: Profile, mapping: ColumnMapping) -> bool:
 def guessed_settings(profile: Profile, mapping: ColumnMapping) -> dict[str, str]:
     """Return the settings that a profile suggests: which speakers are rated, which raters are judges."""
     judges = profile.judges if mapping.of("rater") else ()  # else the columns say who is one
-    guessed = {RATED: ",".join(profile.rated), JUDGES: ",".join(judges)}
+    guessed = {RATED: list_names(profile.rated), JUDGES: list_names(judges)}
     return {key: names for key, names in guessed.items() if names}
 
 
@@ -101,7 +121,7 @@ def with_scales_at_once(source: Source, entries: Mapping[str, Any]) -> Entries |
 
 def _scan(source: Source, entries: Mapping[str, Any], limit: int, seconds: float) -> Entries | None:
     def produce() -> Iterator[list[Entries | None]]:
-        table = open_table(source)
+        table = open_tables(source)
         mapping = scan(table, read_mapping(entries, table.columns), seconds=seconds)
         yield [mapping.entries() if mapping else None]
 

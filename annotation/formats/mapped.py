@@ -24,9 +24,9 @@ from annotation.formats.mapping import (
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.nested_answers import Elements, answers_by_position, is_by_position, is_of_list
+from annotation.formats.several_files import common_name, note_on_files, open_tables, with_files
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_file import Cell, Row, TableFile
-from annotation.formats.table_reader import open_table
+from annotation.formats.table_file import Cell, Row, SeveralFiles, TableFile
 from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 from annotation.formats.turn_rows import (
     COLUMNS,
@@ -52,7 +52,7 @@ def read_mapped(source: Source) -> Iterator[SourceRecord]:
 
     Raises ImportProblem for `map` where the source has no mapping.
     """
-    yield from read_rows(source, open_table(source), source.mapping)
+    yield from read_rows(source, open_tables(source), source.mapping)
 
 
 def read_rows(
@@ -64,7 +64,8 @@ def read_rows(
             "needs a mapping: say what its columns are, like --map dialogue=conv_id --map text=utterance",
             field="map",
         )
-    column_mapping = read_mapping(entries, table.columns)
+    column_mapping = with_files(read_mapping(entries, table.columns), table)
+    source.notes += note_on_files(column_mapping, table)
     source.is_table, source.columns = True, tuple(table.columns)
     read_columns = {column.name for column in column_mapping.columns}
     source.pass_over(name for name in table.columns if name not in read_columns)
@@ -125,7 +126,8 @@ class _Answers:
 
     @classmethod
     def of(cls, source: Source, table: TableFile, mapping: ColumnMapping) -> _Answers:
-        answers = cls(source, mapping, Path(source.name).stem[:200] or "rater")
+        name = common_name(table.files.names) if table.files else Path(source.name).stem[:200]
+        answers = cls(source, mapping, name or "rater")
         answers.options = answers._set_values(table)
         return answers
 
@@ -301,21 +303,27 @@ def rating_rows(
     the labels of its dialogues, with the items' keys and the dialogue as the cluster. In a table without
     turns, the columns `keep` are there as well, with a zero byte before their names.
     """
+    mapping = with_files(mapping, table)
     if mapping.has_dialogues:
         yield from label_rows(_dialogues(source, table, mapping))
         return
     answers = _Answers.of(source, table, mapping)
     columns = {role: mapping.of(role) for role in LONG}
     value, raters = mapping.of("value"), mapping.of("rater")
+    keys = _KeysOfRows()
     for line, row in _element_rows(source, table, answers.elements):
         shared = {role: _text(row, column) for role, column in columns.items() if column}
         shared |= {f"\0{name}": _text(row, name) for name in keep}
         for answer in answers.read(row):
             item = answer.item or ("" if shared.get("dialogue") else f"row {line}")
-            yield line, {**shared, **_long(answer, item)}
+            cells = {**shared, **_long(answer, item)}
+            if answer.kind != "key" or not raters or keys.is_new(cells, line):
+                yield line, cells
         if not value:
             continue
         cells, cell = _long_of_row(row, mapping, answers, value, raters), row.get(value)
+        if not (cells["rater"] or cells["value"]):
+            continue
         if not (mapping.scale(cells["question"]).separator or isinstance(cell, list)):
             yield line, {**shared, **cells}
             continue
@@ -330,6 +338,26 @@ def _element_rows(source: Source, table: TableFile, elements: Elements) -> Itera
         with source.report_problems(line=line):
             for part in elements.rows(row):
                 yield line, part
+
+
+@dataclass(slots=True)
+class _KeysOfRows:
+    """The right answers of items, which each rater's row about an item has again."""
+
+    answers: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def is_new(self, cells: Mapping[str, str], line: int) -> bool:
+        """Whether an item's right answer was not read yet; raises ImportProblem for a different one."""
+        parts = ("item", "dialogue", "continuation", "turn", "rater", "question")
+        key = tuple(cells.get(name, "") for name in parts)
+        before = self.answers.get(key)
+        if before is not None and before != cells["value"]:
+            raise ImportProblem(
+                f"right answer {cells['value'][:60]!r}, and {before[:60]!r} in another row of the item",
+                line=line,
+            )
+        self.answers[key] = cells["value"]
+        return before is None
 
 
 def _long(answer: _Answer, item: str) -> dict[str, str]:
@@ -378,7 +406,7 @@ def _question_of_row(row: Row, mapping: ColumnMapping, value: str) -> str:
 def _dialogues(
     source: Source, table: TableFile, mapping: ColumnMapping, *, is_contiguous: bool = False
 ) -> Iterator[SourceRecord]:
-    rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping))
+    rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping), table.files)
     repeats = Repeats(rows.rater, bool(mapping.answers or mapping.of("value")))
     is_contiguous = is_contiguous or rows.is_contiguous(table)
     if not is_contiguous:
@@ -452,7 +480,8 @@ class _Gaps:
                 continue
             reasons = source.left_out.setdefault("", {})
             for row in rows:
-                reasons.setdefault(row.line, f"line {row.line}, its dialogue lacks line {self.lines[key]}")
+                reason = f"line {row.line}, its dialogue lacks line {self.lines[key]}"
+                reasons.setdefault(row.line, source.with_files(reason))
 
 
 @dataclass(slots=True)
@@ -462,6 +491,7 @@ class _TurnRows:
     source: Source
     mapping: ColumnMapping
     answers: _Answers
+    files: SeveralFiles | None = None
     numbers: dict[bytes, int] = field(default_factory=dict)
     shared: list[tuple[str, str]] = field(default_factory=list)
 
@@ -506,6 +536,10 @@ class _TurnRows:
             return key
         text = self.mapping.of("text")
         if text and not isinstance(row.get(text), list):
+            if self.files:
+                is_of_file = self.files.are == "parts"
+                name = _text(row, self.files.column) if is_of_file else common_name(self.files.names)
+                return name or "dialogue"
             return Path(self.source.name).stem or "dialogue"
         if not self.rater and not self.mapping.of("response"):
             return f"dialogue-{self.numbers.setdefault(line.to_bytes(8, 'big'), len(self.numbers) + 1)}"
@@ -702,8 +736,10 @@ NEEDED = ("dialogue", "speaker", "text")
 
 def read_turn_table(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues of a table with Concord's own columns."""
-    table = open_table(source)
+    table = open_tables(source)
     entries = _own_columns(table.columns)
+    if table.files and table.files.are == "raters":
+        entries.setdefault("rater", table.files.column)
     for name in NEEDED:
         if name not in entries:
             raise ImportProblem(
@@ -719,6 +755,7 @@ TURN_TABLE = Format(
     read=read_turn_table,
     looks_like=lambda head: set(NEEDED) <= head.header,
     settings=OF_TABLES,
+    folder=True,
 )
 TABLE = Format(
     key="table",
@@ -729,4 +766,5 @@ TABLE = Format(
     roles=ANY_ROLES,
     own_questions=True,
     settings=(ratings.TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
+    folder=True,
 )

@@ -363,7 +363,23 @@ def is_json_lines(source: Source, path: Path | None = None) -> bool:
     with source.open(path) as content:
         lines = (line for line in iter(lambda: content.readline(source.max_line), b"") if line.strip())
         first, second = next(lines, b""), next(lines, b"")
-    return first.rstrip().endswith(b"}") and second.lstrip().startswith(b"{")
+    if not (first.rstrip().endswith(b"}") and second):
+        return False
+    return second.lstrip().startswith(b"{") or _is_object(first)
+
+
+def _is_object(content: bytes) -> bool:
+    try:
+        return bool(_object(content))
+    except ImportProblem:
+        return False
+
+
+def json_lines(source: Source, path: Path | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the numbered objects of JSON lines: of the file, or of one in a folder; others are reported."""
+    for line, content in source.lines(path):
+        with source.report_problems(path, line):
+            yield line, _object(content)
 
 
 def _json_lines(source: Source) -> TableFile:
@@ -423,7 +439,8 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
     lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
     if len(lists) == 1:
         ((key, records),) = lists.items()
-        if key.lower() not in TURN_LISTS or any(map(_has_objects, records)):
+        is_of_turns = key.lower() in TURN_LISTS and not divided_by(records)
+        if not is_of_turns or any(map(_has_objects, records)):
             return records, f"The rows are the objects of `{key}`."
     values = list(document.values())
     if len(values) > 1 and all(isinstance(value, dict) and value for value in values):
@@ -432,6 +449,22 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
             records = [{"key": key} | value for key, value in document.items()]
             return records, "The rows are the objects of the document, with their keys as `key`."
     return [document], ""
+
+
+DIALOGUE_ID = re.compile(
+    r"(?:conversation|conv|dialog(?:ue)?|chat|session)[_ -]?(?:id|sid|uuid|hash)", re.IGNORECASE
+)
+"""Keys of messages for the dialogue to which they belong."""
+
+
+def divided_by(messages: list[Any]) -> str:
+    """Return the key by which a list of messages holds several dialogues, '' for one dialogue."""
+    first = messages[0] if messages and isinstance(messages[0], dict) else {}
+    for key in filter(DIALOGUE_ID.fullmatch, first):
+        names = [entry.get(key) if isinstance(entry, dict) else None for entry in messages]
+        if all(isinstance(name, str | int) for name in names) and len(set(names)) > 1:
+            return str(key)
+    return ""
 
 
 def _is_list_of_objects(value: Any) -> bool:
