@@ -136,7 +136,7 @@ BOTPRESS = Form(
 
 def _prepare_voiceflow(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = []
-    for number, trace in enumerate(raw["turns"]):
+    for number, trace in enumerate(objects_at(raw, "turns")):
         text = first_at(trace, ("payload.payload.message", "payload.payload.query", "payload.payload.label"))
         text = at(trace, "payload.payload") if text is None else text
         if trace.get("type") in ("text", "speak", "request") and isinstance(text, str):
