@@ -19,7 +19,16 @@ from annotation.formats.header_words import (
 )
 from annotation.formats.mapping import MOST_ENTRIES
 from annotation.formats.nested_answers import is_by_position
-from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
+from annotation.formats.readings import (
+    FILES,
+    Draft,
+    Reading,
+    Sample,
+    add_answers,
+    add_rater,
+    cell_text,
+    row_raters,
+)
 
 LONG_ROLES = (
     *("kind", "identified", "sample", "missing", "turn_number", "level", "values", "scheme"),
@@ -68,8 +77,8 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     elif key := _key_with_systems(sample, [*dialogues, *candidates], turns, is_key, is_wide=not by_row):
         for role, name in key.items():
             draft.add(name, role)
-    elif key := _joint_key(sample, [*candidates, *dialogues], free, by_row):
-        for name in key:
+    elif names := _joint_key(sample, [*candidates, *dialogues], free, by_row):
+        for name in names:
             draft.add(name, "item")
     elif candidates:
         draft.add(candidates[0].name, "item")
@@ -323,13 +332,17 @@ def read_wide(sample: Sample) -> Reading | None:
     add_answers(draft, answers)
     keys = {column.rater for column in answers.columns if column.role == "key"}
     names = [name for name in answers.raters if not rater or name not in keys]
+    question = ""
     if rater and not all(column.rater for column in answers.columns):
         add_rater(draft, sample)
         if names:
             draft.doubts.append(f"{rater} and {', '.join(names[:3])} are both raters")
     elif rater:
+        if FILES in sample.columns[rater].meanings and not any(answers.questions):
+            question = rater
+            draft.add(question, "question")
         rater, names = "", answers.raters
-    _item_columns(draft, sample, draft.columns, rater)
+    _item_columns(draft, sample, draft.columns, rater, question)
     questions = [question for question in answers.questions if question]
     own_questions = dict.fromkeys(
         c.question or c.name for c in answers.columns if not (rater and c.role == "key")

@@ -21,7 +21,7 @@ from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
 from annotation.formats.readings import RATING_READINGS
 from annotation.formats.scales import ScaleGuess, guess_scale
-from annotation.formats.several_files import open_tables
+from annotation.formats.several_files import note_on_files, open_tables, with_files
 from annotation.formats.source import LINES, ImportProblem, Source
 from annotation.formats.table_file import TableFile
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model, means_nothing
@@ -224,6 +224,7 @@ def open_answers(path: Path, reading: Reading) -> AnswerTable:
         raise UncertainReading(
             first, "which column has the items? Files of several raters need it: --item COLUMN", table
         )
+    table.notes += note_on_files(with_files(mapping, table), table)
     has_judges = reading.judges is not None and not reading.mapping
     return AnswerTable(first, source, table, mapping, sentence, is_guess, has_judges)
 
