@@ -24,7 +24,7 @@ from annotation.formats.chat_records import (
     text_of,
 )
 from annotation.formats.fields import require
-from annotation.formats.source import Source
+from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, LabelRecord
 
 SIDES: Mapping[str, str] = {
@@ -548,6 +548,8 @@ TEXT_GENERATION = Form(
 
 def _prepare_librechat(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     messages = _with_children(objects_at(raw, "messages"))
+    if not all("messageId" in message for message in messages):
+        raise ImportProblem("is missing from a message", field="messageId")
     parents = {str(message.get("messageId")): message.get("parentMessageId") for message in messages}
     branch = branch_to(str(messages[-1].get("messageId")) if messages else "", parents)
     by_id = {str(message.get("messageId")): message for message in messages}
