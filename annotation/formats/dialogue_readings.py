@@ -10,6 +10,7 @@ from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import (
     ID_WORDS,
     KEYS,
+    NUMBER_AT_END,
     TWO_RESPONSES,
     answer_name,
     is_nameless,
@@ -509,11 +510,11 @@ def _numbered_turns(sample: Sample) -> list[str]:
     """Return columns with texts whose names differ in a number alone, such as `turn_1` and `turn_2`."""
     groups: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for column in sample.columns.values():
-        match = re.fullmatch(r"(.*?)[\W_]*(\d{1,2})", column.name)
-        if match and column.holds_text and not column.is_list:
-            stem = "".join(token.word for token in tokens_of(match[1]))
+        match = NUMBER_AT_END.search(column.name)
+        if match and len(match[1]) < 4 and column.holds_text and not column.is_list:
+            stem = "".join(token.word for token in tokens_of(column.name[: match.start()]))
             if stem in ("turn", "utterance", "utt", "message", "msg", "sentence", "line", "t", "u", "text"):
-                groups[stem].append((int(match[2]), column.name))
+                groups[stem].append((int(match[1]), column.name))
     best = max(groups.values(), key=len, default=[])
     return [name for _, name in sorted(best)]
 
