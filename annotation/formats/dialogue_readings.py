@@ -10,6 +10,7 @@ from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import (
     ID_WORDS,
     KEYS,
+    NUMBER_AT_END,
     TWO_RESPONSES,
     answer_name,
     is_nameless,
@@ -509,11 +510,11 @@ def _numbered_turns(sample: Sample) -> list[str]:
     """Return columns with texts whose names differ in a number alone, such as `turn_1` and `turn_2`."""
     groups: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for column in sample.columns.values():
-        match = re.fullmatch(r"(.*?)[\W_]*(\d{1,2})", column.name)
-        if match and column.holds_text and not column.is_list:
-            stem = "".join(token.word for token in tokens_of(match[1]))
+        match = NUMBER_AT_END.search(column.name)
+        if match and len(match[1]) < 4 and column.holds_text and not column.is_list:
+            stem = "".join(token.word for token in tokens_of(column.name[: match.start()]))
             if stem in ("turn", "utterance", "utt", "message", "msg", "sentence", "line", "t", "u", "text"):
-                groups[stem].append((int(match[2]), column.name))
+                groups[stem].append((int(match[1]), column.name))
     best = max(groups.values(), key=len, default=[])
     return [name for _, name in sorted(best)]
 
@@ -594,6 +595,11 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         for meaning in ("dialogue", "session", "item")
         for c in sample.meaning(meaning)
         if not c.is_list and c.looks_like in ("id", "turn", "constant") and c.name not in draft.columns
+    ]
+    ids += [
+        c
+        for c in sample.look("id")
+        if not (c.is_list or c.meanings or c.name in draft.columns) and c.n_different == len(sample.rows)
     ]
     ids = list({c.name: c for c in ids}.values())
     raters = row_raters(sample)

@@ -322,6 +322,8 @@ def rating_rows(
         if not value:
             continue
         cells, cell = _long_of_row(row, mapping, answers, value, raters), row.get(value)
+        if not (cells["rater"] or cells["value"]):
+            continue
         if not (mapping.scale(cells["question"]).separator or isinstance(cell, list)):
             yield line, {**shared, **cells}
             continue

@@ -51,7 +51,7 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     by_row = [name for name in (rater, question) if name]
 
     def is_key(*names: str) -> bool:
-        keys = sample.keys(*names, *by_row)
+        keys = [key for key in sample.keys(*names, *by_row) if not rater or key[len(names)]]
         return len(set(keys)) == len(keys)
 
     def recurs(column: ColumnProfile) -> bool:
@@ -62,8 +62,11 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     good = good or [c for c in candidates if is_key(c.name)]
     if good:
         draft.add(good[0].name, "item")
-        if len(good) > 1 and by_row and not exact:
-            draft.doubts.append(f"{good[0].name} and {good[1].name} may be the item")
+        others = good[1:2] if by_row and not exact else []
+        if rater and not others and _is_running(sample, good[0].name, rater):
+            keys = [c for c in free if c is not good[0] and _is_item(sample, c, by_row)]
+            others = [c for c in keys if not _is_alike(sample, c, good[0])][:1]
+        draft.doubts += [f"{good[0].name} and {other.name} may be the item" for other in others]
     elif dialogues and turns and is_key(dialogues[0].name, turns[0].name):
         draft.add(dialogues[0].name, "dialogue")
         draft.add(turns[0].name, "turn")
@@ -74,8 +77,8 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     elif key := _key_with_systems(sample, [*dialogues, *candidates], turns, is_key, is_wide=not by_row):
         for role, name in key.items():
             draft.add(name, role)
-    elif key := _joint_key(sample, [*candidates, *dialogues], free, by_row):
-        for name in key:
+    elif names := _joint_key(sample, [*candidates, *dialogues], free, by_row):
+        for name in names:
             draft.add(name, "item")
     elif candidates:
         draft.add(candidates[0].name, "item")
@@ -152,13 +155,24 @@ def _joint_key(
         and not (names_answers(c.name) or {"derived", "time", "explanation", "kind", "question"} & c.meanings)
     ]
     parts.sort(key=lambda c: looks.index(_look_of_part(c)))
-    for n_parts in range(1, MOST_KEYS):
-        for others in combinations(parts[:8], n_parts):
-            names = (unit.name, *(c.name for c in others))
-            items = set(sample.keys(*names))
-            keys = sample.keys(*names, *by_row)
-            if len(set(keys)) == len(keys) and (not by_row or len(items) * 3 <= len(keys) * 2):
-                return names
+    parts = parts[:8]
+    cells = {name: [key for (key,) in sample.keys(name)] for name in (unit.name, *by_row)}
+    cells |= {c.name: [key for (key,) in sample.keys(c.name)] for c in parts}
+    n_rows = len(sample.rows)
+
+    def is_key(*names: str) -> bool:
+        columns = [cells[name] for name in (*names, *by_row)]
+        return all(
+            len(set(zip(*(c[:n] for c in columns), strict=True))) == min(n, n_rows) for n in (200, n_rows)
+        )
+
+    names = (unit.name, *(c.name for c in parts))
+    for n_parts in range(1, MOST_KEYS) if is_key(*names) else ():
+        for others in combinations(names[1:], n_parts):
+            if is_key(unit.name, *others):
+                n_items = len(set(zip(*(cells[name] for name in (unit.name, *others)), strict=True)))
+                if not by_row or n_items * 3 <= n_rows * 2:
+                    return (unit.name, *others)
     return ()
 
 
@@ -167,10 +181,11 @@ def _look_of_part(column: ColumnProfile) -> str:
     return "id" if is_number and "item" in column.meanings else column.looks_like
 
 
-def _named_by(draft: Draft) -> str:
-    """Return the end of a sentence that says which columns name an item together."""
+def _named_by(draft: Draft, sample: Sample) -> str:
+    """Return the end of a sentence that says what names an item: several columns, or one not called so."""
     names = _items_of(draft)
-    return f"; an item is {' with '.join(names)}" if len(names) > 1 else ""
+    is_called_so = len(names) == 1 and "item" in sample.columns[names[0]].meanings
+    return f"; an item is {' with '.join(names)}" if names and not is_called_so else ""
 
 
 def _others_as_items(
@@ -179,11 +194,7 @@ def _others_as_items(
     """Take what every rater answers once about for the item, where nothing is called one."""
     keys = [c for c in free if c.n == len(sample.rows) and _is_item(sample, c, by_row)]
     if keys:
-        alike = [
-            c
-            for c in keys
-            if len(set(sample.keys(keys[0].name, c.name))) == keys[0].n_different == c.n_different
-        ]
+        alike = [c for c in keys if _is_alike(sample, c, keys[0])]
         best = next((c for c in alike if c.looks_like in ("id", "turn")), keys[0])
         draft.add(best.name, "item")
         others = [c.name for c in keys if c not in alike]
@@ -196,6 +207,22 @@ def _others_as_items(
         draft.doubts.append(f"rows repeat an answer to the same {texts[0].name}")
     else:
         draft.missing.append("a column that says what is rated")
+
+
+def _is_alike(sample: Sample, column: ColumnProfile, other: ColumnProfile) -> bool:
+    """Whether two columns tell the same things from each other."""
+    n_pairs = len(set(sample.keys(column.name, other.name)))
+    return n_pairs == column.n_different == other.n_different
+
+
+def _is_running(sample: Sample, name: str, rater: str) -> bool:
+    """Whether a column numbers the rows of each rater, as the order in which items were shown."""
+    counts: Counter[str] = Counter()
+    for person, number in sample.keys(rater, name):
+        counts[person] += 1
+        if number not in (str(counts[person]), str(counts[person] - 1)):
+            return False
+    return True
 
 
 def _is_item(sample: Sample, column: ColumnProfile, by_row: Sequence[str]) -> bool:
@@ -272,7 +299,7 @@ def read_long(sample: Sample) -> Reading | None:
     if reasons:
         draft.add(reasons[0].name, "explanation")
     asks = " to one question" if question else ""
-    return draft.reading(sample, f"Each row is one answer{asks} by one rater{_named_by(draft)}.")
+    return draft.reading(sample, f"Each row is one answer{asks} by one rater{_named_by(draft, sample)}.")
 
 
 def read_wide(sample: Sample) -> Reading | None:
@@ -288,7 +315,8 @@ def read_wide(sample: Sample) -> Reading | None:
     facts = sample.facts_of_raters(rater, *items) if rater and items else ()
     passed = {*draft.columns, *facts}
     answers = answer_columns(sample.columns, passed, has_rater=bool(rater), varying=varying)
-    draft = Draft("wide")
+    doubts = [doubt for doubt in draft.doubts if doubt.endswith(" may be the item")]
+    draft = Draft("wide", doubts=doubts if rater else [])
     if not answers.columns:
         lists = [c.name for c in sample.columns.values() if c.is_list and c.is_answers]
         draft.missing.append(
@@ -338,7 +366,7 @@ def read_wide(sample: Sample) -> Reading | None:
         sentence += "; items are numbered by row"
         if len(sample.rows) == 1:
             draft.doubts.append("one row does not show which columns hold answers")
-    return draft.reading(sample, f"{sentence}{_named_by(draft)}.")
+    return draft.reading(sample, f"{sentence}{_named_by(draft, sample)}.")
 
 
 def _items_of(draft: Draft) -> list[str]:

@@ -41,6 +41,8 @@ MARKS = re.compile(r"[?.–—#-]+(?: \(.*\))?", re.DOTALL)
 """Marks such as `?` and `-`, which may be answers; programs write words for a missing answer."""
 DASH = re.compile(r"[-–—]+")
 """What stands for no answer among numbers."""
+REPEATED = "rows repeat an answer to the same"
+"""Beginning of the doubt whether a column alone says what is rated."""
 HARMLESS = re.compile(r"^all answers are|is read as '")
 """Doubts about a scale that change no figure, or about spellings, which are checked by themselves."""
 
@@ -288,7 +290,9 @@ def _with_clusters(mapping: ColumnMapping, columns: Sequence[str], reading: Read
     roles = list(mapping.columns)
     for role, names in (("cluster", [reading.cluster]), ("item", _item_columns(reading, columns))):
         if any(names):
-            roles = [column for column in roles if column.role != role]
+            is_item = role == "item"  # what is rated is no answer, and no place of a turn
+            roles = [c for c in roles if c.role != role and not (is_item and c.name in names)]
+            roles = [c for c in roles if not (is_item and c.role in ("dialogue", "continuation", "turn"))]
             roles += [Column(name, role) for name in names]
     if not mapping.of("cluster") and not reading.cluster and "cluster" in columns:
         roles = [column for column in roles if column.name != "cluster"] + [Column("cluster", "cluster")]
@@ -382,7 +386,7 @@ def _open_doubts(entry: FileReading, reading: Reading) -> list[str]:
         for doubt in entry.doubts
         if not (
             "may be about that turn or the dialogue" in doubt
-            or (bool(reading.item) and " may be the item" in doubt)
+            or (bool(reading.item) and (" may be the item" in doubt or doubt.startswith(REPEATED)))
             or (reading.judges is not None and "may be a person or a model" in doubt)
             or (doubt.partition(": ")[0] in questions and _is_about_scale(doubt, reading))
         )
@@ -419,6 +423,9 @@ def _reason(profile: Profile) -> str:
         doubt.partition(": ")[0] in questions and _is_about_scale(doubt, named) and "codes:" not in doubt
         for doubt in rated[0].doubts
     )
+    are_about_items = [doubt.startswith(REPEATED) or " may be the item" in doubt for doubt in rated[0].doubts]
+    if are_about_items and all(are_about_items):
+        return f"not read without asking: {doubts}; name the columns of the item: --item COLUMN,COLUMN"
     if are_about_scales:
         return f"not read without asking: {doubts}; say how to read it: --scale LEVEL, --missing WORDS"
     return f"not read without asking: {doubts}; correct the line above and run it"
