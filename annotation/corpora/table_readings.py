@@ -13,10 +13,10 @@ from annotation.formats import FORMATS
 from annotation.formats.corpus_format import ANY_ROLES, JUDGES, RATED, SETTINGS, guess, read_start
 from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
+from annotation.formats.nested_cells import open_nested
 from annotation.formats.profile import Profile, describe, reading_lines, scan
 from annotation.formats.readings import TITLES
 from annotation.formats.source import Faults, ImportProblem, Source
-from annotation.formats.table_reader import open_table
 
 CPU_SECONDS = 20
 """CPU seconds for describing a file; one that needs more is imported with a mapping."""
@@ -47,7 +47,7 @@ def outline(source: Source, *, format: str = "") -> Outline:
         if FORMATS[key].roles != ANY_ROLES:
             yield [Outline(key)]
             return
-        table = open_table(source)
+        table = open_nested(source)
         profile = describe(table)
         yield [Outline(key, profile, table.sheets, (*table.notes, *profile.notes))]
 
@@ -75,7 +75,7 @@ def with_scales(source: Source, entries: Mapping[str, Any]) -> Entries:
     """Return a mapping with the scales that it does not name, guessed from the answers in all rows."""
 
     def produce() -> Iterator[list[Entries]]:
-        table = open_table(source)
+        table = open_nested(source, entries)
         yield [scan(table, read_mapping(entries, table.columns)).entries()]
 
     return _first(produce, source, CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20)

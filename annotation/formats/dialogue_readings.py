@@ -4,35 +4,40 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 from annotation.formats.answer_columns import Answers, answer_columns
 from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import (
     ID_WORDS,
-    KEYS,
+    SPEAKER_WORDS,
     TWO_RESPONSES,
     answer_name,
+    is_header,
     is_nameless,
     tokens_of,
     word_set,
 )
-from annotation.formats.mapping import DIALOGUE_ITEM, TURN_ITEM, Column
+from annotation.formats.mapping import DIALOGUE_ITEM, TEXT_ROLES, TURN_ITEM, Column
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 from annotation.formats.scales import decimal_number
+from annotation.formats.table_file import text_of
+from annotation.formats.transcript_cells import ASSISTANT, USER
+from annotation.formats.turn_lists import (
+    NO_SYSTEMS,
+    NO_TURNS,
+    has_names_of_speakers,
+    speaker_in_name,
+    texts_name_speakers,
+    turn_lists,
+)
 from annotation.text.table_cells import looks_like_a_model
 
-USER, ASSISTANT = "user", "assistant"
-SPEAKER_WORDS = word_set(
-    "user assistant system bot human ai agent customer client therapist doctor patient operator speaker"
-    " speaker1"
-    " speaker2 a b seeker supporter helper wizard apprentice chatbot counselor caller interviewer participant"
-    " student teacher tutor usr sys model gpt 用户 机器人 客服"
-)
-NO_SYSTEMS = KEYS | word_set("reference references correct ideal target original actual")
-NO_TURNS = NO_SYSTEMS | word_set(
-    "candidates options choices tags sources documents facts context keywords span"
-)
-"""Words in the headers of texts that nobody says in the dialogue."""
+SAMPLE_REPEATS, BEGINNING, END = 100, 24, 10
+"""Rows in which texts are compared, and how many characters at their beginnings and ends."""
+GROUPS = word_set("channel room chatroom group scene chapter game match round lesson video file story case")
+"""Words in the headers of what turns are grouped by, where no column says which dialogue they belong to."""
+WIDER_GROUPS = word_set("season series book volume show")
 OWN_ROLES = ("continuation", "trial", "at", "given", "addressees", "cluster", "language", "session")
 
 
@@ -59,6 +64,7 @@ def read_turns(sample: Sample) -> Reading | None:
         draft.missing.append(f"several rows with the same {dialogue}")
     if draft.missing:
         return draft.reading(sample, "Each row is one turn of a dialogue.")
+    _doubt_wider_groups(draft, sample, dialogue)
     times = [c for c in sample.meaning("time", "time", "turn", "score", "id", "category") if not c.is_list]
     if times and times[0].name not in draft.columns:
         draft.add(times[0].name, "time")
@@ -73,11 +79,13 @@ def read_turns(sample: Sample) -> Reading | None:
     repeats = _repeats(sample, dialogue, number, text)
     rater = add_rater(draft, sample)
     varying = sample.varying(rater, dialogue, number or text) if rater and repeats == "turns" else ()
-    answers = answer_columns(
-        sample.columns, draft.columns, has_rater=bool(rater), varying=varying, are_sure=True
-    )
+    used = {*draft.columns, *_names_of_speakers(draft, sample)}
+    answers = answer_columns(sample.columns, used, has_rater=bool(rater), varying=varying, are_sure=True)
     add_answers(draft, answers)
     if repeats == "texts":
+        languages = [c.name for c in sample.meaning("language") if c.n_different > 1]
+        if any(not _is_constant_within(sample, number, name) for name in languages):
+            draft.doubts.append(f"rows with the same {number} may be translations: keep one {languages[0]}")
         rows = sample.keys(dialogue, number)
         if rater or answers.columns or len(set(rows)) < len(set(sample.keys(dialogue, number, speaker))):
             draft.doubts.append(f"rows with the same {number} have different texts, speakers or raters")
@@ -115,6 +123,8 @@ def _text_column(draft: Draft, sample: Sample) -> str:
         )
         if (not column.is_list and ("turn" not in column.meanings or column.looks_like == "text"))
     ]
+    if not named and sample.meaning("speaker"):  # `speaker, dialogue`: what each of them says
+        named = [c for c in sample.meaning("dialogue", "text") if not c.is_list]
     if not named:
         plain = [
             c
@@ -155,11 +165,47 @@ def _dialogue_column(draft: Draft, sample: Sample) -> str:
     if ids:
         draft.doubts.append(f"{ids[0].name} may be something other than the dialogue")
         return draft.pick("dialogue", ids[:1])
-    return ""
+    groups = [
+        c
+        for c in usable
+        if {token.base for token in tokens_of(c.name)} & GROUPS
+        and 1 < c.n_different < c.n
+        and c.coverage == 1
+        and c.name not in draft.columns
+    ]
+    if groups:
+        draft.doubts.append(f"{groups[0].name} may be something other than the dialogue")
+    return draft.pick("dialogue", groups[:1])
+
+
+def _names_of_speakers(draft: Draft, sample: Sample) -> list[str]:
+    """Return the columns whose cells name speakers, such as listeners: they are no answers."""
+    speaker = next((column.name for column in draft.columns.values() if column.role == "speaker"), "")
+    cells = [row.get(speaker) for row in sample.rows] if speaker else []
+    names = {cell_text(part) for cell in cells for part in (cell if isinstance(cell, list) else [cell])}
+    names = {name for name in names if any(map(str.isalpha, name))}
+    return [
+        column.name
+        for column in sample.columns.values()
+        if not column.is_list
+        and column.values
+        and all(part.strip() in names for value in column.values for part in value.split(";"))
+    ]
+
+
+def _doubt_wider_groups(draft: Draft, sample: Sample, dialogue: str) -> None:
+    """Ask where dialogues have numbers that may begin again in each season or book."""
+    numbers = [decimal_number(text) for (text,) in sample.keys(dialogue)] if dialogue else []
+    wider = [name for name in sample.columns if {token.base for token in tokens_of(name)} & WIDER_GROUPS]
+    if wider and dialogue not in wider and None not in numbers:
+        draft.doubts.append(f"{dialogue} may begin again in each {wider[0]}: join both in a column")
 
 
 def _speakers(sample: Sample) -> list[ColumnProfile]:
     named = [c for c in sample.meaning("speaker", "speaker") if not c.is_list]
+    exact = [c for c in named if is_header(c.name, "speaker")]
+    if len(named) > 1 and exact:
+        named = exact
     if len(named) > 1:  # several: an id beside a name, or a role beside a name
         others = {c.name for c in named}
         ids = [c for c in named if any(token.word == "id" for token in tokens_of(c.name))]
@@ -169,18 +215,12 @@ def _speakers(sample: Sample) -> list[ColumnProfile]:
     named = named or [c for c in sample.meaning("speaker", "rater") if not c.is_list][:1]
     if named:
         return named
-    return [
-        c
-        for c in sample.columns.values()
-        if not c.is_list
-        and 1 < c.n_different <= 12
-        and c.looks_like in ("category", "rater", "id", "speaker", "system")
-        and all(
-            any(token.base in SPEAKER_WORDS or token.word in SPEAKER_WORDS for token in tokens_of(v))
-            for v in c.values
-        )
-        and c.values
-    ]
+    cells = {
+        tuple(sample.keys(c.name)): c
+        for c in reversed(list(sample.columns.values()))
+        if not c.is_list and has_names_of_speakers(c)
+    }
+    return list(reversed(cells.values()))
 
 
 def _is_constant_within(sample: Sample, group: str, name: str) -> bool:
@@ -301,9 +341,10 @@ def _add_metadata(draft: Draft, sample: Sample, dialogue: str) -> None:
 
 
 def _doubt_texts_left_out(draft: Draft, sample: Sample) -> None:
-    """Ask about columns with various texts that would be left out."""
+    """Ask about columns with various texts that would be left out, and do not repeat what is read."""
     mentioned = {name for doubt in draft.doubts for name in re.split(r", | and | may | are ", doubt)}
-    left = [
+    texts = [column.name for column in draft.columns.values() if column.role in TEXT_ROLES]
+    unread = [
         c.name
         for c in sample.look("text", "transcript")
         if c.name not in draft.columns
@@ -311,52 +352,39 @@ def _doubt_texts_left_out(draft: Draft, sample: Sample) -> None:
         and c.n_different > 1
         and 2 * c.n_different >= c.n
         and c.name not in mentioned
+        and not {token.base for token in tokens_of(c.name)} & NO_TURNS
+        and not _repeats_texts(sample, c.name, texts)
     ]
-    if left:
-        draft.doubts.append(f"{', '.join(left[:3])} may be turns, too, and would be left out")
+    if unread:
+        draft.doubts.append(f"{', '.join(unread[:3])} may be turns, too, and would be left out")
+
+
+def _repeats_texts(sample: Sample, name: str, texts: Sequence[str]) -> bool:
+    """Whether the texts of a column begin and end with what stands in other columns of their rows."""
+    n = 0
+    for row in sample.rows[:SAMPLE_REPEATS]:
+        text = cell_text(row.get(name))
+        if not text:
+            continue
+        n += 1
+        others = "\n".join(text_of(row.get(other)) for other in texts)
+        if not (text[:BEGINNING] in others and text[-END:].strip() in others):
+            return False
+    return n > 0
 
 
 def read_messages(sample: Sample) -> Reading | None:
     """Dialogues in JSON: lists with the speaker and the text of each turn."""
-    groups: dict[str, dict[str, str]] = defaultdict(dict)
-    for column in sample.columns.values():
-        prefix, mark, last = column.name.rpartition("[].")
-        if not mark:
-            if column.name.endswith("[]") and _may_be_turns(sample, column):
-                groups[column.name]["list"] = column.name
-            continue
-        part = last.casefold()
-        if part in ("text", "content", "value", "utterance", "message", "body", "utt", "sentence") or (
-            "text" in column.meanings and column.looks_like == "text"
-        ):
-            groups[prefix].setdefault("text", column.name)
-        elif "speaker" in column.meanings or part in (
-            "user",
-            "name",
-            "speaker_id",
-            "agent",
-            "agent_id",
-            "sender_id",
-        ):
-            groups[prefix].setdefault("speaker", column.name)
-        elif "time" in column.meanings:
-            groups[prefix].setdefault("time", column.name)
-    turn_lists = [group for group in groups.values() if "text" in group and "speaker" in group]
-    lists = [group["list"] for group in groups.values() if "list" in group]
+    lists, alone = turn_lists(sample)
+    spoken = [turns for turns in lists if turns.speaker]
     draft = Draft("messages")
-    if not turn_lists:
-        texts = [group["text"] for group in groups.values() if "text" in group]
-        if texts:
-            draft.missing.append(f"who speaks each of {texts[0]}")
-            return draft.reading(sample, "Each row is one dialogue with a list of its turns.")
-        if len(lists) != 1:
-            return None
-        draft.add(lists[0], "transcript")
-        draft.doubts.append(f"nothing says who speaks in {lists[0]}: two speakers in turn")
-    else:
-        draft.add(turn_lists[0]["text"], "text")
-        draft.add(turn_lists[0]["speaker"], "speaker")
-        draft.add(turn_lists[0].get("time", ""), "time")
+    sentence = "Each row is one dialogue with a list of its turns"
+    if spoken:
+        turns = spoken[0]
+        for name, role in ((turns.texts[0], "text"), (turns.speaker, "speaker"), (turns.time, "time")):
+            draft.add(name, role)
+        if len(turns.texts) > 1:
+            draft.doubts.append(f"{' and '.join(turns.texts[:3])} may be the text")
         beside = [
             column.name
             for meaning in ("prompt", "response", "context")
@@ -365,11 +393,22 @@ def read_messages(sample: Sample) -> Reading | None:
         ]
         if beside:
             draft.doubts.append(f"{', '.join(beside[:3])} may be turns, too")
-        if len(turn_lists) > 1:
-            draft.doubts.append(
-                f"{turn_lists[0]['text']} and {turn_lists[1]['text']} are both lists of turns"
-            )
-    return _with_row_answers(draft, sample, "Each row is one dialogue with a list of its turns")
+        if alone:
+            draft.doubts.append(f"{', '.join(alone[:3])} may be the turns")
+        if len(spoken) > 1:
+            draft.doubts.append(f"{spoken[0].texts[0]} and {spoken[1].texts[0]} are both lists of turns")
+    elif lists:
+        draft.missing.append(f"who speaks each of {lists[0].texts[0]}")
+        return draft.reading(sample, f"{sentence}.")
+    elif len(alone) != 1:
+        return None
+    elif speaker := speaker_in_name(alone[0]):
+        draft.add(alone[0], "utterance", speaker=speaker)
+    else:
+        draft.add(alone[0], "transcript")
+        if not texts_name_speakers(sample, alone[0]):
+            draft.doubts.append(f"nothing says who speaks in {alone[0]}: two speakers in turn")
+    return _with_row_answers(draft, sample, sentence)
 
 
 def read_transcript(sample: Sample) -> Reading | None:
@@ -482,18 +521,6 @@ def _system_of_responses(sample: Sample, prompt: str) -> str:
         if sum(len(names) > 1 for names in systems.values()) * 2 > len(systems) and "" not in systems:
             return column.name
     return ""
-
-
-def _may_be_turns(sample: Sample, column: ColumnProfile) -> bool:
-    """Whether a column of lists may have the texts of a dialogue's turns."""
-    words = {token.base for token in tokens_of(column.name)}
-    lists = [cell for row in sample.rows if isinstance(cell := row.get(column.name), list)]
-    return (
-        column.n_words >= 3
-        and not words & NO_TURNS
-        and "explanation" not in column.meanings
-        and sum(map(len, lists)) >= 2 * len(lists)
-    )
 
 
 def _may_hold_labels(column: ColumnProfile) -> bool:
@@ -624,13 +651,12 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
             draft.add(systems[0].name, "system")
     lists = [c.name for c in sample.columns.values() if c.is_list] if draft.key == "messages" else []
     varying = sample.varying(rater, *texts) if rater and draft.key != "messages" else ()
-    answers = answer_columns(
-        sample.columns, {*draft.columns, *lists}, has_rater=bool(rater), varying=varying, are_sure=True
-    )
+    used = {*draft.columns, *lists, *_names_of_speakers(draft, sample)}
+    answers = answer_columns(sample.columns, used, has_rater=bool(rater), varying=varying, are_sure=True)
     unread = [name for name in lists if name not in draft.columns and _may_hold_labels(sample.columns[name])]
     if unread:
         draft.doubts.append(f"{', '.join(unread[:3])} may be labels: a mapping reads no lists of them")
-    if rater:
+    if rater and (answers.columns or draft.key != "messages"):
         add_rater(draft, sample)
     add_answers(draft, answers, item)
     if item:

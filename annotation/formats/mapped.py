@@ -22,6 +22,8 @@ from annotation.formats.mapping import (
     read_mapping,
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
+from annotation.formats.nested_cells import open_nested
+from annotation.formats.nested_values import parse_nested
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import Cell, Row, TableFile
 from annotation.formats.table_reader import open_table
@@ -49,7 +51,8 @@ def read_mapped(source: Source) -> Iterator[SourceRecord]:
 
     Raises ImportProblem for `map` where the source has no mapping.
     """
-    yield from read_rows(source, open_table(source), source.mapping)
+    table = open_nested(source, source.mapping)
+    yield from read_rows(source, table, source.mapping)
 
 
 def read_rows(
@@ -342,6 +345,8 @@ def _dialogues(
         if entry is not None:
             yield entry
     source.notes += repeats.notes()
+    if rows.n_empty:
+        source.notes.append(f"Rows with an empty list of turns were left out: {rows.n_empty:,}.")
 
 
 def _grouped(
@@ -362,6 +367,8 @@ def _grouped(
                 yield from gaps.complete(source, groups)
                 groups.clear()
             turn_rows = list(rows.of(line, row))
+            if not turn_rows:
+                continue
             groups.setdefault(key, []).extend(turn_rows)
             characters += sum(len(turn.cells["text"]) for turn in turn_rows)
             if not is_contiguous and characters > MOST_GROUPED:
@@ -418,6 +425,7 @@ class _TurnRows:
     answers: _Answers
     numbers: dict[bytes, int] = field(default_factory=dict)
     shared: list[tuple[str, str]] = field(default_factory=list)
+    n_empty: int = 0
 
     def __post_init__(self) -> None:
         self.shared = [(role, self.mapping.of(role)) for role in COLUMNS if self.mapping.of(role)]
@@ -426,7 +434,7 @@ class _TurnRows:
     def is_turn_a_row(self) -> bool:
         """Whether each row is one turn."""
         column = self.mapping.of("text")
-        return bool(column) and not column.endswith("[]")
+        return bool(column) and "[]" not in column
 
     def is_contiguous(self, table: TableFile) -> bool:
         """Whether the rows of each dialogue follow one another; also where each row is a dialogue."""
@@ -468,7 +476,10 @@ class _TurnRows:
         return [row.get(column.name) for column in columns]
 
     def of(self, line: int, row: Row) -> Iterator[TurnRow]:
-        """Yield the turns of a row, the answers with the turn or continuation that they are about."""
+        """Yield the turns of a row, the answers with the turn or continuation that they are about.
+
+        A row whose list of turns is empty, and without an answer, has none.
+        """
         mapping = self.mapping
         shared = {role: _text(row, column) for role, column in self.shared}
         of_history = shared
@@ -477,6 +488,9 @@ class _TurnRows:
         turns = list(self._turns(row, of_history))
         turns += self._responses(row, shared, len(turns))
         if not turns:
+            if "[]" in mapping.of("text") and not any(_text(row, column.name) for column in mapping.answers):
+                self.n_empty += 1
+                return
             raise ImportProblem("is empty", field=self._text_columns())
         rater, turn_number = _text(row, mapping.of("rater")), _text(row, mapping.of("turn"))
         metadata = {column.name: _text(row, column.name) for column in mapping.all_of("metadata")}
@@ -498,8 +512,8 @@ class _TurnRows:
                 yield {**shared, "speaker": speaker, "text": text}
         if column := mapping.of("text"):
             cell = row.get(column)
-            if isinstance(cell, list):
-                yield from self._of_lists(row, cell, shared)
+            if isinstance(cell, list) or "[]" in column:
+                yield from self._of_lists(row, cell if isinstance(cell, list) else [], shared)
             else:
                 text = unguarded(cell) if cell else ""
                 speaker = shared.get("speaker", UNNAMED if not mapping.of("speaker") else "")
@@ -526,12 +540,12 @@ class _TurnRows:
             if not isinstance(text, str) or not text.strip():
                 continue
             cells = {
-                role: str(cell[index] or "")
+                role: _joined(cell[index], ", ")
                 for role, cell in lists.items()
                 if isinstance(cell, list) and index < len(cell)
             }
             speaker = cells.get("speaker") or shared.get("speaker") or (USER, ASSISTANT)[index % 2]
-            yield {**shared, **cells, "speaker": speaker, "text": text}
+            yield {**shared, **cells, "speaker": speaker, "text": _joined(text, " ")}
 
     def _answers_by_turn(self, row: Row, turns: Sequence[Mapping[str, str]]) -> dict[int, list[RowAnswer]]:
         """Return the answers of a row by the index of the turn beside which they stand."""
@@ -592,6 +606,14 @@ def _response_row(row: TurnRow, responses: dict[str, list[str]]) -> TurnRow:
     place = texts.index(row.cells["text"])
     cells = {**row.cells, "continuation": f"{name}-{place + 1}", "trial": str(place)} if place else row.cells
     return replace(row, cells=cells, number=f"response {place}")
+
+
+def _joined(cell: Cell, joint: str) -> str:
+    """Return a text of a list; the texts of a list within it are joined."""
+    text = cell if isinstance(cell, str) else ""
+    if text.startswith('["') and isinstance(parts := parse_nested(text), list):
+        return joint.join(str(part).strip() for part in parts)
+    return text
 
 
 def _texts(cell: Cell) -> list[str]:

@@ -15,12 +15,12 @@ from annotation.formats.mapped import answer_text, rating_rows
 from annotation.formats.mapping import QUESTION, RATER_KINDS, Column, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.mapping import Scale as MappedScale
+from annotation.formats.nested_cells import open_nested
 from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
 from annotation.formats.scales import ScaleGuess, guess_scale
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import TableFile
-from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model, means_nothing
 
 Row = dict[str, str]
@@ -249,7 +249,7 @@ def _files_of(path: Path) -> list[Path]:
 def _open(path: Path, reading: Reading) -> tuple[Source, TableFile]:
     try:
         source = Source(path, settings=reading.settings)
-        return source, open_table(source)
+        return source, open_nested(source, reading.mapping)
     except ImportProblem as problem:
         raise _refused(path, problem) from None
 

@@ -1,0 +1,222 @@
+"""Dialogues in lists and nested values of other people's files: each is read as its owner means it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from annotation.formats.mapped import read_mapped
+from annotation.formats.nested_cells import open_nested
+from annotation.formats.nested_values import parse_nested
+from annotation.formats.profile import Profile, describe
+from annotation.formats.source import ImportProblem, Source
+from annotation.records import Dialogue
+from tests.importing.table_shapes import csv_text, jsonl
+
+
+def profile_of(tmp_path: Path, text: str, suffix: str) -> Profile:
+    path = tmp_path / f"talks{suffix}"
+    path.write_text(text)
+    return describe(open_nested(Source(path)))
+
+
+def read(tmp_path: Path, text: str, suffix: str = ".json") -> tuple[Profile, list[Dialogue], Source]:
+    profile = profile_of(tmp_path, text, suffix)
+    source = Source(tmp_path / f"talks{suffix}", mapping=profile.readings[0].mapping.entries())
+    return profile, [entry.record for entry in read_mapped(source)], source  # type: ignore[misc]
+
+
+def turns(dialogue: Dialogue) -> list[tuple[str, str]]:
+    return [(turn.speaker, turn.text) for turn in dialogue.turns]
+
+
+MESSAGES = [
+    {"message": "Hello there", "senderID": 1, "createdAt": 1616824869486},
+    {"message": "Good day to you", "senderID": 2, "createdAt": 1616824879571},
+]
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr], ids=["json", "python"])
+def test_messages_in_a_cell_are_turns_however_they_are_written(
+    write: Callable[[object], str], tmp_path: Path
+) -> None:
+    cells = [["7", write(MESSAGES), "up"], ["8", "[]", ""]]
+    profile, (dialogue,), source = read(tmp_path, csv_text(["ID", "Messages", "state"], *cells), ".csv")
+    assert profile.readings[0].key == "messages"
+    assert turns(dialogue) == [("1", "Hello there"), ("2", "Good day to you")]
+    assert "Rows with an empty list of turns were left out: 1." in source.notes
+
+
+def test_an_array_of_texts_as_numpy_writes_it_is_a_list() -> None:
+    text = """['Say , Jim , how about it ? '\n " I don't know . "\n ' Come on ']"""
+    assert parse_nested(text) == ["Say , Jim , how about it ? ", " I don't know . ", " Come on "]
+    assert parse_nested("[3 4 2]") == ["3", "4", "2"]
+
+
+def test_labels_beside_the_turns_of_an_array_are_asked_about(tmp_path: Path) -> None:
+    cells = (
+        ["['Where do you live now ?'\n 'I live in Graz now .']", "[2 1]"],
+        ["['Shall we go home ?' 'Yes , we go .']", "[3 4]"],
+    )
+    profile = profile_of(tmp_path, csv_text(["dialog", "act"], *cells), ".csv")
+    assert profile.readings[0].key == "messages"
+    assert "act[] may be labels: a mapping reads no lists of them" in profile.readings[0].doubts
+
+
+def test_a_cell_that_is_no_list_among_lists_is_a_problem_with_its_line(tmp_path: Path) -> None:
+    good = [[str(n), json.dumps(MESSAGES)] for n in range(300)]
+    path = tmp_path / "talks.csv"
+    path.write_text(csv_text(["ID", "Messages"], *good, ["301", "lost"]))
+    entries = {"dialogue": "ID", "text": "Messages[].message", "speaker": "Messages[].senderID"}
+    source = Source(path, mapping=entries)
+    with pytest.raises(ImportProblem, match="line 302, field Messages: is no list or object"):
+        list(read_mapped(source))
+
+
+def test_a_column_that_is_mapped_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "talks.csv"
+    path.write_text(
+        csv_text(
+            ["ID", "log"], ["7", repr([{"role": "user", "content": "Hi"}, {"role": "bot", "content": "Yes"}])]
+        )
+    )
+    source = Source(path, mapping={"dialogue": "ID", "transcript": "log"})
+    (dialogue,) = [entry.record for entry in read_mapped(source)]
+    assert isinstance(dialogue, Dialogue)
+    assert turns(dialogue) == [("user", "Hi"), ("bot", "Yes")]
+
+
+def test_objects_in_cells_are_columns(tmp_path: Path) -> None:
+    def message(kind: str, text: str) -> str:
+        return json.dumps({"type": kind, "data": {"content": text, "type": kind}})
+
+    rows = [["a", message("human", "Good morning bot")], ["a", message("ai", "Good morning to you")]]
+    rows += [["b", message("human", "Am I insured?")], ["b", message("ai", "No, you are not.")]]
+    profile, dialogues, _ = read(tmp_path, csv_text(["conversation_uuid", "message"], *rows), ".csv")
+    assert profile.certain
+    assert turns(dialogues[1]) == [("human", "Am I insured?"), ("ai", "No, you are not.")]
+
+
+LISTS: dict[str, tuple[dict[str, object], list[str]]] = {
+    "parallel lists": (
+        {"utt": ["This is the day.", "And I am Alex."], "speaker": ["Ana Brand, host", "Alex"]},
+        ["Ana Brand, host", "Alex"],
+    ),
+    "parallel lists in the plural": (
+        {"dialogue": ["Are you okay now?", "No, not at all."], "speakers": ["Bo", "Maya"]},
+        ["Bo", "Maya"],
+    ),
+    "names in texts": (
+        {"utterances": ["patient: my throat is sore", "doctor: since when is it?"]},
+        ["patient", "doctor"],
+    ),
+    "pairs": ({"dialogue": [["A", "how are you today"], ["B", "fine, and you too?"]]}, ["A", "B"]),
+    "agents by id": (
+        {"chat_logs": [{"text": "A deal?", "id": "agent_1"}, {"text": "Yes, it is.", "id": "agent_2"}]},
+        ["agent_1", "agent_2"],
+    ),
+    "lists of names": (
+        {
+            "TURNS": [
+                {"NAMES": ["MATT"], "UTTERANCES": ["Hello,", "welcome."]},
+                {"NAMES": ["LAURA", "SAM"], "UTTERANCES": ["Hi!"]},
+            ]
+        },
+        ["MATT", "LAURA, SAM"],
+    ),
+    "one speaker": ({"student_turns": ["Can you help me?", "Just tell me now."]}, ["student", "student"]),
+}
+
+
+@pytest.mark.parametrize(("record", "speakers"), LISTS.values(), ids=LISTS)
+def test_lists_say_who_speaks(record: dict[str, object], speakers: list[str], tmp_path: Path) -> None:
+    profile, dialogues, _ = read(tmp_path, jsonl(record | {"id": "d1"}, record | {"id": "d2"}), ".jsonl")
+    assert profile.certain, profile.readings[0].doubts
+    assert [[turn.speaker for turn in dialogue.turns] for dialogue in dialogues] == [speakers, speakers]
+
+
+def test_two_texts_of_a_turn_are_asked_about(tmp_path: Path) -> None:
+    conversation = [
+        {"en_speaker": "Ben", "en_sentence": "I will be late.", "ja_sentence": "遅れます。"},
+        {"en_speaker": "Ai", "en_sentence": "No problem.", "ja_sentence": "大丈夫です。"},
+    ]
+    profile = profile_of(
+        tmp_path,
+        jsonl({"id": 1, "conversation": conversation}, {"id": 2, "conversation": conversation}),
+        ".jsonl",
+    )
+    assert (
+        "conversation[].en_sentence and conversation[].ja_sentence may be the text"
+        in profile.readings[0].doubts
+    )
+
+
+def test_columns_that_name_speakers_are_no_answers(tmp_path: Path) -> None:
+    records = [
+        {"dialogue": ["Are you okay?", "No, not yet."], "speakers": names, "PersonX": names[0]}
+        for names in (["Bo", "Ann"], ["Leo", "Mom"])
+    ]
+    _, dialogues, _ = read(tmp_path, jsonl(*records), ".jsonl")
+    assert not any(dialogue.labels for dialogue in dialogues)
+
+
+def scene(key: str, *texts: str) -> dict[str, object]:
+    return {
+        "scene_id": key,
+        "utterances": [{"speakers": [f"S{n}"], "transcript": text} for n, text in enumerate(texts)],
+    }
+
+
+def test_dialogues_within_records_are_the_rows(tmp_path: Path) -> None:
+    episodes = [
+        {
+            "episode_id": "e1",
+            "scenes": [scene("c1", "Hi you.", "Hello!"), scene("c2", "Where is he?", "Gone.")],
+        }
+    ]
+    _, dialogues, source = read(tmp_path, json.dumps({"season": "s1", "episodes": episodes}))
+    assert [(dialogue.id, turns(dialogue)) for dialogue in dialogues] == [
+        ("c1", [("S0", "Hi you."), ("S1", "Hello!")]),
+        ("c2", [("S0", "Where is he?"), ("S1", "Gone.")]),
+    ]
+    assert "The rows are the objects of `episodes[].scenes`." in source.notes
+
+
+def test_lists_within_turns_are_no_dialogues(tmp_path: Path) -> None:
+    turn = {"speaker": "USER", "utterance": "A table for two", "frames": [{"slots": [{"text": "two"}]}]}
+    _, dialogues, _ = read(
+        tmp_path, json.dumps([{"id": "d1", "turns": [turn, turn | {"speaker": "SYSTEM"}]}])
+    )
+    assert turns(dialogues[0]) == [("USER", "A table for two"), ("SYSTEM", "A table for two")]
+
+
+def test_lists_of_a_document_that_are_alike_are_read_one_after_another(tmp_path: Path) -> None:
+    def talk(key: int) -> dict[str, object]:
+        return {
+            "convo_id": key,
+            "log": [{"speaker": "agent", "text": "Hello you"}, {"speaker": "customer", "text": "Hi"}],
+        }
+
+    _, dialogues, source = read(tmp_path, json.dumps({"train": [talk(1), talk(2)], "dev": [talk(3)]}))
+    assert [dialogue.id for dialogue in dialogues] == ["1", "2", "3"]
+    assert "The rows are the objects of `train, dev`." in source.notes
+
+
+def test_marks_between_turns_are_no_part_of_them(tmp_path: Path) -> None:
+    text = csv_text(
+        ["qid", "conversation"],
+        ["1", "Teacher: Hi Luca|EOM|Luca: Sure.|EOM|Teacher: Why?"],
+        ["2", "Teacher: Hello|EOM|Ann: Hi."],
+    )
+    profile, dialogues, _ = read(tmp_path, text, ".csv")
+    assert profile.certain
+    assert turns(dialogues[0]) == [("Teacher", "Hi Luca"), ("Luca", "Sure."), ("Teacher", "Why?")]
+
+
+def test_transcripts_may_have_wide_colons(tmp_path: Path) -> None:
+    text = csv_text(["编号", "对话"], ["1", "医生：你好\n病人：我头疼"], ["2", "医生：怎么了\n病人：发烧"])
+    _, dialogues, _ = read(tmp_path, text, ".csv")
+    assert turns(dialogues[0]) == [("医生", "你好"), ("病人", "我头疼")]
