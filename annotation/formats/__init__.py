@@ -3,6 +3,7 @@
 from annotation.formats import (
     annotation_tools,
     chat_forms,
+    chat_platforms,
     comparisons,
     convokit,
     crowd_formats,
@@ -41,7 +42,7 @@ FORMATS: Table[Format] = Table(
             rated_responses.FED,
             rated_responses.FED_GPT4,
             json_documents.QMSUM,
-            *(form.format() for form in chat_forms.FORMS),
+            *(form.format() for form in (*chat_platforms.FORMS, *chat_forms.FORMS)),
             chat_forms.SLACK.format(folder=True),
             *(form.format() for form in dialogue_corpora.FORMS),
             mpceval.FORMAT,

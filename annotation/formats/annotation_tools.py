@@ -550,7 +550,7 @@ def _has_argilla_columns(names: Iterable[str]) -> bool:
 
 def _looks_like_argilla(head: Head) -> bool:
     keys = head.inner
-    if head.text.startswith(("{", "[")):
+    if head.is_json:
         is_feedback = {"fields", "responses"} <= keys and bool(
             keys & {SUGGESTION + "s", "external_id", "user_id"}
         )

@@ -12,6 +12,7 @@ from typing import Any
 from annotation.formats.chat_records import (
     ASSISTANT,
     CALL,
+    EVENTS,
     SKIPPED_PARTS,
     USER,
     Form,
@@ -23,6 +24,7 @@ from annotation.formats.chat_records import (
     has_paths,
     objects_at,
     paths_of,
+    placeholders,
     records,
     text_of,
     time_of,
@@ -32,13 +34,6 @@ from annotation.formats.fields import decode_python
 from annotation.formats.header_words import names_answers
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, LabelRecord
-
-
-def _placeholders(parts: Iterable[Any], name: str, *keys: str) -> list[str]:
-    """Return a placeholder for each attachment: `[file: list.txt]`."""
-    labels = (first_at(part, keys) if isinstance(part, dict) else None for part in parts)
-    return [f"[{name}: {label}]" if isinstance(label, str) else f"[{name}]" for label in labels]
-
 
 # Lists of messages with roles: OpenAI's form, ShareGPT and its relatives, LMSYS-Chat-1M, WildChat, UltraChat.
 
@@ -258,7 +253,7 @@ def _prepare_chatgpt(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     nodes = raw.get("mapping")
     if not isinstance(nodes, dict):
         raise ImportProblem("must be an object", field="mapping")
-    branch = _branch(
+    branch = branch_to(
         raw.get("current_node") or _last_leaf(nodes), {key: at(node, "parent") for key, node in nodes.items()}
     )
     turns = [turn for key in branch if (turn := _chatgpt_turn(nodes[key]))]
@@ -267,7 +262,7 @@ def _prepare_chatgpt(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     yield {**raw, "turns": turns}
 
 
-def _branch(leaf: Any, parents: Mapping[str, Any]) -> list[str]:
+def branch_to(leaf: Any, parents: Mapping[str, Any]) -> list[str]:
     """Return the keys from the root of a tree to a leaf."""
     branch: dict[str, None] = {}
     key = leaf
@@ -333,7 +328,7 @@ def _prepare_claude(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         key: message.get("parent_message_uuid", before[number])
         for number, (key, message) in enumerate(zip(keys, messages, strict=True))
     }
-    branch = set(_branch(raw.get("current_leaf_message_uuid") or before[-1], parents))
+    branch = set(branch_to(raw.get("current_leaf_message_uuid") or before[-1], parents))
     if others := len(messages) - len(branch):
         left_out[OTHER_BRANCHES] += others
     turns = []
@@ -346,7 +341,7 @@ def _prepare_claude(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         ]
         is_call = bool(parts) and not any(part.get("type") == "text" for part in parts)
         text = text_of(parts, f"{path}.content") or text_of(message.get("text"), f"{path}.text")
-        files = _placeholders(
+        files = placeholders(
             [*objects_at(message, "attachments", path), *objects_at(message, "files", path)],
             "file",
             "file_name",
@@ -454,7 +449,6 @@ OASST = Form(
 
 SLACK_MESSAGES = ("bot_message", "thread_broadcast", "me_message", "file_share", "file_comment")
 SLACK_LISTS = {"users", "channels", "groups", "dms", "mpims", "integration_logs", "canvases"}
-EVENTS = "entries of the program itself (joins, calls, topics)"
 SLACK_LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 
 
@@ -506,7 +500,7 @@ def _prepare_slack(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         user = first_at(message, ("user", "username", "bot_profile.name", "bot_id"))
         text = text_of(message.get("text"), f"[{number}].text")
         text = html.unescape(SLACK_LINK.sub(lambda link: _slack_link(link, names), text))
-        files = _placeholders(objects_at(message, "files", f"[{number}]"), "file", "name", "title")
+        files = placeholders(objects_at(message, "files", f"[{number}]"), "file", "name", "title")
         turns.append(
             {
                 **message,
@@ -561,11 +555,11 @@ def _prepare_discord(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             continue
         parts = [
             text_of(message.get("content"), f"messages[{number}].content"),
-            *_placeholders(objects_at(message, "attachments", f"messages[{number}]"), "file", "fileName"),
-            *_placeholders(objects_at(message, "stickers", f"messages[{number}]"), "sticker", "name"),
+            *placeholders(objects_at(message, "attachments", f"messages[{number}]"), "file", "fileName"),
+            *placeholders(objects_at(message, "stickers", f"messages[{number}]"), "sticker", "name"),
         ]
         if not any(parts):
-            parts = _placeholders(objects_at(message, "embeds", f"messages[{number}]"), "embed", "title")
+            parts = placeholders(objects_at(message, "embeds", f"messages[{number}]"), "embed", "title")
         turns.append({**message, "text": "\n".join(filter(None, parts))})
     yield {**raw, "turns": turns}
 
@@ -676,7 +670,7 @@ BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>(?=.)", re.IGNORECASE | re.DOTALL)
 FILE_TAG, TAG = re.compile(r"<attachment[^>]*>|<img[^>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
 
 
-def _plain_html(text: str) -> str:
+def plain_html(text: str) -> str:
     """Return the text of a message in HTML."""
     return html.unescape(TAG.sub("", FILE_TAG.sub("[file]", BREAK.sub("\n", text)))).strip()
 
@@ -699,7 +693,7 @@ def _prepare_teams(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         turns.append(
             {
                 "speaker": speaker,
-                "text": _plain_html(body) if is_html else body,
+                "text": plain_html(body) if is_html else body,
                 "time": first_at(message, ("createdDateTime", "originalarrivaltime")),
                 "id": message.get("id"),
             }

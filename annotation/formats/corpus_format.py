@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.source import PACKED, ZIP, ImportProblem, Source
-from annotation.formats.table_file import ENCODING, SHEET, flatten
+from annotation.formats.table_file import ENCODING, SHEET, begins_list, flatten
 from annotation.formats.table_reader import open_table, records_of
 from annotation.records import Dialogue, LabelRecord
 
@@ -48,7 +48,7 @@ class Head:
     @property
     def is_json(self) -> bool:
         """Whether the text begins like JSON."""
-        return self.text.startswith(("{", "["))
+        return self.text.startswith("{") or begins_list(self.text)
 
     @cached_property
     def keys(self) -> frozenset[str]:

@@ -262,17 +262,10 @@ DAILYDIALOG = Form(
     title="DailyDialog",
     hint="dialogues_text.txt with __eou__ after each turn, or JSON with dialog, act and emotion.",
     looks_like=lambda head: (
-        (
-            EOU in head.text.split("\n", 1)[0]
-            and not head.text.startswith(("{", "["))
-            and "," not in head.text.split(" ", 1)[0]
-        )
+        (EOU in head.text.split("\n", 1)[0] and not head.is_json and "," not in head.text.split(" ", 1)[0])
         or has_fields(head, "dialog", "act", "emotion")
         or has_fields(head, "utterances", "acts", "emotions")
-        or (
-            head.text.startswith(("{", "["))
-            and has_paths(head, "dialogue[].act", "dialogue[].emotion", "dialogue[].text")
-        )
+        or (head.is_json and has_paths(head, "dialogue[].act", "dialogue[].emotion", "dialogue[].text"))
     ),
     metadata=("topic", "fold"),
     roles=None,

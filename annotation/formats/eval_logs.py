@@ -496,7 +496,7 @@ PROMPTFOO = Format(
     read=read_promptfoo,
     settings=("system",),
     looks_like=lambda head: (
-        head.text.startswith(("{", "["))
+        head.is_json
         and (
             {"gradingResult", "response"} <= head.inner
             or {"evalId", "results", "prompts"} <= head.inner
@@ -589,7 +589,7 @@ DEEPEVAL = Format(
     read=read_deepeval,
     settings=("system",),
     looks_like=lambda head: (
-        head.text.startswith(("{", "["))
+        head.is_json
         and bool({"metricsData", "metrics_data"} & head.inner)
         and bool({"actualOutput", "actual_output", "turns", "testCases", "conversational"} & head.inner)
     ),

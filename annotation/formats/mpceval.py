@@ -326,7 +326,7 @@ def _spoken_turns(record: Dialogue) -> list[tuple[str, str]]:
 
 def _looks_like(head: Head) -> bool:
     predicted = {"next_message", *TARGETS}
-    return head.text.startswith(("{", "[")) and "context" in head.keys and bool(predicted & head.keys)
+    return head.is_json and "context" in head.keys and bool(predicted & head.keys)
 
 
 FORMAT = Format(

@@ -77,6 +77,13 @@ def text_of(cell: Cell) -> str:
 
 # JSON objects as rows.
 
+LIST = re.compile(r'\[\s*+(?:[{\["\]]|(?:-?\d[\d.eE+-]*+|true|false|null)\s*+(?:,|\]?\s*+\Z)|\Z)')
+
+
+def begins_list(text: str) -> bool:
+    """Whether a text begins like a JSON list; `[id],[label]` and `[10:01] Ana: hello` do not."""
+    return LIST.match(text) is not None
+
 
 def flatten(record: Mapping[str, Any]) -> Row:
     """Return a JSON object as cells by path: `meta.model`, `messages[].content`, `tags[]`.

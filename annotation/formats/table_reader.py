@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -27,9 +27,18 @@ from annotation.formats.table_file import (
     Cells,
     Row,
     TableFile,
+    begins_list,
     flatten,
 )
-from annotation.formats.table_headers import INTEGER, read_header, rows_by_column, title_rows, titles_note
+from annotation.formats.table_headers import (
+    RELEVANCE,
+    Header,
+    names_without_header,
+    read_header,
+    rows_by_column,
+    titles_note,
+    titles_of_text,
+)
 
 
 def open_table(source: Source) -> TableFile:
@@ -67,10 +76,10 @@ def _open(source: Source) -> TableFile:
 
         return open_arrow_table(source, start)
     text = source.start().lstrip()
-    if text.startswith((b"[", b"{")):
+    if text.startswith(b"{") or begins_list(text.decode(errors="ignore")):
         is_lines = text.startswith(b"{") and is_json_lines(source)
         return _json_lines(source) if is_lines else _json_document(source)
-    return _csv(source)
+    return _relevance(source) if text and _is_relevance(source) else _csv(source)
 
 
 def own_columns(
@@ -143,11 +152,17 @@ def _csv(source: Source) -> TableFile:
     form = _form(source, notes)
     rows = _csv_rows(source, form)
     line, names = _first(rows)
-    header = read_header(names, [cells for _, cells in _sample(rows)], line, notes)
+    sample = [cells for _, cells in _sample(rows)]
+    own_names = [] if form.titles else names_without_header([names, *sample])
+    if own_names:
+        notes.append(f"The first line is data, not a header: columns are called {', '.join(own_names[:12])}.")
+    header = Header([*own_names]) if own_names else read_header(names, sample, line, notes)
 
     def read_rows() -> Iterator[tuple[int, Row]]:
         source.done = 0
-        yield from rows_by_column(source, header, islice(_csv_rows(source, form), 1, None))
+        yield from rows_by_column(
+            source, header, islice(_csv_rows(source, form), 0 if own_names else 1, None)
+        )
 
     return TableFile(CSV, header.columns, read_rows, header.wordings, notes)
 
@@ -192,6 +207,28 @@ def _rows_of_text(source: Source, form: _Form) -> Iterator[Cells]:
             yield line, cells
 
 
+def _is_relevance(source: Source) -> bool:
+    """Whether a text has TREC's relevance judgments in its lines."""
+    lines = [line for _, line in islice(source.lines(), 20)]
+    return all(RELEVANCE.fullmatch(line.decode(errors="replace")) for line in lines)
+
+
+def _relevance(source: Source) -> TableFile:
+    """Return TREC's relevance judgments as a table: an item is a topic and a document."""
+
+    def read_rows() -> Iterator[tuple[int, Row]]:
+        source.done = 0
+        for number, line in source.lines():
+            cells = line.decode(errors="replace").split()
+            if len(cells) == 4:
+                yield number, {"item": f"{cells[0]} {cells[2]}", "relevance": cells[3]}
+            else:
+                source.report(ImportProblem(f"has {len(cells)} cells, not 4", line=number))
+
+    note = "Lines are relevance judgments, as TREC has them: topic, iteration, document, relevance."
+    return TableFile(CSV, ("item", "relevance"), read_rows, notes=[note])
+
+
 def _reader(lines: Iterable[str], form: _Form) -> Any:
     if form.is_quoted:
         return csv.reader(lines, strict=True, delimiter=form.separator)
@@ -229,21 +266,10 @@ def _form(source: Source, notes: list[str]) -> _Form:
     if not form.is_quoted and '"' in text:
         notes.append("Quotation marks were read as part of the text.")
     first = list(_sample(_rows_of_text(source, form)))
-    titles = _padded_titles([cells for _, cells in first])
+    titles = titles_of_text([cells for _, cells in first])
     if titles:
         notes.append(titles_note(line for line, _ in first[:titles]))
     return replace(form, titles=titles)
-
-
-def _padded_titles(rows: Sequence[Sequence[str | None]]) -> int:
-    """Return how many rows above the header have a title in their first cell, and are as wide as it."""
-    texts = [[(cell or "").strip() for cell in row] for row in rows]
-    if not texts or any(texts[0][1:]) or len(texts[0]) < 3:
-        return 0
-    titles = title_rows(texts)
-    header = texts[titles]
-    is_title = all(row[0] and not any(row[1:]) and len(row) == len(header) for row in texts[:titles])
-    return titles if is_title and not any(map(INTEGER.fullmatch, header)) else 0
 
 
 def _fit(text: str, form: _Form) -> tuple[float, int]:
@@ -256,6 +282,7 @@ def _fit(text: str, form: _Form) -> tuple[float, int]:
     except csv.Error as error:
         if "unexpected end of data" not in str(error):
             return (0.0, len(rows[0])) if rows and len(rows[0]) > 1 else (0.0, 0)
+    rows = rows[titles_of_text(rows) :]
     if not rows or (len(rows[0]) < 2 and form.separator != ONE_COLUMN):
         return 0.0, 0
     width = len(rows[0])
