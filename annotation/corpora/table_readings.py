@@ -96,7 +96,10 @@ class UncertainReading(ImportProblem):
     def __init__(self, profile: Profile) -> None:
         titles = "; ".join(TITLES[reading.key] for reading in profile.readings if reading.is_possible)
         state = f"may be read in several ways ({titles})" if titles else "is not recognised as anything"
-        super().__init__(f"the table {state}: say what its columns are", field="mapping")
+        reason = f"the table {state}: say what its columns are"
+        if len(profile.readings) == 1 and (missing := profile.readings[0].missing):
+            reason = f"{profile.readings[0].sentence} Missing: {'; '.join(missing)}"
+        super().__init__(reason, field="mapping")
         self.profile = profile
 
     def details(self) -> dict[str, Any]:

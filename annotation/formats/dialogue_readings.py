@@ -41,6 +41,17 @@ WIDER_GROUPS = word_set("season series book volume show")
 OWN_ROLES = ("continuation", "trial", "at", "given", "addressees", "cluster", "language", "session")
 
 
+def read_plain_text(sample: Sample) -> Reading | None:
+    """A text that is no table: its first line is a sentence, and the others are texts."""
+    if len(sample.columns) != 1:
+        return None
+    ((name, column),) = sample.columns.items()
+    if column.looks_like not in ("text", "category", "id") or column.n_words < 2 or "text" in column.meanings:
+        return None
+    draft = Draft("turns", missing=["lines that say who speaks, such as `Ana: Hello`"])
+    return draft.reading(sample, "The file is a text.") if len(tokens_of(name)) > 2 else None
+
+
 def read_turns(sample: Sample) -> Reading | None:
     draft = Draft("turns")
     text = _text_column(draft, sample)

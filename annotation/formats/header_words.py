@@ -26,7 +26,8 @@ HEADERS: dict[str, frozenset[str]] = {
     "turn": word_set(
         "turn turns turnno turnnr turnnumber turnnum turnindex turnidx utt uttno uttnum uttidx utteranceidx"
         " utteranceindex utterancenumber utteranceno position messageindex messageno msgno msgidx msgnum"
-        " messagenumber seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
+        " messagenumber 发言序号 発話番号 発話id ターン ターン番号"
+        " seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
         " redebeitrag turno tour ход"
     ),
     "text": word_set(

@@ -17,6 +17,7 @@ from annotation.formats.dialogue_readings import (
     read_cells,
     read_messages,
     read_pairs,
+    read_plain_text,
     read_responses,
     read_transcript,
     read_turns,
@@ -92,6 +93,8 @@ RATING_READERS = (read_long, read_wide, read_survey)
 
 def readings_of(sample: Sample) -> list[Reading]:
     """Return the readings of a table, those that are possible first; none is certain yet."""
+    if text := read_plain_text(sample):
+        return [text]
     readings = [reading for read in (*DIALOGUE_READERS, *RATING_READERS) if (reading := read(sample))]
     return sorted(readings, key=lambda reading: not reading.is_possible)
 

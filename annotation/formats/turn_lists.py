@@ -67,10 +67,10 @@ def _of_objects(columns: Sequence[ColumnProfile]) -> TurnList:
             turns.texts.append(column.name)
         elif _may_be_speakers(column):
             turns.speaker = turns.speaker or column.name
-        elif "time" in column.meanings:
+        elif "time" in column.meanings and column.looks_like in ("time", "turn", "score", "id"):
             turns.time = turns.time or column.name
     if turns.texts and not turns.speaker:
-        turns.speaker = next((column.name for column in columns if has_names_of_speakers(column)), "")
+        turns.speaker = next((c.name for c in columns if has_names_of_speakers(c, all_known=False)), "")
     return turns
 
 
@@ -82,16 +82,14 @@ def _may_be_speakers(column: ColumnProfile) -> bool:
     return "speaker" in column.meanings or _last_part(column) in SPEAKER_PARTS
 
 
-def has_names_of_speakers(column: ColumnProfile) -> bool:
-    """Whether the cells of a column, whatever its header, are words such as `user` and `agent_1`."""
+def has_names_of_speakers(column: ColumnProfile, *, all_known: bool = True) -> bool:
+    """Whether the cells of a column, or some of them, are words such as `user` and `agent_1`."""
+    names = [any({token.base, token.word} & SPEAKER_WORDS for token in tokens_of(v)) for v in column.values]
     return (
         1 < column.n_different <= MOST_SPEAKERS
         and column.looks_like in ("category", "rater", "id", "speaker", "system")
-        and bool(column.values)
-        and all(
-            any(token.base in SPEAKER_WORDS or token.word in SPEAKER_WORDS for token in tokens_of(value))
-            for value in column.values
-        )
+        and bool(names)
+        and (all(names) if all_known else any(names))
     )
 
 
