@@ -461,6 +461,9 @@ def read_cells(sample: Sample) -> Reading | None:
         for name, speaker in named.items():
             draft.add(name, "utterance", speaker=speaker)
         sentence = "Each row is one dialogue with its turns in columns"
+        if list(named) != [name for name in sample.columns if name in named]:
+            draft.missing.append("the columns of turns in their order")
+            return draft.reading(sample, f"{sentence}.")
         return _with_row_answers(draft, sample, sentence, item=DIALOGUE_ITEM if len(named) > 2 else TURN_ITEM)
     if (prompts or contexts) and responses:
         first, *more = prompts or contexts
@@ -500,14 +503,23 @@ TURN_WORDS = word_set("turn utterance utt message msg text sentence line")
 def _named_turns(sample: Sample) -> dict[str, str]:
     """Return columns such as `user_1` and `bot_1` with the speakers of their turns, in order.
 
-    Each number has the same speakers, two or more, and the cells are not answers on one scale.
+    `Prompt` and `Claude Response 1` are the user and the assistant; what stands in brackets does not count. A
+    number may be missing once, for the first turn. Each number has the same speakers, two or more, and the
+    cells are not answers on one scale.
     """
     places: dict[str, tuple[int, str]] = {}
     for column in sample.columns.values():
-        numbers = re.findall(r"\d+", column.name)
-        words = [token.base for token in tokens_of(column.name) if token.base]
-        speakers = [word for word in words if word in SPEAKER_WORDS and len(word) > 1]
-        others = set(words) - set(speakers) - TURN_WORDS
+        header = BRACKETS.sub("", column.name)
+        numbers = re.findall(r"\d+", header) or ["1"]
+        words = [token for token in tokens_of(header) if token.base]
+        speakers = [speaker for token in words if (speaker := _speaker_of_word(token.base))]
+        others = [
+            token
+            for token in words
+            if not _speaker_of_word(token.base)
+            and token.base not in TURN_WORDS
+            and not looks_like_a_model(token.word)
+        ]
         is_text = column.n and not column.is_list and any(map(str.isalpha, "".join(column.examples)))
         if len(numbers) == len(speakers) == 1 and not others and is_text:
             places[column.name] = (int(numbers[0]), speakers[0])
@@ -517,10 +529,26 @@ def _named_turns(sample: Sample) -> dict[str, str]:
     groups = {frozenset(speakers) for speakers in by_number.values()}
     texts = {name: {text for (text,) in sample.keys(name) if text} for name in places}
     n_different = len(set().union(*texts.values()))
-    if len(groups) != 1 or len(*groups) < 2 or 2 * n_different < sum(map(len, texts.values())):
+    is_pair = len(groups) == 1 and len(*groups) == len(next(iter(by_number.values()))) > 1
+    is_plain = len(by_number) == 1 and not any(re.search(r"\d", name) for name in places)
+    if not is_pair or is_plain or 2 * n_different < sum(map(len, texts.values())):
         return {}
     order = sorted(places, key=lambda name: places[name][0])
     return {name: places[name][1] for name in order}
+
+
+BRACKETS = re.compile(r"\([^()]*\)")
+
+
+def _speaker_of_word(word: str) -> str:
+    """Return the speaker whom a word in the header of a turn names, empty for none."""
+    if word in SPEAKER_WORDS and len(word) > 1 and word not in ("gpt", "model", "system", "sys"):
+        return word
+    return USER if word in PROMPT_WORDS else ASSISTANT if word in RESPONSE_WORDS else ""
+
+
+PROMPT_WORDS = word_set("prompt question query instruction input")
+RESPONSE_WORDS = word_set("response answer reply output completion")
 
 
 def _system_of_responses(sample: Sample, prompt: str) -> str:
@@ -574,6 +602,8 @@ def read_pairs(sample: Sample) -> Reading | None:
 
 def read_responses(sample: Sample) -> Reading | None:
     """Responses of several systems to a prompt, one column a system."""
+    if len(_named_turns(sample)) > 2:
+        return None
     pairs = [c.name for c in sample.columns.values() if TWO_RESPONSES.fullmatch(c.name)]
     systems: dict[str, str] = {}
     for column in sample.columns.values():

@@ -220,3 +220,27 @@ def test_transcripts_may_have_wide_colons(tmp_path: Path) -> None:
     text = csv_text(["编号", "对话"], ["1", "医生：你好\n病人：我头疼"], ["2", "医生：怎么了\n病人：发烧"])
     _, dialogues, _ = read(tmp_path, text, ".csv")
     assert turns(dialogues[0]) == [("医生", "你好"), ("病人", "我头疼")]
+
+
+def test_numbered_prompts_and_responses_are_the_turns_of_one_dialogue(tmp_path: Path) -> None:
+    header = ["Prompt", "Claude Response 1", "Prompt 2", "Claude Response 2 (if necessary)"]
+    rows = [
+        ["I like my work.", "Do you?", "Not always.", "Why?"],
+        ["Free speech is good.", "Often.", "Always!", ""],
+    ]
+    profile, dialogues, _ = read(tmp_path, csv_text(header, *rows), ".csv")
+    assert profile.certain
+    assert [len(dialogue.turns) for dialogue in dialogues] == [4, 3]
+    assert turns(dialogues[0])[2:] == [("user", "Not always."), ("assistant", "Why?")]
+
+
+def test_columns_of_turns_in_another_order_are_not_read_without_asking(tmp_path: Path) -> None:
+    header = ["user_1", "user_2", "bot_1", "bot_2"]
+    rows = [
+        ["Hello there", "Is it open?", "Hi you", "Yes, it is"],
+        ["Good day", "Where are you?", "Hey", "At home"],
+    ]
+    (reading, *_) = [
+        r for r in profile_of(tmp_path, csv_text(header, *rows), ".csv").readings if r.key == "cells"
+    ]
+    assert reading.missing == ("the columns of turns in their order",)
