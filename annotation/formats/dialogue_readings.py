@@ -10,7 +10,6 @@ from annotation.formats.answer_columns import Answers, answer_columns
 from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import (
     ID_WORDS,
-    SPEAKER_WORDS,
     TWO_RESPONSES,
     answer_name,
     is_header,
@@ -28,12 +27,13 @@ from annotation.formats.turn_lists import (
     NO_TURNS,
     has_names_of_speakers,
     speaker_in_name,
+    speaker_of_word,
     texts_name_speakers,
     turn_lists,
 )
 from annotation.text.table_cells import looks_like_a_model
 
-SAMPLE_REPEATS, BEGINNING, END = 100, 24, 10
+SAMPLE_REPEATS, BEGINNING, END = 100, 12, 10
 """Rows in which texts are compared, and how many characters at their beginnings and ends."""
 GROUPS = word_set("channel room chatroom group scene chapter game match round lesson video file story case")
 """Words in the headers of what turns are grouped by, where no column says which dialogue they belong to."""
@@ -65,7 +65,9 @@ def read_turns(sample: Sample) -> Reading | None:
     number = draft.pick("turn", [c for c in sample.look("turn") if not c.is_list])
     if not text:
         draft.missing.append("a column with the text of each turn")
-    if not speaker:
+    if not speaker and _has_several_turns(sample, dialogue):
+        draft.doubts.append("no column says who speaks: all turns are by `unnamed`")
+    elif not speaker:
         draft.missing.append("a column that says who speaks")
     if not dialogue:
         draft.doubts.append("no column says which dialogue a row belongs to: the file is one dialogue")
@@ -83,6 +85,10 @@ def read_turns(sample: Sample) -> Reading | None:
     systems = [name for name in systems if name not in draft.columns]
     if systems and _is_constant_within(sample, dialogue, systems[0]):
         draft.add(systems[0], "system")
+    addressees = [
+        c for c in sample.columns.values() if c.n and is_header(c.name, "addressee") and not c.is_list
+    ]
+    draft.pick("addressees", addressees)
     for role in OWN_ROLES:
         own = [name for name in sample.columns if name.strip().casefold() == role]
         if own and own[0] not in draft.columns and sample.columns[own[0]].n:
@@ -110,6 +116,16 @@ def read_turns(sample: Sample) -> Reading | None:
     _check_order(draft, sample, dialogue, number, rater)
     _doubt_texts_left_out(draft, sample)
     return draft.reading(sample, _sentence_of_turns(answers, rater, repeats))
+
+
+def _has_several_turns(sample: Sample, dialogue: str) -> bool:
+    """Whether most dialogues, by a column that is called so, have several rows, and no rater has them."""
+    return (
+        bool(dialogue)
+        and "dialogue" in sample.columns[dialogue].meanings
+        and len(sample.rows) >= 2 * sample.columns[dialogue].n_different
+        and not row_raters(sample)
+    )
 
 
 def _sentence_of_turns(answers: Answers, rater: str, repeats: str) -> str:
@@ -207,9 +223,12 @@ def _names_of_speakers(draft: Draft, sample: Sample) -> list[str]:
 def _doubt_wider_groups(draft: Draft, sample: Sample, dialogue: str) -> None:
     """Ask where dialogues have numbers that may begin again in each season or book."""
     numbers = [decimal_number(text) for (text,) in sample.keys(dialogue)] if dialogue else []
-    wider = [name for name in sample.columns if {token.base for token in tokens_of(name)} & WIDER_GROUPS]
-    if wider and dialogue not in wider and None not in numbers:
-        draft.doubts.append(f"{dialogue} may begin again in each {wider[0]}: join both in a column")
+    wider = [c for c in sample.columns.values() if {token.base for token in tokens_of(c.name)} & WIDER_GROUPS]
+    if not wider or dialogue == wider[0].name or None in numbers:
+        return
+    is_id = any(token.word in ID_WORDS for token in tokens_of(dialogue)) or wider[0].n_different > 1
+    if not is_id or not _is_constant_within(sample, dialogue, wider[0].name):
+        draft.doubts.append(f"{dialogue} may begin again in each {wider[0].name}: join both in a column")
 
 
 def _speakers(sample: Sample) -> list[ColumnProfile]:
@@ -264,10 +283,12 @@ def _check_dialogues(draft: Draft, sample: Sample, dialogue: str, speaker: str) 
     for key, name in sample.keys(dialogue, speaker):
         speakers[key].add(name)
     alone = sum(len(names) == 1 for names in speakers.values())
-    parents = [name for name in sample.columns if "parent" in {token.base for token in tokens_of(name)}]
+    words = {name: {token.base for token in tokens_of(name)} for name in sample.columns}
+    parents = [name for name in words if "parent" in words[name] or {"reply", "to"} <= words[name]]
+    parents += [name for name in words if {"in", "response", "to"} <= words[name]]
     if parents:
         draft.doubts.append(f"{parents[0]} may make a tree of the turns, with several next ones")
-    if alone * 2 > len(speakers):
+    if speaker and alone * 2 > len(speakers):
         draft.doubts.append(f"most dialogues have one {speaker}")
 
 
@@ -387,13 +408,16 @@ def _repeats_texts(sample: Sample, name: str, texts: Sequence[str]) -> bool:
 def read_messages(sample: Sample) -> Reading | None:
     """Dialogues in JSON: lists with the speaker and the text of each turn."""
     lists, alone = turn_lists(sample)
-    spoken = [turns for turns in lists if turns.speaker]
+    spoken = [turns for turns in lists if turns.speaker and turns.texts]
+    exchanges = [turns.by_speaker for turns in lists if turns.by_speaker]
     draft = Draft("messages")
     sentence = "Each row is one dialogue with a list of its turns"
     if spoken:
         turns = spoken[0]
         for name, role in ((turns.texts[0], "text"), (turns.speaker, "speaker"), (turns.time, "time")):
             draft.add(name, role)
+        if turns.is_guess:
+            draft.doubts.append(f"{turns.texts[0]} may be something other than the text of the turns")
         if len(turns.texts) > 1:
             draft.doubts.append(f"{' and '.join(turns.texts[:3])} may be the text")
         beside = [
@@ -408,7 +432,10 @@ def read_messages(sample: Sample) -> Reading | None:
             draft.doubts.append(f"{', '.join(alone[:3])} may be the turns")
         if len(spoken) > 1:
             draft.doubts.append(f"{spoken[0].texts[0]} and {spoken[1].texts[0]} are both lists of turns")
-    elif lists:
+    elif len(exchanges) == 1:
+        for name, speaker in exchanges[0].items():
+            draft.add(name, "utterance", speaker=speaker)
+    elif lists and lists[0].texts:
         draft.missing.append(f"who speaks each of {lists[0].texts[0]}")
         return draft.reading(sample, f"{sentence}.")
     elif len(alone) != 1:
@@ -512,11 +539,11 @@ def _named_turns(sample: Sample) -> dict[str, str]:
         header = BRACKETS.sub("", column.name)
         numbers = re.findall(r"\d+", header) or ["1"]
         words = [token for token in tokens_of(header) if token.base]
-        speakers = [speaker for token in words if (speaker := _speaker_of_word(token.base))]
+        speakers = [speaker for token in words if (speaker := speaker_of_word(token.base))]
         others = [
             token
             for token in words
-            if not _speaker_of_word(token.base)
+            if not speaker_of_word(token.base)
             and token.base not in TURN_WORDS
             and not looks_like_a_model(token.word)
         ]
@@ -538,17 +565,6 @@ def _named_turns(sample: Sample) -> dict[str, str]:
 
 
 BRACKETS = re.compile(r"\([^()]*\)")
-
-
-def _speaker_of_word(word: str) -> str:
-    """Return the speaker whom a word in the header of a turn names, empty for none."""
-    if word in SPEAKER_WORDS and len(word) > 1 and word not in ("gpt", "model", "system", "sys"):
-        return word
-    return USER if word in PROMPT_WORDS else ASSISTANT if word in RESPONSE_WORDS else ""
-
-
-PROMPT_WORDS = word_set("prompt question query instruction input")
-RESPONSE_WORDS = word_set("response answer reply output completion")
 
 
 def _system_of_responses(sample: Sample, prompt: str) -> str:

@@ -45,6 +45,7 @@ HEADERS: dict[str, frozenset[str]] = {
         " verfasser hablante interlocutor remitente autor locuteur interlocuteur auteur expéditeur falante"
         " говорящий автор спикер 話者 発話者 화자 parlante mittente"
     ),
+    "addressee": word_set("to recipient recipients addressee addressees receiver sentto spokento"),
     "time": word_set(
         "time timestamp ts datetime date createdat created createtime sentat starttime start begin"
         " endtime end"

@@ -518,9 +518,11 @@ class _TurnRows:
                 text = unguarded(cell) if cell else ""
                 speaker = shared.get("speaker", UNNAMED if not mapping.of("speaker") else "")
                 yield {**shared, "speaker": speaker, "text": text}
-        for part in mapping.all_of("utterance"):
-            for text in _texts(row.get(part.name)):
-                yield {**shared, "speaker": part.speaker, "text": text}
+        utterances = [(part.speaker, _cells(row.get(part.name))) for part in mapping.all_of("utterance")]
+        for place in range(max((len(cells) for _, cells in utterances), default=0)):  # exchanges, one by one
+            for speaker, cells in utterances:
+                for text in _texts(cells[place : place + 1]):
+                    yield {**shared, "speaker": speaker, "text": text}
 
     def _responses(self, row: Row, shared: dict[str, str], history: int) -> Iterator[dict[str, str]]:
         """Yield the cells of each response in a row, to the turns before it."""
@@ -616,9 +618,12 @@ def _joined(cell: Cell, joint: str) -> str:
     return text
 
 
+def _cells(cell: Cell) -> list[Cell]:
+    return cell if isinstance(cell, list) else [cell]
+
+
 def _texts(cell: Cell) -> list[str]:
-    cells = cell if isinstance(cell, list) else [cell]
-    return [unguarded(text) for text in cells if isinstance(text, str) and text.strip()]
+    return [unguarded(text) for text in _cells(cell) if isinstance(text, str) and text.strip()]
 
 
 def _label(answer: _Answer) -> LabelRecord:

@@ -437,6 +437,9 @@ def rows_of(document: Any) -> tuple[Any, str]:
         else:
             path = [key for key in lists if lists[key] is records_of(document)[0]]
             document, note = records_of(document)
+    if isinstance(document, list) and document and all(isinstance(part, list) for part in document):
+        document = [{DIALOGUE: part} for part in document]
+        note = f"Each list of the document is a row, with its turns as `{DIALOGUE}`."
     if _is_list_of_objects(document):
         document, inner = _inner_records(document)
         path += inner
@@ -461,6 +464,8 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
     return [document], ""
 
 
+DIALOGUE = "dialogue"
+"""Column of the turns in a document of lists."""
 SPLIT = "split"
 """Column with the list, such as `train`, in which a record stands."""
 

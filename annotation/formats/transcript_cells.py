@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.formats.header_words import SPEAKER_WORDS, tokens_of
 from annotation.formats.nested_values import parse_nested
 from annotation.formats.source import ImportProblem
 from annotation.formats.table_file import Cell
@@ -18,6 +19,7 @@ END_OF_TURN = re.compile(
     r"__eo[ut]__|\|EO[MTU]\||\[(?:EOT|EOU|SEP|TURN)\]|<(?:/s|eot|eou|sep|turn)>|<\|(?:eot|eou|sep|endofturn)\|>"
 )
 """Marks between the turns of a dialogue in one text."""
+MOST_NAME_WORDS = 4
 ADDRESS = re.compile(r"https?", re.IGNORECASE)
 
 
@@ -49,30 +51,47 @@ def turns_of_transcript(cell: Cell) -> list[tuple[str, str]]:
 
 
 def names_speakers(texts: Sequence[str]) -> bool:
-    """Whether each text says who speaks, and few do: `doctor: How are you?`."""
-    if texts and None not in map(_pair, texts):
-        return True
-    names = [match[1].strip() for text in texts if (match := SAID.match(text)) and match[2].strip()]
+    """Whether each text says who speaks, and few do: `doctor: How are you?`, or a pair with the speaker."""
+    pairs = [pair for text in texts if (pair := _pair(text))]
+    names = [speaker for speaker, _ in pairs] if pairs else _names_before_colons(texts)
     return (
         len(names) == len(texts) > 0
         and len(set(names)) <= max(2, len(texts) // 2)
-        and not any(map(ADDRESS.fullmatch, names))
+        and all(map(_is_name, names))
     )
 
 
+def _names_before_colons(texts: Sequence[str]) -> list[str]:
+    return [match[1].strip() for text in texts if (match := SAID.match(text)) and match[2].strip()]
+
+
+def _is_name(text: str) -> bool:
+    is_known = any({token.base, token.word} & SPEAKER_WORDS for token in tokens_of(text))
+    is_short = len(text.split()) <= MOST_NAME_WORDS and text[-1:] not in ".?!,。？！"
+    return is_short and (is_known or text[:1] == text[:1].upper()) and not ADDRESS.fullmatch(text)
+
+
 def _pair(text: str) -> tuple[str, str] | None:
-    """Return speaker and text of a list with the two, as a cell of a list has it."""
-    parts = parse_nested(text) if text.startswith('["') else None
-    match parts:
-        case [str(speaker), str(words)] if speaker.strip():
-            return speaker.strip(), words.strip()
+    """Return the two texts of a list in a list, as its cell has it."""
+    match parse_nested(text) if text.startswith(('["', "['")) else None:
+        case [str(first), str(second)] if first.strip():
+            return first.strip(), second.strip()
     return None
 
 
+def is_pair(cell: Cell) -> bool:
+    """Whether a text is a list of two texts."""
+    return isinstance(cell, str) and _pair(cell) is not None
+
+
 def _turns_of_texts(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the turns of texts that say who speaks, of pairs of a user's and an assistant's, or in turn."""
     pairs = [pair for text in texts if (pair := _pair(text))]
     if texts and len(pairs) == len(texts):
-        return pairs
+        if names_speakers(texts):
+            return pairs
+        turns = [turn for user, answer in pairs for turn in ((USER, user), (ASSISTANT, answer))]
+        return [turn for turn in turns if turn[1]]
     if names_speakers(texts):
         return [(match[1].strip(), match[2].strip()) for text in texts if (match := SAID.match(text))]
     return [((USER, ASSISTANT)[place % 2], text) for place, text in enumerate(texts)]

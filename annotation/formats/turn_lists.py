@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import KEYS, SPEAKER_WORDS, tokens_of, word_set
 from annotation.formats.readings import Sample
-from annotation.formats.transcript_cells import names_speakers
+from annotation.formats.transcript_cells import ASSISTANT, USER, is_pair, names_speakers
 
 TEXT_PARTS = (
     *("text", "content", "value", "utterance", "utterances", "message", "body", "utt", "sentence"),
@@ -22,17 +22,29 @@ NO_TURNS = NO_SYSTEMS | word_set(
     "candidates options choices tags sources documents facts context keywords span"
 )
 """Words in the headers of texts that nobody says in the dialogue."""
+WORDS_SAID = 1.5
+"""Mean number of words from which cells below the name of a speaker are what the speaker says."""
 MOST_SPEAKERS = 12
 """Maximum number of speakers of a column that is only recognised by its cells."""
 
 
 @dataclass(slots=True)
 class TurnList:
-    """Columns of the turns in a list; `texts` are all that may have the text, the likeliest first."""
+    """Columns of the turns in a list; `texts` are all that may have the text, the likeliest first.
+
+    `by_speaker` has the speakers of columns such as `user` and `bot`, where each object is an exchange.
+    """
 
     texts: list[str] = field(default_factory=list)
     speaker: str = ""
     time: str = ""
+    by_speaker: dict[str, str] = field(default_factory=dict)
+    is_guess: bool = False
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the columns have what is said."""
+        return bool(self.texts or self.by_speaker)
 
 
 def turn_lists(sample: Sample) -> tuple[list[TurnList], list[str]]:
@@ -48,7 +60,7 @@ def turn_lists(sample: Sample) -> tuple[list[TurnList], list[str]]:
             groups[prefix].append(column)
         elif column.name.endswith("[]"):
             alone.append(column)
-    lists = [turns for columns in groups.values() if (turns := _of_objects(columns)).texts]
+    lists = [turns for columns in groups.values() if (turns := _of_objects(columns)).is_one]
     texts = [c.name for c in alone if _may_be_turns(sample, c) or texts_name_speakers(sample, c.name)]
     speakers = [column.name for column in alone if _may_be_speakers(column)]
     for name in list(texts):
@@ -69,8 +81,20 @@ def _of_objects(columns: Sequence[ColumnProfile]) -> TurnList:
             turns.speaker = turns.speaker or column.name
         elif "time" in column.meanings and column.looks_like in ("time", "turn", "score", "id"):
             turns.time = turns.time or column.name
-    if turns.texts and not turns.speaker:
-        turns.speaker = next((c.name for c in columns if has_names_of_speakers(c, all_known=False)), "")
+    texts = [column.name for column in columns if column.looks_like == "text"]
+    if turns.speaker and not turns.texts and len(texts) == 1:
+        turns.texts, turns.is_guess = texts, True
+    known = [column.name for column in columns if has_names_of_speakers(column)]
+    if turns.texts and (known or not turns.speaker):
+        some = [column.name for column in columns if has_names_of_speakers(column, all_known=False)]
+        turns.speaker = (known or some or [""])[0]
+    if not turns.texts:
+        texts_by_speaker = [
+            (speaker_of_word(_last_part(c)), c.name) for c in columns if c.n_words >= WORDS_SAID
+        ]
+        speakers = {name: speaker for speaker, name in texts_by_speaker if speaker}
+        if len(set(speakers.values())) == len(speakers) > 1:
+            turns.by_speaker = speakers
     return turns
 
 
@@ -93,6 +117,17 @@ def has_names_of_speakers(column: ColumnProfile, *, all_known: bool = True) -> b
     )
 
 
+def speaker_of_word(word: str) -> str:
+    """Return the speaker whom a word in the header of a turn names, empty for none."""
+    if word in SPEAKER_WORDS and len(word) > 1 and word not in ("gpt", "model", "system", "sys"):
+        return word
+    return USER if word in PROMPT_WORDS else ASSISTANT if word in RESPONSE_WORDS else ""
+
+
+PROMPT_WORDS = word_set("prompt question query instruction input")
+RESPONSE_WORDS = word_set("response answer reply output completion")
+
+
 def _may_be_turns(sample: Sample, column: ColumnProfile) -> bool:
     """Whether a column of lists may have the texts of a dialogue's turns."""
     words = {token.base for token in tokens_of(column.name)}
@@ -101,7 +136,7 @@ def _may_be_turns(sample: Sample, column: ColumnProfile) -> bool:
         column.n_words >= 3
         and not words & NO_TURNS
         and "explanation" not in column.meanings
-        and sum(map(len, lists)) >= 2 * len(lists)
+        and sum(len(cell) * (2 if is_pair(cell[0]) else 1) for cell in lists if cell) >= 2 * len(lists)
     )
 
 

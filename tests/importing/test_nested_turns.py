@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from annotation.formats import FORMATS
+from annotation.formats.corpus_format import guess, read_start
 from annotation.formats.mapped import read_mapped
 from annotation.formats.nested_cells import open_nested
 from annotation.formats.nested_values import parse_nested
@@ -244,3 +246,147 @@ def test_columns_of_turns_in_another_order_are_not_read_without_asking(tmp_path:
         r for r in profile_of(tmp_path, csv_text(header, *rows), ".csv").readings if r.key == "cells"
     ]
     assert reading.missing == ("the columns of turns in their order",)
+
+
+def test_lists_of_exchanges_are_turns_one_by_one(tmp_path: Path) -> None:
+    first = [
+        {"user": "Hello there", "bot": "Hi, what is it?"},
+        {"user": "Where is it?", "bot": "On its way."},
+    ]
+    records = ({"session": "s1", "turns": first}, {"session": "s2", "turns": first[:1]})
+    profile, dialogues, _ = read(tmp_path, jsonl(*records), ".jsonl")
+    assert profile.certain
+    assert turns(dialogues[0]) == [
+        *(
+            ("user", "Hello there"),
+            ("bot", "Hi, what is it?"),
+            ("user", "Where is it?"),
+            ("bot", "On its way."),
+        ),
+    ]
+
+
+def test_pairs_of_a_question_and_its_answer_are_exchanges(tmp_path: Path) -> None:
+    history = [["What is an otp?", "A password."], ["Is it open on Sunday?", "No, it is closed."]]
+    _, dialogues, _ = read(
+        tmp_path, jsonl({"id": 1, "history": history}, {"id": 2, "history": history[:1]}), ".jsonl"
+    )
+    assert turns(dialogues[1]) == [("user", "What is an otp?"), ("assistant", "A password.")]
+
+
+def test_a_document_of_lists_has_a_dialogue_a_list(tmp_path: Path) -> None:
+    message = {"speaker": "Joey", "utterance": "Hey, you there"}
+    document = [[message, message | {"speaker": "Ross"}], [message, message | {"speaker": "Monica"}]]
+    _, dialogues, source = read(tmp_path, json.dumps(document))
+    assert [[turn.speaker for turn in dialogue.turns] for dialogue in dialogues] == [
+        ["Joey", "Ross"],
+        ["Joey", "Monica"],
+    ]
+    assert "Each list of the document is a row, with its turns as `dialogue`." in source.notes
+    assert guess(FORMATS, read_start(tmp_path / "talks.json")) == "table"
+
+
+def test_turns_without_speakers_are_asked_about(tmp_path: Path) -> None:
+    rows = [["1", "Are you a fan?"], ["1", "Yes, I am."], ["2", "Do you dance?"], ["2", "No, I do not."]]
+    profile, dialogues, _ = read(tmp_path, csv_text(["conversation_id", "message"], *rows), ".csv")
+    assert profile.readings[0].doubts == ("no column says who speaks: all turns are by `unnamed`",)
+    assert [len(dialogue.turns) for dialogue in dialogues] == [2, 2]
+
+
+TURN_ROWS: dict[str, tuple[list[list[str]], str, str]] = {
+    "the direction of messages says who speaks": (
+        [
+            ["conversation_id", "type", "text"],
+            *(["7", "outbound", "Hello, this is Sara"], ["7", "inbound", "Hi Sara, yes?"]),
+            *(["8", "outbound", "Hello, this is Luna"], ["8", "inbound", "I ordered it"]),
+        ],
+        "speaker=type",
+        "",
+    ),
+    "plurals in brackets": (
+        [
+            ["dialogue_id", "Speaker(s)", "Dialogue", "Addressee(s)"],
+            *(["p", "Gared", "We should start back", "Will"], ["p", "Will", "The dead are dead", "Gared"]),
+            *(["q", "Gared", "Will saw them there", "Will"], ["q", "Will", "So I did, I did", "Gared"]),
+        ],
+        "addressees=Addressee(s)",
+        "",
+    ),
+    "channels may be dialogues": (
+        [
+            ["participant__code", "channel", "body"],
+            *(["ab1", "2-271", "hallo du da"], ["cd2", "2-271", "hey, wie viel?"]),
+            *(["ef3", "2-272", "was sagst du"], ["gh4", "2-272", "lass fünfzig machen"]),
+        ],
+        "speaker=participant__code",
+        "channel may be something other than the dialogue",
+    ),
+    "episodes begin again in each season": (
+        [
+            ["season", "episode", "speaker", "line"],
+            *(["1", "1", "Jim", "I told you so"], ["1", "1", "Pam", "Any messages for me?"]),
+            *(["2", "1", "Jim", "It is done now"], ["2", "1", "Pam", "Oh, it is not"]),
+        ],
+        "text=line",
+        "episode may begin again in each season: join both in a column",
+    ),
+    "translations of turns": (
+        [
+            ["conversation_id", "message_id", "speaker", "lang", "text"],
+            *(["1", "m1", "a", "en", "How are you today?"], ["1", "m1", "a", "he", "מה שלומך היום"]),
+            *(["1", "m2", "b", "en", "I am very well"], ["1", "m2", "b", "he", "אני בסדר גמור"]),
+        ],
+        "turn=message_id",
+        "rows with the same message_id may be translations: keep one lang",
+    ),
+}
+
+
+@pytest.mark.parametrize(("rows", "column", "doubt"), TURN_ROWS.values(), ids=TURN_ROWS)
+def test_rows_of_turns(rows: list[list[str]], column: str, doubt: str, tmp_path: Path) -> None:
+    reading = profile_of(tmp_path, csv_text(*rows), ".csv").readings[0]
+    assert reading.key == "turns"
+    assert column in {f"{c.key}={c.name}" for c in reading.mapping.columns}
+    assert reading.certain == (not doubt), reading.doubts
+    assert doubt in (*reading.doubts, "")
+
+
+def test_texts_that_repeat_the_dialogue_are_not_asked_about(tmp_path: Path) -> None:
+    cells = [
+        [
+            "1",
+            "Member: Hello, my claim.\nAgent: Which one is it?\nMember: The last.",
+            "Hello, my claim. The last.",
+        ]
+    ]
+    cells += [
+        [
+            "2",
+            "Member: Good morning to you.\nAgent: Your id?\nMember: It is 12.",
+            "Good morning to you. It is 12.",
+        ]
+    ]
+    assert profile_of(tmp_path, csv_text(["id", "context", "member_message"], *cells), ".csv").certain
+
+
+def test_addresses_are_no_answers(tmp_path: Path) -> None:
+    header = ["questionID", "questionText", "therapistURL", "answerText"]
+    cells = [
+        [str(n), f"I feel bad again {n}?", f"https://x.org/t{n % 2}", f"Thank you for asking {n}."]
+        for n in range(4)
+    ]
+    reading = profile_of(tmp_path, csv_text(header, *cells), ".csv").readings[0]
+    assert {f"{c.key}={c.name}" for c in reading.mapping.columns} >= {
+        "utterance:user=questionText",
+        "utterance:assistant=answerText",
+    }
+    assert not reading.mapping.answers
+
+
+def test_a_text_that_is_no_table_says_what_is_missing(tmp_path: Path) -> None:
+    profile = profile_of(
+        tmp_path, "It was a long day at work.\nWe all went home late.\nNobody said a word then.\n", ".txt"
+    )
+    assert [reading.missing for reading in profile.readings] == [
+        ("lines that say who speaks, such as `Ana: Hello`",)
+    ]
