@@ -27,7 +27,7 @@ from annotation.corpora import splits
 from annotation.corpora.import_dialogues import Writer
 from annotation.corpora.import_labels import place_labels
 from annotation.corpora.import_names import Tidying, known_scheme
-from annotation.corpora.import_staging import ImportResult, close_staging, open_staging, stage, staged
+from annotation.corpora.import_staging import ImportResult, close_staging, fetch, open_staging, stage, staged
 from annotation.formats import FORMATS, corpus_format
 from annotation.formats.corpus_format import (
     ANY_ROLES,
@@ -266,6 +266,7 @@ STORED = (Dialogue, Continuation, Turn, Record, Item)
 """Tables that labels refer to: statements over many labels are planned with their current sizes."""
 
 NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
+NOTHING = "the file holds nothing that can be imported"
 
 
 MOST_DIALOGUES = 3
@@ -566,7 +567,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
     """Store the import's counts; where it added nothing, undo all of it."""
     if not any(result.counts().values()):
         if not result.unchanged:
-            raise ImportProblem("the file holds nothing that can be imported")
+            raise ImportProblem(NOTHING)
         result.labels, result.missing = staged()
         raise _NothingNew
     splits.grow(corpus=imported.corpus)
@@ -585,10 +586,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
 def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:
     """Report each cluster that an import divided between training and the part used to measure judges."""
     values = {"corpus": imported.corpus_id, "imported": imported.pk, "most": MOST}
-    with connection.cursor() as cursor:
-        cursor.execute(DIVIDED, values)
-        rows = cursor.fetchall()
-    for cluster, training, rest in rows:
+    for cluster, training, rest in fetch(DIVIDED, values):
         faults.add(
             ImportProblem(
                 f"the cluster {cluster!r} has dialogues in training ({_quote_keys(training)}) and outside it "

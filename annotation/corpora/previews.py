@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.corpora.import_file import batches, import_path, read_apart, records_of
+from annotation.corpora.import_file import NOTHING, batches, import_path, read_apart, records_of
 from annotation.corpora.import_names import Tidying
 from annotation.corpora.rows import continuation_json, head_json, turn_json
 from annotation.corpora.table_readings import (
@@ -23,7 +23,6 @@ from annotation.corpora.table_readings import (
 )
 from annotation.formats import FORMATS, Rating, SourceRecord
 from annotation.formats.corpus_format import (
-    SKIP_BAD_ROWS,
     settings_of,
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
@@ -85,6 +84,11 @@ class Preview:
             self._add_label(label)
         if len(self.dialogues) < MOST_DIALOGUES:
             self.dialogues.append(record)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file was read to its end, without problems and without records."""
+        return self.is_complete and not (self.n_dialogues or self.n_ratings or self.n_problems)
 
     def _add_label(self, label: LabelRecord) -> None:
         self.n_labels += 1
@@ -175,10 +179,14 @@ def prepare(
     try:
         prepared.outline = outline(Source(path, name=name, settings=settings), format=format)
         if prepared.outline.profile:
+            if not prepared.outline.profile.n_rows:
+                raise ImportProblem(NOTHING)
             _choose_mapping(prepared, mapping, remembers)
             _complete_scales(prepared, Source(path, name=name, settings=settings))
         if not prepared.missing:
             prepared.preview = _preview_of(prepared, path, name)
+            if prepared.preview.is_empty:
+                raise ImportProblem(NOTHING)
             if prepared.preview.dialogues or into:
                 _try_import(prepared, path, name=name, corpus=corpus, into=into, by=by)
     except ImportProblem as problem:
@@ -187,11 +195,8 @@ def prepare(
 
 
 def _try_import(prepared: PreparedImport, path: Path, **options: Any) -> None:
-    """Find the problems that only the import itself has, by a trial that is undone."""
+    """Find all problems of the import, and count what it would add, by a trial that is undone."""
     preview = prepared.preview
-    skips = prepared.settings.get(SKIP_BAD_ROWS) == "yes"
-    if preview.problems and not skips:
-        return
     result = import_path(
         path=path,
         format=prepared.outline.format,
@@ -201,6 +206,9 @@ def _try_import(prepared: PreparedImport, path: Path, **options: Any) -> None:
         **options,
     )
     preview.problems, preview.n_problems, preview.n_left_out = [], 0, result.left_out
+    if result.left_out:
+        preview.n_dialogues, preview.n_turns = result.dialogues, result.turns
+        preview.n_labels, preview.n_ratings = result.labels, min(preview.n_ratings, result.labels)
     preview.notes = result.notes or preview.notes
 
 
@@ -225,6 +233,8 @@ def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembe
         if reading.mapping.entries() == entries:
             prepared.reading, prepared.missing = key, reading.missing
             break
+    if not entries:
+        prepared.missing = prepared.missing or ("a column with texts or answers",)
 
 
 def _complete_scales(prepared: PreparedImport, source: Source) -> None:

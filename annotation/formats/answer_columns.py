@@ -24,6 +24,8 @@ from annotation.formats.header_words import (
     word_set,
 )
 from annotation.formats.mapping import Column
+from annotation.formats.nested_answers import dictionaries_by_rater, lists_by_position
+from annotation.text.table_cells import looks_like_a_model
 
 KIND_ROLES = {"human": "label", "judge": "judge", "key": "key", "metric": "metric", "": "label"}
 STRUCTURE = word_set("dialogue session turn time language speaker system rater kind context")
@@ -47,6 +49,8 @@ NO_LABELS = frozenset(["response", "answer", "code", "points"])
 """Words for answers that are words for other things, too."""
 NAMING = word_set("id ids uuid name names email username")
 """Last words of headers whose columns name somebody or something."""
+MOST_WORDS = 8
+"""Words of a rater's name in a header, at most."""
 OPEN_QUESTION = re.compile(
     r".*[?？]\s*$|^(how|what|which|is|does|do|did|are|was|please|rate)\b.*", re.I | re.S
 )
@@ -94,6 +98,12 @@ def answer_columns(
     names: dict[str, AnswerName] = {}
     reasons: list[AnswerName] = []
     people = _people(columns.values(), passed) if are_sure and not has_rater else {}
+    nested: dict[str, AnswerName] = {}
+    if not has_rater:
+        nested, answers.doubts = lists_by_position(columns, passed)
+        by_rater, doubts = dictionaries_by_rater(columns.values(), passed)
+        nested |= by_rater
+        answers.doubts += doubts
     for column in columns.values():
         if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
             continue
@@ -102,9 +112,15 @@ def answer_columns(
             name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater
         if column.name in people:
             names[column.name] = people[column.name]
+        elif column.name in nested:
+            name = nested[column.name]
+            if name.is_reason:
+                reasons.append(name)
+            elif column.is_answers:
+                names[column.name] = name
         elif name.is_reason and not (column.is_answers and _is_short_range(column)):
             reasons.append(name)
-        elif column.is_answers and column.has_repeats:
+        elif column.is_answers and column.has_repeats and _is_sure(column, name):
             answers.doubts.append(f"{column.name} has lists of answers, and nothing says who gave each")
         elif column.is_answers and (_may_answer(column, name) or column.name in varying):
             if _is_derived(column):
@@ -118,6 +134,7 @@ def answer_columns(
         answers.doubts.append(f"{_listed(people)} may be raters or questions")
     if not has_rater:
         _take_numbered_for_raters(names, columns, answers)
+    _name_judges(names, columns)
     _split_unknown(names, columns, answers, has_rater, varying)
     _number_raters(names)
     _name_questions(names)
@@ -169,6 +186,19 @@ def _take_numbered_for_raters(
             answers.doubts.append(f"{_listed(group)} may be raters or questions")
 
 
+def _name_judges(names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile]) -> None:
+    """Take `judge_tulu` for a judge beside `judge_gpt-4`, with the same answers, and not for a question."""
+    judges = [parts for parts in names.values() if parts.kind == "judge"]
+    models = [parts for parts in judges if looks_like_a_model(parts.rater) and parts.is_generic]
+    if not models:
+        return
+    for parts in judges:
+        is_unnamed = {token.base for token in tokens_of(parts.rater)} <= {"judge", "llm"}
+        is_question = parts.is_generic or parts.has_quality or parts.item
+        if is_unnamed and not is_question and _shares_values(columns[parts.name], [columns[models[0].name]]):
+            names[parts.name] = replace(parts, rater=plain_name(parts.name), question=models[0].question)
+
+
 def _is_short_range(column: ColumnProfile) -> bool:
     return column.guess.look in ("scale", "yes_no", "ordered")
 
@@ -187,7 +217,11 @@ def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
     last = tokens_of(name.name)[-1:]
     if last and last[0].word in NAMING:
         return False
-    if "[]." in name.name or SYSTEM_OF_PAIR.search(name.name) or name.name.casefold().startswith(GIVEN):
+    if (
+        (column.is_list and "[]." in name.name)
+        or SYSTEM_OF_PAIR.search(name.name)
+        or name.name.casefold().startswith(GIVEN)
+    ):
         return False
     if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
         return False
@@ -375,12 +409,13 @@ def _is_usual(text: str) -> bool:
 
 
 def _sides(name: str) -> list[tuple[str, str]]:
-    """Return the parts before and behind each of the places where a name can be split."""
+    """Return the parts before and behind each of the places where a rater may end or begin."""
     plain = plain_name(name)
     tokens = tokens_of(plain)
     return [
         (plain[: tokens[place - 1].end].strip(" ([{"), plain[tokens[place].start :].strip(" )]}"))
         for place in range(1, len(tokens))
+        if place <= MOST_WORDS or len(tokens) - place <= MOST_WORDS
     ]
 
 

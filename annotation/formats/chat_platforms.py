@@ -23,6 +23,7 @@ from annotation.formats.chat_records import (
     records,
     text_of,
 )
+from annotation.formats.fields import require
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, LabelRecord
 
@@ -310,12 +311,17 @@ OPENAI_THREAD = Form(
 
 def _prepare_intercom(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a conversation with its opening message and the parts with a text that the customer saw."""
-    parts = objects_at(raw.get("conversation_parts") or {}, "conversation_parts", "conversation_parts")
+    inner = require(raw.get("conversation_parts") or {}, dict, "conversation_parts")
+    parts = objects_at(inner, "conversation_parts", "conversation_parts")
     visible = [part for part in parts if part.get("body") and part.get("part_type") != "note"]
     left_out[NOTES] += sum(part.get("part_type") == "note" for part in parts)
     left_out[EVENTS] += sum(part.get("part_type") != "note" and not part.get("body") for part in parts)
     source = raw.get("source")
-    first = [{"created_at": raw.get("created_at"), **source}] if at(source, "body") else []
+    first = (
+        [{"created_at": raw.get("created_at"), **source}]
+        if isinstance(source, dict) and source.get("body")
+        else []
+    )
     yield {**raw, "turns": [*first, *visible]}
 
 

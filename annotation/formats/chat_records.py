@@ -100,9 +100,8 @@ def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator
     In a document they are the entries of its list, of the first list at a path of `inside`, or with `by_id`
     the values of its object, each with its key as `id`; else the document is one record.
     """
-    start = source.binary_start()
-    if start.startswith(tuple(BINARY_TABLES)):
-        for number, raw in read_objects(source, start):
+    if source.binary_start().startswith(tuple(BINARY_TABLES)):
+        for number, raw in read_objects(source):
             yield Record(raw, number)
         return
     if is_json_lines(source):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.formats.header_words import answer_name, is_nameless, meanings_of
-from annotation.formats.scales import ScaleGuess, decimal_number, guess_scale
+from annotation.formats.scales import ScaleGuess, decimal_number, guess_scale, json_list
 from annotation.formats.table_file import Cell, Row
 from annotation.formats.transcript_cells import END_OF_TURN
 from annotation.text.table_cells import looks_like_a_model, looks_like_nothing
@@ -40,7 +40,7 @@ ANSWER_LOOKS = ("scale", "yes_no", "ordered", "category", "set", "score")
 LONGEST_EXAMPLE = 80
 N_EXAMPLES = 3
 RESPONSE_ID = re.compile(r"response[ _.-]?id", re.IGNORECASE)
-"""One person's answers to a survey; what is rated where it recurs, and another column names raters."""
+"""One person's answers to a survey; where another column names raters, what is rated if it recurs."""
 FEW = 20
 """Maximum number of different values of a column that are listed."""
 TIME = re.compile(
@@ -64,6 +64,7 @@ class ColumnProfile:
 
     `looks_like` is one of `LOOKS`; `n` of `n_rows` cells have a text that is not one of the `missing` words.
     `values` are all different ones where they are few, in order; `separator` stands between values of a set.
+    `lengths` are those of the lists in the cells, 0 where there is none; empty without any list.
     """
 
     name: str
@@ -81,6 +82,7 @@ class ColumnProfile:
     is_list: bool = False
     n_words: float = 0.0
     has_repeats: bool = False
+    lengths: tuple[int, ...] = ()
 
     @property
     def coverage(self) -> float:
@@ -110,21 +112,31 @@ def describe_columns(
         name: describe_column(name, [row.get(name) for row in rows], wordings.get(name, "")) for name in names
     }
     raters = [column for column in columns.values() if column.looks_like in ("rater", "judge")]
-    for column in raters if len(raters) > 1 else ():
-        if RESPONSE_ID.fullmatch(column.name) and column.n_different < column.n:
+    has_others = len(raters) > 1 or any(answer_name(name).kind in ("human", "judge") for name in names)
+    for column in raters if has_others else ():
+        if not RESPONSE_ID.fullmatch(column.name):
+            continue
+        if column.n_different < column.n:
             columns[column.name] = replace(column, looks_like="id", meanings=frozenset({"item"}))
+        elif any(rater.n_different < rater.n for rater in raters):
+            columns[column.name] = replace(column, looks_like="id", meanings=frozenset())
     return columns
 
 
 def describe_column(name: str, cells: Sequence[Cell], wording: str = "") -> ColumnProfile:
     """Describe one column."""
-    is_list = name.endswith("[]") or any(isinstance(cell, list) for cell in cells)
+    lists = [list_of_cell(cell) for cell in cells]
+    is_list = any(isinstance(cell, list) for cell in cells) or (
+        name.endswith("[]") and not any(isinstance(cell, str) for cell in cells)
+    )
     texts = [text for cell in cells for text in _texts(cell)]
     missing = [text for text in texts if looks_like_nothing(text)]
     answered = [text for text in texts if not looks_like_nothing(text)]
     counts = Counter(answered)
     n = sum(any(not looks_like_nothing(text) for text in _texts(cell)) for cell in cells)
     meanings = meanings_of(name) or (meanings_of(wording) if wording else frozenset())
+    if name.endswith("[]") and not meanings:  # such as `annotators[]`
+        meanings = meanings_of(name.removesuffix("[]").removesuffix("s"))
     guess = guess_scale(Counter(texts)) if len(counts) <= 5_000 else ScaleGuess(look="text")
     n_words = sum(len(text.split()) or 1 for text in answered) / len(answered) if answered else 0.0
     n_words = max(
@@ -150,8 +162,17 @@ def describe_column(name: str, cells: Sequence[Cell], wording: str = "") -> Colu
         guess=guess,
         is_list=is_list,
         n_words=n_words,
-        has_repeats=any(isinstance(cell, list) and _has_repeats(_texts(cell)) for cell in cells),
+        has_repeats=any(_has_repeats(_texts(parts)) for parts in lists if parts),
+        lengths=tuple(len(parts or ()) for parts in lists) if any(lists) else (),
     )
+
+
+def list_of_cell(cell: Cell) -> list[Cell] | None:
+    """Return a list in a cell, also where it is written as JSON; None for any other cell."""
+    if isinstance(cell, str) and cell.startswith("[") and cell.rstrip().endswith("]"):
+        parts = json_list(cell)
+        return None if parts is None else list(parts)
+    return cell if isinstance(cell, list) else None
 
 
 def _texts(cell: Cell) -> list[str]:
@@ -252,7 +273,7 @@ def _is_transcript(text: str) -> bool:
 def _look_by_header(counts: Counter[str], meanings: frozenset[str], guess: ScaleGuess) -> str:
     """Return the look of a column of short cells whose header says what it is, where its cells allow it."""
     total = sum(counts.values())
-    few = len(counts) <= max(50, total // 5)
+    few = len(counts) <= max(50, total // 2)
     if "turn" in meanings and all(any(char.isdigit() for char in text) for text in counts):
         return "turn"
     if "time" in meanings and any(any(char.isdigit() for char in text) for text in counts):

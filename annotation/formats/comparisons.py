@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,9 +11,9 @@ from typing import Any, cast
 from annotation.formats.corpus_format import JUDGES, OF_TABLES, Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
-from annotation.formats.model_messages import content_text, log_records, top_names
+from annotation.formats.model_messages import content_text, log_records, top_names, unpacked_list
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_file import text_of
+from annotation.formats.table_file import as_text, text_of
 from annotation.formats.table_reader import open_table, own_columns
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
 from annotation.schemes.definitions import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
@@ -299,13 +298,6 @@ def of_row(row: Mapping[str, str]) -> Comparison:
     return battle_of_object(raw)
 
 
-def text_of_value(value: Any) -> str:
-    """Return a value of JSON as the cell of a table has it."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
     """Split the prompt and both responses into a text per exchange.
 
@@ -320,17 +312,9 @@ def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
 
 def _list(value: str) -> list[str]:
     """Return the texts of a JSON list, null as an empty one; [] for anything else."""
-    if not value.lstrip().startswith("["):
-        return []
-    try:
-        elements = decode(value.encode())
-    except ImportProblem:
-        return []
-    if not isinstance(elements, list) or not all(
-        element is None or isinstance(element, str) for element in elements
-    ):
-        return []
-    return [element or "" for element in elements]
+    elements = unpacked_list(value.strip())
+    is_list = isinstance(elements, list) and all(isinstance(part, str | None) for part in elements)
+    return [element or "" for element in elements] if is_list else []
 
 
 def _until_reply(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
@@ -488,7 +472,7 @@ def _of_object(raw: Any, source: Source) -> Comparison:
         return battle_of_object(raw)
     if SIDES[1] <= raw.keys():
         source.pass_over(name for name in raw if name not in COLUMNS)
-        return of_row({name: text_of_value(raw[name]) for name in raw if name in COLUMNS})
+        return of_row({name: as_text(raw[name]) or "" for name in raw if name in COLUMNS})
     return comparison_of_object(raw)
 
 

@@ -434,7 +434,7 @@ SETTINGS: dict[str, Setting] = {
 
 
 def settings_of(values: Mapping[str, Any], format: str, accepted: tuple[str, ...]) -> dict[str, str | int]:
-    """
+    """Parse a user's settings of a file; empty ones are left out.
 
     Raises ImportProblem for a setting that the format does not accept, and for a value that it cannot have.
     """

@@ -18,6 +18,7 @@ from annotation.formats.header_words import (
     word_set,
 )
 from annotation.formats.mapping import DIALOGUE_ITEM, TEXT_ROLES, TURN_ITEM, Column
+from annotation.formats.nested_answers import is_by_position
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 from annotation.formats.scales import decimal_number
 from annotation.formats.table_file import text_of
@@ -729,6 +730,8 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
     raters_text = (
         ", rated by one rater"
         if rater and answers.columns
+        else ", rated by raters who are numbered, and not identified"
+        if any(map(is_by_position, answers.columns))
         else f", rated by {', '.join(raters_in_columns[:4])}"
         if raters_in_columns
         else ", with labels"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from annotation.text.table_cells import looks_like_a_model
+from annotation.text.table_cells import MODEL
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -279,6 +279,8 @@ PEOPLE = word_set(
 INITIALS = re.compile(r"[rawechp]\d{1,3}")
 """Names such as r1 and a2, which are raters where several columns have them."""
 JUDGES = word_set("judge judges llm ai autorater llmjudge machine model 模型")
+OF_JUDGES = word_set("judges judgements judgments judgement judgment evaluations evaluators")
+"""Names of dictionaries and lists with an entry of each judge."""
 KEYS = word_set("gold golden goldstandard groundtruth truth gt adjudicated expected oracle 标准答案 金标准")
 METRICS = word_set("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet rougel rouge1 rouge2")
 REASONS = HEADERS["explanation"]
@@ -289,7 +291,7 @@ GENERIC = HEADERS["value"] | word_set(
 """Words for any answer, which tell no question from another."""
 VERSIONS = re.compile(
     r"\d[\da-z]*|v\d+|o\d*|x?mini|nano|turbo|sonnet|opus|haiku|flash|pro|ultra|instruct|chat|preview|latest|large"
-    r"|medium|small|it|hf|coder|reasoner|r\d|b"
+    r"|medium|small|it|hf|coder|reasoner|r\d|b|plus|lite|distill|thinking|vision"
 )
 QUALITIES = word_set(
     "helpful helpfulness fluent fluency coherent coherence coherency relevant relevance relevancy consistent"
@@ -359,17 +361,19 @@ def name_for_key(text: str, longest: int = LONGEST_QUESTION) -> str:
 
 def answer_name(name: str) -> AnswerName:
     """Split the header of a column of answers into its rater, question and item."""
-    last = name.removesuffix("[]")
+    last = name.rpartition("[].")[2].removesuffix("[]")
     prefix = PREFIXES.match(last)
     is_prefixed = bool(prefix and last.casefold().startswith(ANSWER_PREFIXES))
     plain = last[prefix.end() :] if prefix and last[prefix.end() :].strip() else last
     tokens = tokens_of(plain)
     reason = _reason_of(tokens)
-    tokens = [token for token in tokens if token not in reason]
-    kind, rater = _rater_of(tokens)
-    tokens = [token for token in tokens if token not in rater]
+    tokens = _without(tokens, reason)
+    kind, rater = _rater_of(tokens, plain)
+    tokens = _without(tokens, rater)
+    if kind == "judge" and tokens and tokens[0].word in OF_JUDGES and plain[tokens[0].end :].startswith("."):
+        tokens = tokens[1:]  # the name of a dictionary of judges
     item = _item_of(tokens, plain) if not kind else []
-    tokens = [token for token in tokens if token not in item]
+    tokens = _without(tokens, item)
     is_weak = len(rater) == 1 and INITIALS.fullmatch(rater[0].word) is not None
     return AnswerName(
         name=name,
@@ -389,6 +393,11 @@ def names_answers(name: str) -> bool:
     if {"system", "explanation", "rater"} & meanings or answer.is_reason:
         return False
     return bool(answer.kind) or answer.has_quality or "value" in meanings
+
+
+def _without(tokens: list[Token], others: list[Token]) -> list[Token]:
+    starts = {token.start for token in others}
+    return [token for token in tokens if token.start not in starts]
 
 
 def _text_of(tokens: list[Token], name: str) -> str:
@@ -416,17 +425,20 @@ def _reason_of(tokens: list[Token]) -> list[Token]:
     return []
 
 
-def _rater_of(tokens: list[Token]) -> tuple[str, list[Token]]:
+def _rater_of(tokens: list[Token], name: str) -> tuple[str, list[Token]]:
     """Return the kind of rater in a header, and the words that name it."""
     for place, token in enumerate(tokens):
         pair = token.word + (tokens[place + 1].word if place + 1 < len(tokens) else "")
         if pair == "groundtruth" or pair in ("goldstandard", "answerkey"):
             return "key", tokens[place : place + 2]
+    models = {match.start(): match.end() for match in MODEL.finditer(name)}
     for place, token in enumerate(tokens):
         if token.base in METRICS or token.word in METRICS:
             return "metric", tokens[place : place + 1]
-        if looks_like_a_model(token.word) and token.base not in ("llm", "ai"):
+        if token.start in models and token.base not in ("llm", "ai"):
             end = place + 1
+            while end < len(tokens) and tokens[end].start < models[token.start]:
+                end += 1
             while end < len(tokens) and VERSIONS.fullmatch(tokens[end].word):
                 end += 1
             begin = place - 1 if place and tokens[place - 1].base in ("judge", "llm") else place

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from annotation.formats.mapping import (
     read_mapping,
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
+from annotation.formats.nested_answers import Elements, answers_by_position, is_by_position, is_of_list
 from annotation.formats.nested_cells import open_nested
 from annotation.formats.nested_values import parse_nested
 from annotation.formats.source import ImportProblem, Source
@@ -38,6 +40,7 @@ from annotation.formats.turn_rows import (
     dialogue_of_rows,
 )
 from annotation.records import SELF, LabelRecord
+from annotation.text.references import quote
 from annotation.text.table_cells import judges_of, number, unguarded
 
 UNNAMED = "unnamed"
@@ -71,6 +74,11 @@ def read_rows(
     if column_mapping.has_dialogues:
         yield from _dialogues(source, table, column_mapping, is_contiguous=is_contiguous)
     else:
+        if len(column_mapping.all_of("item")) > 1:
+            raise ImportProblem(
+                "the item is of several columns: say which is the dialogue, the continuation and the turn",
+                field="map",
+            )
         turns_from = str(source.settings.get(ratings.TURNS_FROM, ""))
         for line, row in rating_rows(source, table, column_mapping):
             if not row.get("dialogue") and "/" not in row["item"]:
@@ -97,6 +105,8 @@ class _Answer:
     scale: Scale
     explanation: str = ""
     group: str = ""
+    sample: int = 0
+    identified: bool = True
 
 
 @dataclass(slots=True)
@@ -109,8 +119,10 @@ class _Answers:
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
     columns: list[tuple[Column, str]] = field(default_factory=list)
     judges: frozenset[str] = frozenset()
+    elements: Elements = field(default_factory=Elements)
 
     def __post_init__(self) -> None:
+        self.elements = Elements.of(self.mapping)
         self.judges = judges_of(str(self.source.settings.get(JUDGES, ""))) or frozenset()
         self.columns = [(column, self._explanation_of(column)) for column in self.mapping.answers]
 
@@ -123,19 +135,34 @@ class _Answers:
     def read(self, row: Row) -> Iterator[_Answer]:
         """Yield the answers of a row; cells without an answer yield nothing."""
         mapping = self.mapping
-        row_rater, row_question, row_item = (
-            _text(row, mapping.of(role)) for role in ("rater", "question", "item")
-        )
+        row_rater, row_question = (_text(row, mapping.of(role)) for role in ("rater", "question"))
+        row_item = _item(row, mapping)
         for column, explanation_column in self.columns:
             question = column.question or row_question or (QUESTION if column.rater else column.name)
             rater = column.rater or row_rater or self.rater_of_file
             kind = RATER_KINDS[column.role]
             if kind == "human" and not column.rater and rater in self.judges:
                 kind = "judge"
-            explanation = _text(row, explanation_column)
-            yield from self._expand(
-                column.item or row_item, rater, kind, question, row.get(column.name), explanation
-            )
+            item, cell = column.item or row_item, row.get(column.name)
+            if is_by_position(column):
+                yield from self._by_position(column, item, kind, question, cell, row.get(explanation_column))
+                continue
+            yield from self._expand(item, rater, kind, question, cell, _text(row, explanation_column))
+
+    def _by_position(
+        self, column: Column, item: str, kind: str, question: str, cell: Cell, reasons: Cell
+    ) -> Iterator[_Answer]:
+        """Yield the answers of a list whose raters are numbered."""
+        scale = self.mapping.scale(question)
+        explanations = [text for _, _, text in answers_by_position(column, reasons)]
+        for place, (rater, sample, part) in enumerate(answers_by_position(column, cell)):
+            if text := answer_text(part, scale):
+                explanation = explanations[place] if place < len(explanations) else None
+                reason = explanation.strip() if isinstance(explanation, str) else ""
+                is_person = kind == "human"
+                yield _Answer(
+                    item, rater, kind, question, text, scale, reason, sample=sample, identified=not is_person
+                )
 
     def _explanation_of(self, column: Column) -> str:
         """Return the column that explains the answers of another one, empty where there is none."""
@@ -178,17 +205,19 @@ class _Answers:
         is_list = any(column.name.endswith("[]") for column in columns)
         if not is_list and not any(scale.separator for scale in self.mapping.scales.values()):
             return {}
-        for _, row in table.rows():
+        for row in self.elements.fitting(row for _, row in table.rows()):
             row_question = _text(row, self.mapping.of("question"))
             for column in columns:
+                if is_by_position(column):
+                    continue
                 question = column.question or row_question or (QUESTION if column.rater else column.name)
                 if column.role == "value":
                     question = _question_of_row(row, self.mapping, column.name)
                 scale, cell = self.mapping.scale(question), row.get(column.name)
                 if scale.separator or isinstance(cell, list):
-                    known = sets.setdefault(question, dict.fromkeys(scale.values))
+                    values = sets.setdefault(question, dict.fromkeys(scale.values))
                     if not scale.values:
-                        known.update(dict.fromkeys(sorted(set_of(cell, scale) or ())))
+                        values.update(dict.fromkeys(sorted(set_of(cell, scale) or ())))
         _refuse_alike(sets)
         return {question: tuple(values) for question, values in sets.items()}
 
@@ -250,6 +279,12 @@ def _text(row: Row, column: str) -> str:
     return unguarded(cell).strip() if isinstance(cell, str) else ""
 
 
+def _item(row: Row, mapping: ColumnMapping) -> str:
+    """Return the item of a row; of several columns as one key, empty where all are empty."""
+    parts = [_text(row, column.name) for column in mapping.all_of("item")]
+    return "/".join(map(quote, parts)) if len(parts) > 1 and any(parts) else "".join(parts)
+
+
 # Rows of ratings in Concord's long form, for `agree` and for labels of a corpus.
 
 LONG = (
@@ -275,7 +310,7 @@ def rating_rows(
     answers = _Answers.of(source, table, mapping)
     columns = {role: mapping.of(role) for role in LONG}
     value, raters = mapping.of("value"), mapping.of("rater")
-    for line, row in table.rows():
+    for line, row in _element_rows(source, table, answers.elements):
         shared = {role: _text(row, column) for role, column in columns.items() if column}
         shared |= {f"\0{name}": _text(row, name) for name in keep}
         for answer in answers.read(row):
@@ -288,8 +323,16 @@ def rating_rows(
             yield line, {**shared, **cells}
             continue
         for tag in answers.of_set(cells["question"], cell):  # a set is a group of yes/no answers
-            named = replace(tag, rater=cells["rater"], explanation=cells["explanation"])
-            yield line, {**_long(named, cells["item"]), **shared}
+            answer = replace(tag, rater=cells["rater"], explanation=cells["explanation"])
+            yield line, {**_long(answer, cells["item"]), **shared}
+
+
+def _element_rows(source: Source, table: TableFile, elements: Elements) -> Iterator[tuple[int, Row]]:
+    """Yield the rows of a table, those with lists of raters or questions as one row an element."""
+    for line, row in table.rows():
+        with source.report_problems(line=line):
+            for part in elements.rows(row):
+                yield line, part
 
 
 def _long(answer: _Answer, item: str) -> dict[str, str]:
@@ -301,6 +344,8 @@ def _long(answer: _Answer, item: str) -> dict[str, str]:
         "value": answer.text,
         "explanation": answer.explanation,
         "group": answer.group,
+        **({"sample": str(answer.sample)} if answer.sample else {}),
+        **({} if answer.identified else {"identified": "false"}),
         **scale_cells(answer.scale),
     }
 
@@ -313,7 +358,7 @@ def _long_of_row(
     scale = mapping.scale(question)
     level, values = _text(row, mapping.of("level")), _text(row, mapping.of("values"))
     return {
-        "item": _text(row, mapping.of("item")),
+        "item": _item(row, mapping),
         "rater": _text(row, raters) if raters else answers.rater_of_file,
         "question": question,
         "value": answer_text(row.get(value), scale),
@@ -325,7 +370,8 @@ def _long_of_row(
 
 def _question_of_row(row: Row, mapping: ColumnMapping, value: str) -> str:
     """Return the question of a table with one answer a row: its cell, else the name of the column."""
-    question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else value)
+    plain = value.rpartition("[].")[2].removesuffix("[]")
+    question = _text(row, mapping.of("question")) or ("" if mapping.of("question") else plain)
     return QUESTION if question.casefold() in ("", "value") else question
 
 
@@ -336,7 +382,7 @@ def _dialogues(
     source: Source, table: TableFile, mapping: ColumnMapping, *, is_contiguous: bool = False
 ) -> Iterator[SourceRecord]:
     rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping))
-    repeats = Repeats(mapping.of("rater"), bool(mapping.answers or mapping.of("value")))
+    repeats = Repeats(rows.rater, bool(mapping.answers or mapping.of("value")))
     is_contiguous = is_contiguous or rows.is_contiguous(table)
     if not is_contiguous:
         source.notes.append("The rows of a dialogue stand apart: they are joined in the order of the file.")
@@ -431,6 +477,12 @@ class _TurnRows:
         self.shared = [(role, self.mapping.of(role)) for role in COLUMNS if self.mapping.of(role)]
 
     @property
+    def rater(self) -> str:
+        """The column with the rater of a row; a row with a list of raters repeats no turns."""
+        column = self.mapping.of("rater")
+        return "" if is_of_list(column) else column
+
+    @property
     def is_turn_a_row(self) -> bool:
         """Whether each row is one turn."""
         column = self.mapping.of("text")
@@ -440,11 +492,11 @@ class _TurnRows:
         """Whether the rows of each dialogue follow one another; also where each row is a dialogue."""
         column = self.mapping.of("dialogue") or self.mapping.of("item")
         if not column:
-            return not (self.mapping.of("rater") or self.mapping.of("response"))
+            return not (self.rater or self.mapping.of("response"))
         seen: set[int] = set()
         last = ""
         for _, row in table.rows():
-            key = _text(row, column)
+            key = _text(row, self.mapping.of("dialogue")) or _item(row, self.mapping)
             if key != last:
                 if hash(key) in seen:
                     return False
@@ -456,14 +508,14 @@ class _TurnRows:
         """Return the id of a row's dialogue: in its cell, else numbered by its content, else the file's."""
         column = self.mapping.of("dialogue") or self.mapping.of("item")
         if column:
-            key = _text(row, column)
+            key = _text(row, self.mapping.of("dialogue")) or _item(row, self.mapping)
             if not key:
                 raise ImportProblem("is empty", field=column)
             return key
         text = self.mapping.of("text")
         if text and not isinstance(row.get(text), list):
             return Path(self.source.name).stem or "dialogue"
-        if not self.mapping.of("rater") and not self.mapping.of("response"):
+        if not self.rater and not self.mapping.of("response"):
             return f"dialogue-{self.numbers.setdefault(line.to_bytes(8, 'big'), len(self.numbers) + 1)}"
         digest = hashlib.blake2b(repr(self._content(row)).encode(), digest_size=12).digest()
         return f"dialogue-{self.numbers.setdefault(digest, len(self.numbers) + 1)}"
@@ -492,7 +544,7 @@ class _TurnRows:
                 self.n_empty += 1
                 return
             raise ImportProblem("is empty", field=self._text_columns())
-        rater, turn_number = _text(row, mapping.of("rater")), _text(row, mapping.of("turn"))
+        rater, turn_number = _text(row, self.rater), _text(row, mapping.of("turn"))
         metadata = {column.name: _text(row, column.name) for column in mapping.all_of("metadata")}
         metadata = {name: value for name, value in metadata.items() if value}
         about = self._answers_by_turn(row, turns)
@@ -506,9 +558,10 @@ class _TurnRows:
 
     def _turns(self, row: Row, shared: dict[str, str]) -> Iterator[dict[str, str]]:
         """Yield the cells of each turn in a row: a row's own, those of lists, of a transcript, of columns."""
-        mapping = self.mapping
+        mapping, speakers = self.mapping, set[str]()
         if column := mapping.of("transcript"):
             for speaker, text in turns_of_transcript(row.get(column)):
+                speakers.add(speaker)
                 yield {**shared, "speaker": speaker, "text": text}
         if column := mapping.of("text"):
             cell = row.get(column)
@@ -520,9 +573,12 @@ class _TurnRows:
                 yield {**shared, "speaker": speaker, "text": text}
         utterances = [(part.speaker, _cells(row.get(part.name))) for part in mapping.all_of("utterance")]
         for place in range(max((len(cells) for _, cells in utterances), default=0)):  # exchanges, one by one
-            for speaker, cells in utterances:
+            for own_speaker, cells in utterances:
                 for text in _texts(cells[place : place + 1]):
-                    yield {**shared, "speaker": speaker, "text": text}
+                    speaker, mark, rest = text.partition(": ")
+                    if not (mark and speaker in speakers):  # else it begins like a line of the transcript
+                        speaker, rest = own_speaker, text
+                    yield {**shared, "speaker": speaker, "text": rest}
 
     def _responses(self, row: Row, shared: dict[str, str], history: int) -> Iterator[dict[str, str]]:
         """Yield the cells of each response in a row, to the turns before it."""
@@ -558,17 +614,18 @@ class _TurnRows:
         is_row_of_turn = bool(columns.of("text")) and len(turns) == 1
         responses = {cells["continuation"]: i for i, cells in enumerate(turns) if cells.get("continuation")}
         is_exchange = bool(columns.all_of("utterance", "response"))
-        for answer in self.answers.read(row):
+        parts = list(self.answers.elements.rows(row))
+        for answer in chain.from_iterable(map(self.answers.read, parts)):
             index = responses.get(answer.item, len(turns) - 1)
             is_about_turn = answer.item == TURN_ITEM or (
                 answer.item != DIALOGUE_ITEM and (is_row_of_turn or is_exchange)
             )
             about.setdefault(index, []).append(RowAnswer(_label(answer), is_about_turn))
-        if value := columns.of("value"):
-            cells = _long_of_row(row, columns, self.answers, value, columns.of("rater"))
+        for part in parts if columns.of("value") else ():
+            cells = _long_of_row(part, columns, self.answers, columns.of("value"), columns.of("rater"))
             if cells["value"]:
                 scale = columns.scale(cells["question"])
-                kind = _text(row, columns.of("kind"))
+                kind = _text(part, columns.of("kind"))
                 answer = _Answer(
                     "", cells["rater"], kind, cells["question"], cells["value"], scale, cells["explanation"]
                 )
@@ -586,7 +643,7 @@ class _TurnRows:
         by_line: dict[int, list[TurnRow]] = {}
         for row in rows:
             by_line.setdefault(row.line, []).append(row)
-        if not is_of_responses and (not self.mapping.of("rater") or max(map(len, by_line.values())) < 2):
+        if not is_of_responses and (not self.rater or max(map(len, by_line.values())) < 2):
             return rows
         units: dict[tuple[str, ...], int] = {}
         responses: dict[str, list[str]] = {}
@@ -627,7 +684,7 @@ def _texts(cell: Cell) -> list[str]:
 
 
 def _label(answer: _Answer) -> LabelRecord:
-    value = number(answer.text)
+    value = None if answer.scale.level == "nominal" else number(answer.text)
     scale_values = scale_cells(answer.scale)["values"]
     return LabelRecord(
         rater=answer.rater,
@@ -640,6 +697,8 @@ def _label(answer: _Answer) -> LabelRecord:
         level=answer.scale.level,
         values=tuple(json.loads(scale_values or "[]")),
         group=answer.group,
+        sample=answer.sample,
+        identified=answer.identified,
         anchors=_anchors(answer.scale),
     )
 
@@ -690,7 +749,7 @@ TURN_TABLE = Format(
 )
 TABLE = Format(
     key="table",
-    title="Any table, with a mapping of its columns",
+    title="Any table, by its columns",
     hint="CSV, Excel, Parquet, JSON lines: dialogues, dialogues with labels, or ratings.",
     read=read_mapped,
     looks_like=lambda head: False,

@@ -11,6 +11,8 @@ API and in the database:
     "response:gpt-4o": answer_1            a column with a response of this system
     "label[dialogue]:Overall": overall     about the dialogue, in a table with turns
     "label[d7/self/2]:Overall@ann1": q1    about this item
+    "label:Helpful@ann *": scores[]        lists with an answer of each of several raters, who are numbered
+    item: [doc_id, version]                the columns that say together what is rated
     "scale:Helpful": [poor, fair, good]    all answers of a scale, lowest first
     "level:Helpful": ordinal
     "codes:Agree": {"yes": "1", "no": "0", "-": ""}  what words of the file stand for; "" is no answer
@@ -83,7 +85,7 @@ ROLES: Table[Role] = Table(
             Role(
                 "metric", "Metric's score", "An automatic score.", ("question", "rater", "item"), repeats=True
             ),
-            Role("item", "Item", "What is rated, where it is neither a turn nor a dialogue."),
+            Role("item", "Item", "What is rated; several columns are joined.", repeats=True),
             Role("rater", "Rater", "Who answers."),
             Role("question", "Question", "Which question is answered."),
             Role("value", "Answer", "The answer, in a table with one answer a row."),
@@ -110,6 +112,8 @@ TEXT_ROLES = ("text", "transcript", "utterance", "response")
 """Roles of columns with the texts of turns."""
 TURN_ITEM, DIALOGUE_ITEM = "turn", "dialogue"
 """Items of answer columns in a table with turns: the row's own turn, and its dialogue."""
+EVERY = "*"
+"""Ends the name of a rater whose column has lists: each element is the answer of another one."""
 SCALE_KEYS = ("scale", "level", "codes", "anchors", "separator", "decimal")
 KEY = re.compile(r"([a-z_]+)(?:\[([^\]]*)\])?(?::(.*)|(@.*))?", re.DOTALL)
 MOST_ENTRIES = 2_000
@@ -248,7 +252,7 @@ def _column(name: str, role: str, item: str, own_name: str, rater: str) -> Colum
         return Column(name, role)
     if names[0] == "question":
         return Column(name, role, question=own_name, rater=rater, item=item)
-    return Column(name, role, **{names[0]: own_name})
+    return Column(name, role, **{names[0]: own_name or (name if role == "utterance" else "")})
 
 
 def _refuse_repeated(columns: list[Column]) -> None:
@@ -330,8 +334,6 @@ def check_entries(entries: Any, roles: Iterable[str] = ()) -> Entries:
             raise _problem(f"{role!r} is not a role; use {', '.join(accepted)}")
         if role not in SCALE_KEYS and not roles and (name or item) and not ROLES[role].names:
             raise _problem(f"{key!r}: the role {role} has no name behind it")
-        if role == "utterance" and not name:
-            raise _problem(f"{key!r} must name the speaker: utterance:NAME")
         values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
         is_dictionary = role in ("codes", "anchors")
         if isinstance(value, dict) != is_dictionary or not all(

@@ -23,7 +23,15 @@ from annotation.formats.dialogue_readings import (
     read_turns,
 )
 from annotation.formats.header_words import tokens_of
-from annotation.formats.mapping import QUESTION, Mapping, Scale
+from annotation.formats.mapping import QUESTION, Column, Mapping, Scale
+from annotation.formats.nested_answers import (
+    Elements,
+    answers_by_position,
+    columns_of_elements,
+    is_by_position,
+    lists_with_names,
+    outside_of_list,
+)
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
 from annotation.formats.readings import (
     DIALOGUE_READINGS,
@@ -105,8 +113,9 @@ def describe(table: TableFile) -> Profile:
     has_more = len(first) > SAMPLE_ROWS
     rows = first[:SAMPLE_ROWS]
     columns = describe_columns(table.columns, dict(table.wordings), rows)
-    sample = Sample(rows, columns)
-    readings = readings_of(sample) if rows else []
+    sample = _sample(table, rows, columns)
+    readings = [_of_elements(reading) for reading in readings_of(sample)] if rows else []
+    readings.sort(key=lambda reading: not reading.is_possible)
     n_rows = len(rows)
     measured: list[Reading] = []
     raters: list[str] = []
@@ -144,6 +153,28 @@ def describe(table: TableFile) -> Profile:
         rated=tuple(name for name in speakers if _is_system(name) and name not in openers),
         notes=tuple(table.notes),
         has_more=has_more,
+    )
+
+
+def _sample(table: TableFile, rows: list[Row], columns: dict[str, ColumnProfile]) -> Sample:
+    """Return the rows and columns from which readings are guessed: lists of raters as one row an element."""
+    names = lists_with_names(columns)
+    if not names:
+        return Sample(rows, columns)
+    elements = list(islice(Elements(names).fitting(rows), SAMPLE_ROWS))
+    of_elements = describe_columns(table.columns, dict(table.wordings), elements)
+    return Sample(elements, columns_of_elements(of_elements, names))
+
+
+def _of_elements(reading: Reading) -> Reading:
+    """Return a reading without answers outside of the list that names the raters, which is said."""
+    outside = outside_of_list(reading.mapping)
+    if not outside:
+        return reading
+    columns = tuple(column for column in reading.mapping.columns if column.name not in outside)
+    doubt = f"nothing says who answered {', '.join(outside[:3])}"
+    return replace(
+        reading, mapping=replace(reading.mapping, columns=columns), doubts=(*reading.doubts, doubt)
     )
 
 
@@ -185,13 +216,19 @@ class Counts:
         self._rater = mapping.of("rater")
         self._question = mapping.of("question")
         self._kind = mapping.of("kind")
+        self._elements = Elements.of(mapping)
         if rows:
             self.add(rows)
 
     def add(self, rows: Sequence[Row]) -> None:
         """Count the answers of some rows."""
+        if self._elements.names:
+            rows = list(self._elements.fitting(rows))
         for column in self.mapping.answers:
             if column.role == "metric":
+                continue
+            if is_by_position(column):
+                self._count_positions(column, rows)
                 continue
             names = ("" if column.question else self._question, column.name)
             for (question, text), count in self._cells(rows, column.question or "", *names).items():
@@ -206,6 +243,16 @@ class Counts:
                 kind = _kind_of(word)
                 if kind != "metric":
                     self._count(question, text, count, kind == "judge" if kind else _is_judge(rater))
+
+    def _count_positions(self, column: Column, rows: Sequence[Row]) -> None:
+        """Count the answers of lists by position, each by itself."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for row in rows:
+            question = column.question or cell_text(row.get(self._question)) or QUESTION
+            for _, _, part in answers_by_position(column, row.get(column.name)):
+                counts[question, cell_text(part)] += 1
+        for (question, text), count in counts.items():
+            self._count(question, text, count, column.role == "judge")
 
     def _cells(self, rows: Sequence[Row], question: str, *names: str) -> Counter[tuple[str, ...]]:
         """Count the cells of some columns together; the parts of lists each by itself."""

@@ -188,7 +188,11 @@ FED = Format(
     title="FED conversations with their ratings",
     hint="fed_data.json: 125 conversations with ratings of each and of 375 responses.",
     read=read_fed,
-    looks_like=lambda head: head.text.startswith("[") and {"context", "annotations"} <= head.keys,
+    looks_like=lambda head: (
+        head.text.startswith("[")
+        and {"context", "annotations"} <= head.keys
+        and not (head.objects and all("response" in item for item in head.objects))
+    ),
     schemes=("fed_turn", "fed_dialogue"),
 )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 
 from annotation.formats.answer_columns import answer_columns
 from annotation.formats.columns import ColumnProfile
-from annotation.formats.header_words import LONGEST_ITEM, answer_name, is_nameless, name_for_key
+from annotation.formats.header_words import LONGEST_ITEM, answer_name, is_nameless, name_for_key, tokens_of
 from annotation.formats.mapping import MOST_ENTRIES
+from annotation.formats.nested_answers import is_by_position
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 
 LONG_ROLES = (
@@ -53,6 +55,9 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
             draft.doubts.append(f"{turns[0].name} may count from 0 or from 1")
     elif dialogues and is_key(dialogues[0].name):
         draft.add(dialogues[0].name, "dialogue")
+    elif key := _key_with_systems(sample, [*dialogues, *candidates], turns, is_key, is_wide=not by_row):
+        for role, name in key.items():
+            draft.add(name, role)
     elif candidates:
         draft.add(candidates[0].name, "item")
         draft.doubts.append(f"rows repeat an answer to the same {candidates[0].name}")
@@ -66,6 +71,38 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     own = [c for c in free if c.name.casefold() == "cluster"]
     if has_item and (own or clusters):
         draft.add((own or clusters)[0].name, "cluster")
+
+
+RESPONSES = frozenset(["response", "output", "completion", "answer", "reply", "candidate", "summary"])
+"""Words in the names of ids of what is said to the same unit."""
+
+
+def _key_with_systems(
+    sample: Sample,
+    units: Sequence[ColumnProfile],
+    turns: Sequence[ColumnProfile],
+    is_key: Callable[..., bool],
+    *,
+    is_wide: bool,
+) -> dict[str, str]:
+    """Return the columns that together say what is rated: of several systems, or with two ids; by role."""
+    systems = [c for c in sample.meaning("system", "system", "category", "id") if c.n_different < c.n]
+    for unit in units[:2]:
+        for system in systems[:2]:
+            if system is unit:
+                continue
+            key = {"dialogue": unit.name, "continuation": system.name}
+            if is_key(*key.values()):
+                return key
+            if turns and is_key(*key.values(), turns[0].name):
+                return {**key, "turn": turns[0].name}
+    ids = [c for c in units if c.looks_like == "id"]
+    ids.sort(key=lambda column: bool(RESPONSES & {token.base for token in tokens_of(column.name)}))
+    for unit, other in combinations(ids[:4], 2):
+        pairs = sample.keys(unit.name, other.name)
+        if is_key(unit.name, other.name) and (is_wide or len(set(pairs)) < len(pairs)):
+            return {"dialogue": unit.name, "continuation": other.name}
+    return {}
 
 
 def _texts_as_items(
@@ -191,6 +228,8 @@ def read_wide(sample: Sample) -> Reading | None:
         sentence = f"Each row is one item rated by one rater, with {n_questions} in columns"
     elif len(names) > 0:
         raters_text = f"{_count(len(names), 'rater')} in columns"
+        if any(map(is_by_position, answers.columns)):
+            raters_text = "lists of answers by raters who are numbered, and not identified"
         asks = f", {_count(len(questions), 'question')}" if len(questions) > 1 else ""
         sentence = f"Each row is one item with {raters_text}{asks}"
         unnamed = [column.name for column in answers.columns if not column.rater]

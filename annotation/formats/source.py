@@ -127,7 +127,11 @@ CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
 """Maximum number of unread columns or fields listed."""
-KINDS_OF_PARTS = ((".parquet", ".arrow"), (".json", ".jsonl"), (".txt", ".vtt", ".srt", ".ann"))
+KINDS_OF_PARTS = (
+    (".parquet", ".arrow"),
+    (".json", ".jsonl"),
+    (".txt", ".vtt", ".srt", ".ann", ".cha", ".eaf", ".textgrid"),
+)
 """Extensions of the files that are read in a folder: those of the first kind that it has."""
 PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
 """Extensions of the files that are read in a folder."""
@@ -354,9 +358,9 @@ class Source:
         with self.open() as content:
             return content.read(START)
 
-    def binary_start(self) -> bytes:
-        """Return the first bytes of the file, unpacked."""
-        with self._unpacked(self.path) as content:
+    def binary_start(self, path: Path | None = None) -> bytes:
+        """Return the first bytes of the file, unpacked, or of one in the folder."""
+        with self._unpacked(path or self.path) as content:
             return content.peek(START)[:START]
 
     @cached_property
@@ -387,9 +391,9 @@ class Source:
             raise
         return content
 
-    def open_binary(self) -> IO[bytes]:
+    def open_binary(self, path: Path | None = None) -> IO[bytes]:
         """Open a file that is read from any place, unpacked into a temporary file where it is packed."""
-        content = self._unpacked(self.path)
+        content = self._unpacked(path or self.path)
         if content.raw.seekable():
             return content
         copy = tempfile.TemporaryFile(prefix="concord-unpacked-")  # noqa: SIM115 (returned open)

@@ -30,13 +30,13 @@ def title_rows(rows: Sequence[Line]) -> int:
     return first if first <= MAX_TITLES else 0
 
 
-def titles_of_text(rows: Sequence[Sequence[str]]) -> int:
+def titles_of_text(rows: Sequence[Line]) -> int:
     """Return how many lines with titles or remarks stand above the header of a text.
 
     They have text in their first cell alone, or at most half as many cells as the header; nearly all rows
     below it are as long as it.
     """
-    texts = [[cell.strip() for cell in row] for row in rows]
+    texts = [list(map(_text, row)) for row in rows]
     if not texts:
         return 0
     usual = Counter(map(len, texts)).most_common(1)[0][0]
@@ -48,7 +48,7 @@ def titles_of_text(rows: Sequence[Sequence[str]]) -> int:
     header, below = texts[titles], texts[titles + 1 :]
     names = [cell for cell in header if cell]
     is_header = len(names) > 1 and len(set(names)) == len(names) and not any(map(INTEGER.fullmatch, names))
-    if len(names) == 2 and rows[titles][-1].startswith(" "):  # sentences with a comma
+    if len(names) == 2 and (rows[titles][-1] or "").startswith(" "):  # sentences with a comma
         is_header = False
     n_alike = sum(len(row) == len(header) for row in below)
     return titles if titles <= MAX_TITLES and is_header and below and 10 * n_alike >= 9 * len(below) else 0
@@ -96,7 +96,7 @@ def read_header(names: Line, rows: Sequence[Line], line: int, notes: list[str]) 
         else:
             nameless.append(title)
         header.names.append(title if texts and not all(map(INTEGER.fullmatch, texts)) else None)
-    _number_repeated(header, rows)
+    _number_repeated(header)
     for name in dict.fromkeys(header.columns):
         if header.names.count(name) > 1:
             _leave_out_empty(name, header, rows, line)
@@ -116,13 +116,13 @@ RELEVANCE = re.compile(r"\S+\s+(?:0|Q0)\s+\S+\s+-?\d+\s*")
 """A line of TREC's relevance judgments: topic, iteration, document, relevance."""
 
 
-def names_without_header(rows: Sequence[Sequence[str]]) -> list[str]:
+def names_without_header(rows: Sequence[Line]) -> list[str]:
     """Return names for the columns of a table whose first line is data, [] for a table with a header.
 
     A first line is data if its cells occur again below them, or are numbers above numbers. Three columns of
     which two are crossed are rater, item and label; others are called by their place.
     """
-    first, *rest = [[cell.strip() for cell in row] for row in rows if len(row) == len(rows[0])] or [[]]
+    first, *rest = [list(map(_text, row)) for row in rows if len(row) == len(rows[0])] or [[]]
     rest = [row for row in rest if row != first]
     if len(first) < 2 or len(rest) < 2:
         return []
@@ -169,7 +169,7 @@ def _text_at(row: Line, place: int) -> str:
     return _text(row[place]) if place < len(row) else ""
 
 
-def _number_repeated(header: Header, rows: Sequence[Line]) -> None:
+def _number_repeated(header: Header) -> None:
     """Number the questions that a survey asks again, as pandas does: `Polite?`, `Polite?.1`, `Polite?.2`."""
     form = form_of(header.columns)
     if form is None or not form.is_survey:

@@ -15,7 +15,7 @@ from typing import Any
 from charset_normalizer import from_bytes
 
 from annotation.formats.crowd_tables import prepared
-from annotation.formats.fields import decode_python, kind_of, require
+from annotation.formats.fields import decode_python, decode_text, kind_of, require
 from annotation.formats.source import BINARY_TABLES, BLOCK, START, ImportProblem, Source, utf_16_of
 from annotation.formats.table_file import (
     CSV,
@@ -238,12 +238,9 @@ def _reader(lines: Iterable[str], form: _Form) -> Any:
 def _text_lines(source: Source, encoding: str) -> Iterator[str]:
     for number, line in source.raw_lines(encoding=encoding):
         try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            raise ImportProblem(f"is not UTF-8 at byte {error.start}", line=number) from None
-        if "\0" in text:
-            raise ImportProblem("holds a NUL character, which cannot be stored", line=number)
-        yield text
+            yield decode_text(line)
+        except ImportProblem as problem:
+            raise problem.placed(line=number) from None
 
 
 def _form(source: Source, notes: list[str]) -> _Form:
@@ -412,7 +409,7 @@ def _object(content: bytes) -> dict[str, Any]:
 
 def _json_document(source: Source) -> TableFile:
     records, note = rows_of(decode_python(source.document(source.path)))
-    table = table_of_objects(source, records)
+    table = table_of_objects(records)
     table.notes += [note] if note else []
     return table
 
@@ -531,7 +528,7 @@ def _has_objects(record: dict[str, Any]) -> bool:
     return any(isinstance(value, list) and value and isinstance(value[0], dict) for value in record.values())
 
 
-def table_of_objects(source: Source, records: Any) -> TableFile:
+def table_of_objects(records: Any) -> TableFile:
     """Return the table of a list of JSON objects."""
     if not isinstance(records, list) or not records:
         raise ImportProblem("is a JSON document, and no list of objects")

@@ -92,7 +92,8 @@ Parse = Callable[[list[str], Notes], list[Transcript]]
 """Reads the lines of a file into its dialogues; raises ImportProblem where nobody speaks in it."""
 
 
-def _read(source: Source, parse: Parse) -> Iterator[SourceRecord]:
+def read_files(source: Source, parse: Parse) -> Iterator[SourceRecord]:
+    """Yield the dialogues of a transcript, or of each one in a folder."""
     notes = Notes()
     for file in source.files():
         name = source.called(file)
@@ -250,7 +251,7 @@ WHATSAPP = Format(
     key="whatsapp",
     title="WhatsApp, an exported chat",
     hint="The .txt file that WhatsApp exports from a chat, or a folder of them.",
-    read=lambda source: _read(source, _whatsapp),
+    read=lambda source: read_files(source, _whatsapp),
     looks_like=lambda head: WHATSAPP_LINE.match(head.text) is not None,
     folder=True,
     settings=("dialogue",),
@@ -417,7 +418,7 @@ SUBTITLES = Format(
     key="subtitles",
     title="Subtitles with speakers, WebVTT or SRT",
     hint="A .vtt or .srt file that names its speakers, as of Zoom, Teams or Webex, or a folder of them.",
-    read=lambda source: _read(source, _subtitles),
+    read=lambda source: read_files(source, _subtitles),
     looks_like=_looks_like_subtitles,
     folder=True,
     settings=("dialogue",),
@@ -466,7 +467,7 @@ ZOOM_CHAT = Format(
     key="zoom-chat",
     title="Zoom, the chat of a meeting",
     hint="The .txt file of a meeting's chat that Zoom saves, or a folder of them.",
-    read=lambda source: _read(source, _zoom_chat),
+    read=lambda source: read_files(source, _zoom_chat),
     looks_like=lambda head: ZOOM_LINE.match(_first(_lines(head)).strip(MARKS).strip()) is not None,
     folder=True,
     settings=("dialogue",),
@@ -510,7 +511,7 @@ IRC = Format(
     key="irc",
     title="IRC, a log",
     hint="A log of a channel, with lines like [10:01] <ana> hi, or a folder of them.",
-    read=lambda source: _read(source, _irc),
+    read=lambda source: read_files(source, _irc),
     looks_like=_looks_like_irc,
     folder=True,
     settings=("dialogue",),
@@ -753,7 +754,7 @@ TRANSCRIPT = Format(
     key="transcript",
     title="A transcript as text",
     hint="Lines like Ana: hello, with times or without, also of Otter and Rev; or a folder of such files.",
-    read=lambda source: _read(source, _plain_transcript),
+    read=lambda source: read_files(source, _plain_transcript),
     looks_like=_looks_like_transcript,
     folder=True,
     settings=("dialogue",),

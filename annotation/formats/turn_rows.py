@@ -354,9 +354,9 @@ def _labels(name: str, part: _Part) -> Iterator[LabelRecord]:
             place = (label.rater, label.kind, label.question, label.turn, label.sample)
             before = answers.setdefault(place, label)
             if (before.value, before.missing) != (label.value, label.missing):
-                what = "this turn" if answer.is_about_turn else "this dialogue"
+                item = "this turn" if answer.is_about_turn else "this dialogue"
                 raise ImportProblem(
-                    f"{label.rater!r} answers {label.question!r} about {what} with {before.value!r} and with "
+                    f"{label.rater!r} answers {label.question!r} about {item} with {before.value!r} and with "
                     f"{label.value!r}",
                     line=row.line,
                 )

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -21,7 +22,7 @@ from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
 from annotation.corpora.previews import FIRST_ROWS, PreparedImport, Preview
 from annotation.corpora.table_readings import outline
-from annotation.formats import FORMATS, corpus_format
+from annotation.formats import FORMATS, Rating, corpus_format
 from annotation.formats.corpus_format import (
     ANY_ROLES,
     COMMON,
@@ -36,7 +37,7 @@ from annotation.formats.corpus_format import (
 from annotation.formats.mapping import Entries, entries_of_yaml, yaml_of_entries
 from annotation.formats.source import ImportProblem, Source
 from annotation.models.corpora import Corpus, Upload
-from annotation.pages.import_columns import column_rows, posted_entries, role_choices
+from annotation.pages.import_columns import column_rows, posted_entries, role_choices, shortened
 from annotation.records import SELF, Dialogue, LabelRecord
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import LEVELS
@@ -47,8 +48,8 @@ from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
 
 ROOM = {"active_room": "corpora"}
-MOST_TURNS, MOST_CHARACTERS = 60, 2_000
-"""Turns of a dialogue in a preview, and characters of a turn."""
+MOST_TURNS, MOST_CHARACTERS, MOST_ITEMS = 60, 600, 12
+"""Turns of a dialogue in a preview, characters of a turn, and items of a file without dialogues."""
 COLOURS = 6
 
 # Choose a file.
@@ -205,7 +206,7 @@ class ImportForm(forms.Form):
     def offer_sheets(self, sheets: Sequence[str]) -> None:
         """Add a menu of the sheets of a workbook that has several."""
         if len(sheets) > 1:
-            choices = [("", "the first with cells"), *((sheet, sheet) for sheet in sheets)]
+            choices = [("", "the first with a table"), *((sheet, sheet) for sheet in sheets)]
             self.fields[SHEET] = forms.ChoiceField(choices=choices, required=False, label="Sheet")
 
     def file_settings(self) -> list[forms.BoundField]:
@@ -243,7 +244,8 @@ def _change(request: HttpRequest, upload_row: Upload) -> HttpResponseBase:
     """Save what was posted; import the file where that was asked for, else show its preview again."""
     data = request.POST
     fields: dict[str, Any] = {
-        "corpus_name": data.get("into") or data.get("name", "").strip(),
+        "corpus_name": data.get("into")
+        or data.get("name", uploads.propose_name(upload_row.file_name)).strip(),
         "into": bool(data.get("into")),
         **{name: data.get(name, "").strip() for name in ("scheme", "source", "licence", "sha256")},
     }
@@ -377,10 +379,10 @@ class PreviewLine:
     """A turn in a preview, with the answers about it."""
 
     number: int
-    who: str
+    speaker: str
     colour: int
     text: str
-    given: bool
+    is_context: bool
     answers: list[str] = field(default_factory=list)
 
 
@@ -407,10 +409,10 @@ def _parts(dialogue: Dialogue) -> list[PreviewPart]:
         lines = [
             PreviewLine(
                 number=number,
-                who=turn.speaker,
+                speaker=turn.speaker,
                 colour=colours.setdefault(turn.speaker, len(colours) % COLOURS + 1),
-                text=turn.text[:MOST_CHARACTERS],
-                given=turn.given,
+                text=_excerpt(turn.text),
+                is_context=turn.given,
                 answers=_answers(labels.get(number - 1, []), several=several),
             )
             for number, turn in enumerate(part.turns[:MOST_TURNS], start=1)
@@ -421,16 +423,40 @@ def _parts(dialogue: Dialogue) -> list[PreviewPart]:
     return parts
 
 
+def _excerpt(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rstrip()} …"
+
+
+@dataclass(slots=True)
+class PreviewItem:
+    """A dialogue, or the turn of this number, with the answers about it in a file without dialogues."""
+
+    dialogue: str
+    turn: int | None
+    answers: list[str]
+
+
+def _items(ratings: list[Rating]) -> list[PreviewItem]:
+    """Return the first items of a file without dialogues, with all their answers."""
+    labels: dict[tuple[str, int | None], list[LabelRecord]] = {}
+    for rating in ratings:
+        turn = rating.turn_number if rating.label.turn is None else rating.label.turn + 1
+        labels.setdefault((rating.dialogue, turn), []).append(rating.label)
+    several = len({rating.label.question for rating in ratings}) > 1
+    items = [PreviewItem(*item, _answers(answers, several=several)) for item, answers in labels.items()]
+    return items[:MOST_ITEMS]
+
+
 def _answers(labels: list[LabelRecord], *, several: bool) -> list[str]:
     """Return the answers to each question in one text: `anna 4 · gpt 4 (judge)`."""
     by_question: dict[str, list[str]] = {}
     for label in labels:
         value = f"{label.value:g}" if isinstance(label.value, float) else label.value
         text = f"no answer ({label.missing})" if value is None else str(value)
-        kind = "" if label.kind in ("", "human") else f" ({label.kind})"
+        kind = "" if label.kind in ("", "human", label.rater) else f" ({label.kind})"
         by_question.setdefault(label.question, []).append(f"{label.rater}{kind} {text}")
     return [
-        f"{question}: {' · '.join(texts)}" if several else " · ".join(texts)
+        f"{shortened(question)}: {' · '.join(texts)}" if several else " · ".join(texts)
         for question, texts in by_question.items()
     ]
 
@@ -454,6 +480,14 @@ def _summary(prepared: PreparedImport) -> str:
     if counted and not preview.is_complete:
         counted = f"checked the first {FIRST_ROWS:,} rows: {counted}"
     return " · ".join([*parts, *([counted] if counted else [])])
+
+
+def _doubts(prepared: PreparedImport) -> tuple[str, ...]:
+    """Return what is not clear about a guessed reading; nothing once it is corrected, or was used before."""
+    profile = prepared.outline.profile
+    if profile is None or prepared.uses_earlier:
+        return ()
+    return next((reading.doubts for reading in profile.readings if reading.key == prepared.reading), ())
 
 
 def _action(preview: Preview) -> str:
@@ -498,7 +532,7 @@ def _preview(
     form.offer_sheets(prepared.outline.sheets)
     adds_labels = bool(preview.ratings or (format and format.labels_only))
     if adds_labels:
-        form.fields["into"].label = "Add to"
+        form["into"].label = "Add to"
     rows = column_rows(profile, prepared.mapping) if profile else []
     roles = {row.role for row in rows}
     context = {
@@ -509,6 +543,7 @@ def _preview(
         "profile": profile,
         "preview": preview,
         "summary": _summary(prepared),
+        "doubts": _doubts(prepared),
         "action": _action(preview),
         "can_import": bool(preview.n_dialogues or preview.n_ratings) and not problems,
         "adds_labels": adds_labels,
@@ -521,7 +556,8 @@ def _preview(
         "is_open": dict.fromkeys(filter(None, request.POST.getlist("open")), True),
         "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
         "levels": LEVELS,
-        "ratings": preview.ratings,
+        "items": _items(preview.ratings),
+        "another_file": "" if profile else reverse("import-corpus"),
         "dialogue": dialogue,
         "number": number,
         "language": language_tag(dialogue.language) if dialogue else "",

@@ -102,8 +102,10 @@ def kind_of_rater(text: str) -> RaterKind:
 
 MODEL = re.compile(
     r"(?<![^\W\d_])(?:chat)?(?:gpt|claude|gemini|gemma|llama|mistral|mixtral|ministral|qwen|qwq|deepseek|vicuna"
-    r"|grok|command-r|prometheus|palm|bard|falcon|llm|openai|anthropic|glm|kimi)(?![^\W\d_])"
-    r"|\b(?:o[1-9]|phi|yi|olmo|jamba|command)-(?:\d|mini|pro|preview|large|r\b)|(?<![^\W_])\d{1,3}b\b",
+    r"|grok|command-r|prometheus|palm|bard|falcon|llm|openai|anthropic|glm|kimi|wizardlm|internlm|chatglm"
+    r"|baichuan|nemotron|codestral|pixtral|magistral|openchat|hunyuan|davinci|judgelm|pandalm|flan-t5)"
+    r"(?![^\W\d_])"
+    r"|(?<![^\W_])(?:o[1-9]|phi|yi|olmo|jamba|command)-(?:\d|mini|pro|preview|large|r\b)|(?<![^\W_])\d{1,3}b\b",
     re.IGNORECASE,
 )
 NOBODY = "none"

@@ -15,6 +15,7 @@ from annotation.formats.mapped import answer_text, rating_rows
 from annotation.formats.mapping import QUESTION, RATER_KINDS, Column, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.mapping import Scale as MappedScale
+from annotation.formats.nested_answers import is_by_position
 from annotation.formats.nested_cells import open_nested
 from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
@@ -259,7 +260,8 @@ def _mapping_of(
 ) -> tuple[ColumnMapping, str, bool]:
     """Return the mapping of a table's columns, a sentence on what a row is, and whether it was guessed."""
     columns = table.columns
-    for name, option in ((reading.cluster, "cluster"), (reading.by, "by"), (reading.item, "item")):
+    items = [(name, "item") for name in _item_columns(reading, columns)]
+    for name, option in ((reading.cluster, "cluster"), (reading.by, "by"), *items):
         if name and name not in columns:
             raise RatingsFileError(
                 path, f"--{option}: no column {name!r}; the columns are {', '.join(columns)}", 1
@@ -297,14 +299,22 @@ def _mapping_of(
 def _with_clusters(mapping: ColumnMapping, columns: Sequence[str], reading: Reading) -> ColumnMapping:
     """Return a mapping with the clusters and the items from the columns that the user names."""
     roles = list(mapping.columns)
-    for role, name in (("cluster", reading.cluster), ("item", reading.item)):
-        if name:
-            roles = [column for column in roles if column.role != role] + [Column(name, role)]
+    for role, names in (("cluster", [reading.cluster]), ("item", _item_columns(reading, columns))):
+        if any(names):
+            roles = [column for column in roles if column.role != role]
+            roles += [Column(name, role) for name in names]
     if not mapping.of("cluster") and not reading.cluster and "cluster" in columns:
         roles = [column for column in roles if column.name != "cluster"] + [Column("cluster", "cluster")]
     if reading.no_cluster:
         roles = [column for column in roles if column.role != "cluster"]
     return replace(mapping, columns=tuple(roles))
+
+
+def _item_columns(reading: Reading, columns: Sequence[str]) -> list[str]:
+    """Return the columns of the item that the user names, one or several with commas."""
+    if reading.item in columns or not reading.item:
+        return [reading.item] if reading.item else []
+    return [part.strip() for part in reading.item.split(",")]
 
 
 def _of_rater_columns(columns: Sequence[str], reading: Reading) -> ColumnMapping:
@@ -313,10 +323,11 @@ def _of_rater_columns(columns: Sequence[str], reading: Reading) -> ColumnMapping
     roles = [Column(name, "judge" if name in judges else "label", rater=name)
              for name in columns if name in reading.raters or name in judges]  # fmt: skip
     used = {column.name for column in roles}
-    item = reading.item or next((name for name in ("item", "id") if name in columns and name not in used), "")
-    roles += [Column(item, "item")] if item else []
+    own = [name for name in ("item", "id") if name in columns and name not in used][:1]
+    items = _item_columns(reading, columns) or own
+    roles += [Column(name, "item") for name in items]
     about = OWN[: OWN.index("scheme")]
-    roles += [Column(name, name) for name in columns if name in about and name not in (*used, item, "kind")]
+    roles += [Column(name, name) for name in columns if name in about and name not in (*used, *items, "kind")]
     return _with_clusters(ColumnMapping(tuple(roles)), columns, reading)
 
 
@@ -343,6 +354,8 @@ def _check_raters(
         return
     raters = {column.rater for column in mapping.answers}
     names = ",".join(column.name for column in mapping.answers)
+    if any(map(is_by_position, mapping.answers)):
+        return
     if len(raters) < 2 and not several:
         raise UncertainReading(
             path, f"only {names} looks like a rater: name the columns, like --raters {names},OTHER", table

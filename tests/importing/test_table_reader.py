@@ -250,7 +250,10 @@ def workbook(path: Path, sheets: dict[str, list[tuple[Any, ...]]], *merged: str)
     return path
 
 
-def test_a_workbook_is_read_from_its_first_sheet_with_cells_or_the_named_one(tmp_path: Path) -> None:
+def test_a_workbook_is_read_from_its_first_sheet_with_a_table_or_the_named_one(tmp_path: Path) -> None:
+    cover = [("Ratings of March",), ("see the next sheet",)]
+    path = workbook(tmp_path / "cover.xlsx", {"Read me": cover, "Data": [("a", "b"), (1, 2)]})
+    assert open_table(Source(path)).columns == ("a", "b")
     path = workbook(tmp_path / "t.xlsx", {"Notes": [], "Data": [("a",), (1,)], "More": [("b",), (2.5,)]})
     table = open_table(Source(path))
     assert (table.medium, table.columns, table.sheets) == ("xlsx", ("a",), ("Notes", "Data", "More"))

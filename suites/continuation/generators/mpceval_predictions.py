@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from annotation.records import Dialogue, Turn
 from annotation.text.views import clean
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, list_schema
 from judges.protocols.quoting import quote
 from suites.continuation.generators import cocoeval_continuation
 from suites.continuation.generators.generator import (
@@ -25,7 +25,6 @@ from suites.continuation.generators.generator import (
     array,
     fields,
     filled,
-    list_schema,
     message,
     only,
     speaker,
@@ -252,7 +251,12 @@ class Prediction(Generator):
             else f"{len(state_points)} objects, one for each conversation",
             "speaker_rule": NEW if may_be_new else LISTED_SPEAKERS,
         }
-        return filled(self.key, self.version, values, list_schema("predictions", (NUMBER, *self.asks)))
+        return filled(
+            self.key,
+            self.version,
+            values,
+            list_schema("predictions", dict.fromkeys((NUMBER, *self.asks), TEXT)),
+        )
 
     def _section(self, number: int, state: State, point: int) -> str:
         cast = Cast.from_json(state["cast"]).known_at(point)
