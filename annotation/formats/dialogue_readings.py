@@ -26,6 +26,8 @@ from annotation.formats.transcript_cells import ASSISTANT, USER
 from annotation.formats.turn_lists import (
     NO_SYSTEMS,
     NO_TURNS,
+    are_parallel,
+    counts_turns,
     has_names_of_speakers,
     speaker_in_name,
     speaker_of_word,
@@ -450,6 +452,34 @@ def read_messages(sample: Sample) -> Reading | None:
     return _with_row_answers(draft, sample, sentence)
 
 
+OF_TURNS = ("scale", "yes_no", "ordered", "category")
+NO_LABELS = frozenset({"derived", "item", "turn", "text", "time", "speaker", "language", "system", "session"})
+"""Meanings of columns beside turns that are no labels of them."""
+
+
+def _labels_of_turns(draft: Draft, sample: Sample) -> list[Column]:
+    """Return the columns whose lists have a label for each turn of the list that is read."""
+    turns = next((c.name for c in draft.columns.values() if c.role in ("text", "transcript")), "")
+    prefix = turns.removesuffix("[]").rpartition("[].")[0]
+    if "[]" not in turns:
+        return []
+    speakers, labels = _names_of_speakers(draft, sample), dict[str, Column]()
+    for column in sample.columns.values():
+        last = column.name.removesuffix("[]").rpartition("[].")
+        is_beside = last[0] == prefix and (are_parallel(sample, turns, column.name) if not prefix else True)
+        is_plain = column.is_list and column.name.endswith("[]") == (not prefix)
+        if column.name in draft.columns or not (is_beside and is_plain) or column.name in speakers:
+            continue
+        parts = answer_name(last[2])
+        is_label = column.looks_like in OF_TURNS and not column.meanings & NO_LABELS
+        is_label = is_label and not counts_turns(sample, column.name)
+        if is_label and not parts.is_reason and parts.kind != "metric":
+            role = parts.kind if parts.kind in ("judge", "key") else "label"
+            label = Column(column.name, role, parts.question or last[2], parts.rater, TURN_ITEM)
+            labels.setdefault(label.key, label)
+    return list(labels.values())
+
+
 def read_transcript(sample: Sample) -> Reading | None:
     transcripts = [c for c in sample.look("transcript") if not c.is_list]
     if not transcripts:
@@ -708,6 +738,9 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         if systems:
             draft.add(systems[0].name, "system")
     lists = [c.name for c in sample.columns.values() if c.is_list] if draft.key == "messages" else []
+    labels_of_turns = _labels_of_turns(draft, sample)
+    for column in labels_of_turns:
+        draft.columns[column.name] = column
     varying = sample.varying(rater, *texts) if rater and draft.key != "messages" else ()
     used = {*draft.columns, *lists, *_names_of_speakers(draft, sample)}
     answers = answer_columns(sample.columns, used, has_rater=bool(rater), varying=varying, are_sure=True)
@@ -721,7 +754,8 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         for name, reason in list(draft.columns.items()):
             if reason.role == "explanation" and reason.question:
                 draft.columns[name] = Column(name, "explanation", reason.question, reason.rater, item)
-    if answers.columns and not rater and not answers.raters:
+    is_nameless_rater = not rater and not answers.raters and not any(c.rater for c in labels_of_turns)
+    if (answers.columns or labels_of_turns) and is_nameless_rater:
         draft.doubts.append("no column says who answered: the rater is named after the file")
     if answers.columns and draft.key == "responses":
         draft.doubts.append("nothing says which response the answers are about")
@@ -736,6 +770,8 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         if raters_in_columns
         else ", with labels"
         if answers.columns
+        else ", with labels of the turns"
+        if labels_of_turns
         else ""
     )
     return draft.reading(sample, f"{sentence}{raters_text}.")

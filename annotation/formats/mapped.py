@@ -44,6 +44,8 @@ from annotation.text.references import quote
 from annotation.text.table_cells import judges_of, number, unguarded
 
 UNNAMED = "unnamed"
+PLACE = "place"
+"""Place of a turn in the list of a row, from 0."""
 OF_CONTINUATIONS = ("continuation", "system", "trial")
 MOST_GROUPED = 256 * 2**20
 """Maximum number of characters of a table whose dialogues are not in one piece."""
@@ -134,20 +136,37 @@ class _Answers:
 
     def read(self, row: Row) -> Iterator[_Answer]:
         """Yield the answers of a row; cells without an answer yield nothing."""
-        mapping = self.mapping
-        row_rater, row_question = (_text(row, mapping.of(role)) for role in ("rater", "question"))
-        row_item = _item(row, mapping)
+        row_item = _item(row, self.mapping)
         for column, explanation_column in self.columns:
-            question = column.question or row_question or (QUESTION if column.rater else column.name)
-            rater = column.rater or row_rater or self.rater_of_file
-            kind = RATER_KINDS[column.role]
-            if kind == "human" and not column.rater and rater in self.judges:
-                kind = "judge"
+            if self.mapping.is_of_each_turn(column):
+                continue
+            rater, kind, question = self._names(row, column)
             item, cell = column.item or row_item, row.get(column.name)
             if is_by_position(column):
                 yield from self._by_position(column, item, kind, question, cell, row.get(explanation_column))
                 continue
             yield from self._expand(item, rater, kind, question, cell, _text(row, explanation_column))
+
+    def read_turns(self, row: Row) -> Iterator[tuple[int, _Answer]]:
+        """Yield the answers of lists with one for each turn, with the place of the turn in its list."""
+        for column, explanation_column in self.columns:
+            if not self.mapping.is_of_each_turn(column):
+                continue
+            names, reasons = self._names(row, column), _cells(row.get(explanation_column))
+            for place, part in enumerate(_cells(row.get(column.name))):
+                reason = reasons[place] if place < len(reasons) else None
+                explanation = reason.strip() if isinstance(reason, str) else ""
+                for answer in self._expand(TURN_ITEM, *names, part, explanation):
+                    yield place, answer
+
+    def _names(self, row: Row, column: Column) -> tuple[str, str, str]:
+        """Return the rater, the rater's kind and the question of a row's answer in a column."""
+        row_rater, row_question = (_text(row, self.mapping.of(role)) for role in ("rater", "question"))
+        question = column.question or row_question or (QUESTION if column.rater else column.name)
+        rater = column.rater or row_rater or self.rater_of_file
+        kind = RATER_KINDS[column.role]
+        is_judge = kind == "human" and not column.rater and rater in self.judges
+        return rater, "judge" if is_judge else kind, question
 
     def _by_position(
         self, column: Column, item: str, kind: str, question: str, cell: Cell, reasons: Cell
@@ -214,6 +233,8 @@ class _Answers:
                 if column.role == "value":
                     question = _question_of_row(row, self.mapping, column.name)
                 scale, cell = self.mapping.scale(question), row.get(column.name)
+                if self.mapping.is_of_each_turn(column):
+                    cell = "" if not scale.separator else scale.separator.join(_texts(cell))
                 if scale.separator or isinstance(cell, list):
                     values = sets.setdefault(question, dict.fromkeys(scale.values))
                     if not scale.values:
@@ -560,9 +581,9 @@ class _TurnRows:
         """Yield the cells of each turn in a row: a row's own, those of lists, of a transcript, of columns."""
         mapping, speakers = self.mapping, set[str]()
         if column := mapping.of("transcript"):
-            for speaker, text in turns_of_transcript(row.get(column)):
+            for place, (speaker, text) in enumerate(turns_of_transcript(row.get(column))):
                 speakers.add(speaker)
-                yield {**shared, "speaker": speaker, "text": text}
+                yield {**shared, "speaker": speaker, "text": text, PLACE: str(place)}
         if column := mapping.of("text"):
             cell = row.get(column)
             if isinstance(cell, list) or "[]" in column:
@@ -603,7 +624,7 @@ class _TurnRows:
                 if isinstance(cell, list) and index < len(cell)
             }
             speaker = cells.get("speaker") or shared.get("speaker") or (USER, ASSISTANT)[index % 2]
-            yield {**shared, **cells, "speaker": speaker, "text": _joined(text, " ")}
+            yield {**shared, **cells, "speaker": speaker, "text": _joined(text, " "), PLACE: str(index)}
 
     def _answers_by_turn(self, row: Row, turns: Sequence[Mapping[str, str]]) -> dict[int, list[RowAnswer]]:
         """Return the answers of a row by the index of the turn beside which they stand."""
@@ -621,6 +642,11 @@ class _TurnRows:
                 answer.item != DIALOGUE_ITEM and (is_row_of_turn or is_exchange)
             )
             about.setdefault(index, []).append(RowAnswer(_label(answer), is_about_turn))
+        places = {cells[PLACE]: index for index, cells in enumerate(turns) if PLACE in cells}
+        for place, answer in self.answers.read_turns(row):
+            if str(place) not in places:
+                raise ImportProblem(f"has an answer about turn {place + 1} of the list, which has no text")
+            about.setdefault(places[str(place)], []).append(RowAnswer(_label(answer)))
         for part in parts if columns.of("value") else ():
             cells = _long_of_row(part, columns, self.answers, columns.of("value"), columns.of("rater"))
             if cells["value"]:

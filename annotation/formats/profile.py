@@ -227,7 +227,7 @@ class Counts:
         for column in self.mapping.answers:
             if column.role == "metric":
                 continue
-            if is_by_position(column):
+            if is_by_position(column) or self.mapping.is_of_each_turn(column):
                 self._count_positions(column, rows)
                 continue
             names = ("" if column.question else self._question, column.name)

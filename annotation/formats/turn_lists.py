@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import KEYS, SPEAKER_WORDS, tokens_of, word_set
 from annotation.formats.readings import Sample
+from annotation.formats.scales import decimal_number
 from annotation.formats.transcript_cells import ASSISTANT, USER, is_pair, names_speakers
 
 TEXT_PARTS = (
@@ -64,7 +66,7 @@ def turn_lists(sample: Sample) -> tuple[list[TurnList], list[str]]:
     texts = [c.name for c in alone if _may_be_turns(sample, c) or texts_name_speakers(sample, c.name)]
     speakers = [column.name for column in alone if _may_be_speakers(column)]
     for name in list(texts):
-        if name in speakers or (beside := [s for s in speakers if _are_parallel(sample, name, s)]) == []:
+        if name in speakers or (beside := [s for s in speakers if are_parallel(sample, name, s)]) == []:
             continue
         lists.append(TurnList([name], beside[0]))
         texts = [other for other in texts if other not in (name, *beside)]
@@ -140,7 +142,7 @@ def _may_be_turns(sample: Sample, column: ColumnProfile) -> bool:
     )
 
 
-def _are_parallel(sample: Sample, name: str, other: str) -> bool:
+def are_parallel(sample: Sample, name: str, other: str) -> bool:
     """Whether two columns have lists of the same length in each row."""
     cells = [(row.get(name), row.get(other)) for row in sample.rows]
     pairs = [(a, b) for a, b in cells if isinstance(a, list) and isinstance(b, list)]
@@ -160,3 +162,15 @@ def texts_name_speakers(sample: Sample, name: str) -> bool:
     return bool(lists) and all(
         names_speakers([text for text in cell if isinstance(text, str)]) for cell in lists
     )
+
+
+def counts_turns(sample: Sample, name: str) -> bool:
+    """Whether the numbers in the lists of a column rise from turn to turn."""
+    lists = [cell for row in sample.rows if isinstance(cell := row.get(name), list) and len(cell) > 1]
+    rises = []
+    for cell in lists:
+        numbers = [
+            number for text in cell if isinstance(text, str) and (number := decimal_number(text)) is not None
+        ]
+        rises.append(len(numbers) == len(cell) and all(a < b for a, b in pairwise(numbers)))
+    return bool(rises) and all(rises)

@@ -58,14 +58,50 @@ def test_an_array_of_texts_as_numpy_writes_it_is_a_list() -> None:
     assert parse_nested("[3 4 2]") == ["3", "4", "2"]
 
 
-def test_labels_beside_the_turns_of_an_array_are_asked_about(tmp_path: Path) -> None:
-    cells = (
-        ["['Where do you live now ?'\n 'I live in Graz now .']", "[2 1]"],
-        ["['Shall we go home ?' 'Yes , we go .']", "[3 4]"],
+def test_labels_beside_the_turns_of_an_array_are_about_these_turns(tmp_path: Path) -> None:
+    cells = [["['Where do you live now ?'\n 'I live in Graz now .']", "[2 1]"]]
+    cells += [["['Shall we go home ?' 'Yes , we go .' 'So let us go .']", "[3 1 2]"]]
+    profile, dialogues, _ = read(tmp_path, csv_text(["dialog", "act"], *cells), ".csv")
+    assert "label[turn]:act=act[]" in {f"{c.key}={c.name}" for c in profile.readings[0].mapping.columns}
+    assert [[(label.turn, label.value) for label in dialogue.labels] for dialogue in dialogues] == [
+        [(0, 2.0), (1, 1.0)],
+        [(0, 3.0), (1, 1.0), (2, 2.0)],
+    ]
+
+
+def test_labels_in_a_list_of_turns_are_about_these_turns(tmp_path: Path) -> None:
+    def turn(place: int, speaker: str, text: str, emotion: str | None) -> dict[str, object]:
+        return {"no": place, "speaker": speaker, "text": text, "emotion": emotion}
+
+    first = [turn(1, "A", "Hi there", "joy"), turn(2, "B", "", None), turn(3, "B", "Oh no, why", "anger")]
+    records = ({"id": 1, "turns": first}, {"id": 2, "turns": first[:1] + first[2:]})
+    profile, dialogues, _ = read(tmp_path, jsonl(*records), ".jsonl")
+    assert profile.readings[0].doubts == ("no column says who answered: the rater is named after the file",)
+    assert {label.question for dialogue in dialogues for label in dialogue.labels} == {"emotion"}
+    assert [(label.turn, label.value, label.kind) for label in dialogues[0].labels] == [
+        *((0, "joy", "human"), (1, "anger", "human")),
+    ]
+
+
+def test_a_label_of_a_turn_without_a_text_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "talks.jsonl"
+    path.write_text(
+        jsonl(
+            {
+                "id": 1,
+                "turns": [{"speaker": "A", "text": ""}, {"speaker": "B", "text": "Hi"}],
+                "act": ["x", "y"],
+            }
+        )
     )
-    profile = profile_of(tmp_path, csv_text(["dialog", "act"], *cells), ".csv")
-    assert profile.readings[0].key == "messages"
-    assert "act[] may be labels: a mapping reads no lists of them" in profile.readings[0].doubts
+    entries = {
+        "dialogue": "id",
+        "speaker": "turns[].speaker",
+        "text": "turns[].text",
+        "label[turn]:act": "act[]",
+    }
+    with pytest.raises(ImportProblem, match="has an answer about turn 1 of the list, which has no text"):
+        list(read_mapped(Source(path, mapping=entries)))
 
 
 def test_a_cell_that_is_no_list_among_lists_is_a_problem_with_its_line(tmp_path: Path) -> None:
