@@ -22,9 +22,7 @@ from annotation.corpora.table_readings import (
     with_scales,
 )
 from annotation.formats import FORMATS, Rating, SourceRecord
-from annotation.formats.corpus_format import (
-    settings_of,
-)
+from annotation.formats.corpus_format import SKIP_BAD_ROWS, settings_of
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.mapping import read_mapping
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -111,6 +109,8 @@ def preview(source: Source, *, format: str) -> Preview:
         faults.refuse()
     except ImportProblem as problem:
         result.problems = problem.all() if problem in faults.problems else [problem, *faults.problems]
+        for part in result.problems:
+            source.locate(part)
         result.n_problems = max(faults.total, len(result.problems))
     result.is_complete = not source.is_cut
     result.open_raters = tuple(rater for rater in result.raters if rater in {*tidying.unsaid, *tidying.kinds})
@@ -223,7 +223,10 @@ def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembe
         read_mapping(chosen, names)
     elif prepared.earlier and remembers:
         prepared.mapping = read_mapping(prepared.earlier.mapping, names)
-        prepared.settings = prepared.earlier.file_settings | prepared.settings
+        settings = {
+            key: value for key, value in prepared.earlier.file_settings.items() if key != SKIP_BAD_ROWS
+        }
+        prepared.settings = settings | prepared.settings
     elif guesses:
         prepared.mapping = next(iter(guesses.values())).mapping
         prepared.settings = guessed_settings(profile, prepared.mapping) | prepared.settings

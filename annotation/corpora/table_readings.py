@@ -5,18 +5,27 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from annotation.corpora.import_file import CPU_PER_MEGABYTE, read_apart
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, RATED, SETTINGS, guess, read_start
+from annotation.formats.corpus_format import (
+    ANY_ROLES,
+    JUDGES,
+    RATED,
+    SETTINGS,
+    describe_json,
+    guess,
+    read_start,
+)
 from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.nested_cells import open_nested
 from annotation.formats.profile import Profile, describe, reading_lines, scan
 from annotation.formats.readings import TITLES
 from annotation.formats.source import Faults, ImportProblem, Source
+from annotation.text.table_cells import list_names
 
 CPU_SECONDS = 20
 """CPU seconds for describing a file; one that needs more is imported with a mapping."""
@@ -49,6 +58,9 @@ def outline(source: Source, *, format: str = "") -> Outline:
             return
         table = open_nested(source)
         profile = describe(table)
+        if table.is_json and not any(reading.is_possible for reading in profile.readings):
+            hint = f"It {describe_json(FORMATS, read_start(source.path, source.name))}"
+            profile = replace(profile, notes=(*profile.notes, hint))
         yield [Outline(key, profile, table.sheets, (*table.notes, *profile.notes))]
 
     return _first(produce, source, CPU_SECONDS)
@@ -56,18 +68,21 @@ def outline(source: Source, *, format: str = "") -> Outline:
 
 def _first(produce: Callable[[], Iterator[list[T]]], source: Source, seconds: int) -> T:
     source.faults = Faults()  # rows that cannot be read are reported by the import
-    with AT_ONCE, closing(read_apart(produce, source, seconds=seconds)) as reading:
-        for batch in reading:
-            for item in batch:
-                first: T = item
-                return first
+    try:
+        with AT_ONCE, closing(read_apart(produce, source, seconds=seconds)) as reading:
+            for batch in reading:
+                for item in batch:
+                    first: T = item
+                    return first
+    except ImportProblem as problem:
+        raise source.locate(problem) from None
     raise ImportProblem("the file is empty")
 
 
 def guessed_settings(profile: Profile, mapping: ColumnMapping) -> dict[str, str]:
     """Return the settings that a profile suggests: which speakers are rated, which raters are judges."""
     judges = profile.judges if mapping.of("rater") else ()  # else the columns say who is one
-    guessed = {RATED: ",".join(profile.rated), JUDGES: ",".join(judges)}
+    guessed = {RATED: list_names(profile.rated), JUDGES: list_names(judges)}
     return {key: names for key, names in guessed.items() if names}
 
 

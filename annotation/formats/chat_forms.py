@@ -163,11 +163,31 @@ PAIRS = (
     ("prompt", "completion"),
     ("prompt", "response"),
 )
-BESIDE = {"input", "context", "system", "category", "id", "source"}
+BESIDE = {"input", "context", "system", "category", "id", "source", "history"}
 
 
 def _pair_of(names: Iterable[str]) -> tuple[str, str] | None:
     return next((pair for pair in PAIRS if set(pair) <= set(names) <= {*pair, *BESIDE}), None)
+
+
+def pairs_of(value: Any, path: str) -> list[tuple[str, str]]:
+    """Return a list of pairs of texts, the user's and the reply."""
+    pairs = value if isinstance(value, list) else []
+    for number, pair in enumerate(pairs):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise ImportProblem(
+                "must be a pair of texts: the user's and the reply", field=f"{path}[{number}]"
+            )
+    return [(text_of(user, path), text_of(reply, path)) for user, reply in pairs]
+
+
+def turns_of_pairs(pairs: Iterable[tuple[str, Any]]) -> list[Raw]:
+    """Return the turns of user and assistant in these pairs."""
+    return [
+        {"speaker": speaker, "text": text}
+        for pair in pairs
+        for speaker, text in zip((USER, ASSISTANT), pair, strict=True)
+    ]
 
 
 def _prepare_instructions(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
@@ -177,8 +197,8 @@ def _prepare_instructions(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             f"must have {' or '.join(f'`{prompt}` and `{reply}`' for prompt, reply in PAIRS)}"
         )
     before = [text_of(raw.get(name), name) for name in (pair[0], "input", "context")]
-    user = {"speaker": USER, "text": "\n\n".join(filter(None, before))}
-    yield {**raw, "turns": [user, {"speaker": ASSISTANT, "text": raw[pair[1]]}]}
+    exchanges = [*pairs_of(raw.get("history"), "history"), ("\n\n".join(filter(None, before)), raw[pair[1]])]
+    yield {**raw, "turns": turns_of_pairs(exchanges)}
 
 
 INSTRUCTIONS = Form(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.formats.chat_forms import OTHER_BRANCHES, branch_to, plain_html
+from annotation.formats.chat_forms import OTHER_BRANCHES, branch_to, pairs_of, plain_html, turns_of_pairs
 from annotation.formats.chat_records import (
     ASSISTANT,
     EVENTS,
@@ -24,7 +24,7 @@ from annotation.formats.chat_records import (
     text_of,
 )
 from annotation.formats.fields import require
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import Source
 from annotation.records import SELF, LabelRecord
 
 SIDES: Mapping[str, str] = {
@@ -313,15 +313,13 @@ def _prepare_intercom(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a conversation with its opening message and the parts with a text that the customer saw."""
     inner = require(raw.get("conversation_parts") or {}, dict, "conversation_parts")
     parts = objects_at(inner, "conversation_parts", "conversation_parts")
-    visible = [part for part in parts if part.get("body") and part.get("part_type") != "note"]
-    left_out[NOTES] += sum(part.get("part_type") == "note" for part in parts)
-    left_out[EVENTS] += sum(part.get("part_type") != "note" and not part.get("body") for part in parts)
+    notes = [part for part in parts if first_at(part, ("part_type", "type")) == "note"]
+    visible = [part for part in parts if part.get("body") and part not in notes]
+    left_out[NOTES] += len(notes)
+    left_out[EVENTS] += len(parts) - len(notes) - len(visible)
     source = raw.get("source")
-    first = (
-        [{"created_at": raw.get("created_at"), **source}]
-        if isinstance(source, dict) and source.get("body")
-        else []
-    )
+    about = {"created_at": raw.get("created_at"), "author": {"type": USER}}
+    first = [{**about, **source}] if isinstance(source, dict) and source.get("body") else []
     yield {**raw, "turns": [*first, *visible]}
 
 
@@ -329,8 +327,8 @@ INTERCOM = Form(
     key="intercom",
     title="Intercom",
     hint='Conversations of the API: {"source": {"body"}, "conversation_parts": {"conversation_parts"}}.',
-    looks_like=lambda head: has_fields(head, "conversation_parts", "source", "part_type"),
-    speaker=("author.name", "author.email", "author.id"),
+    looks_like=lambda head: has_fields(head, "conversation_parts", "source", "body"),
+    speaker=("author.name", "author.email", "author.id", "author.type"),
     role=("author.type",),
     text=("body",),
     time=("created_at",),
@@ -532,16 +530,8 @@ OPENING = "<|BEGIN-VISIBLE-CHAT|>"
 
 
 def _prepare_text_generation(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
-    turns = []
-    for number, pair in enumerate(raw["internal"] if isinstance(raw.get("internal"), list) else ()):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise ImportProblem(
-                "must be a pair of texts: the user's and the reply", field=f"internal[{number}]"
-            )
-        for speaker, text in zip((USER, ASSISTANT), pair, strict=True):
-            text = text_of(text, f"internal[{number}]")
-            if text and text != OPENING:
-                turns.append({"speaker": speaker, "text": text})
+    turns = turns_of_pairs(pairs_of(raw.get("internal"), "internal"))
+    turns = [turn for turn in turns if turn["text"] not in ("", OPENING)]
     models = [value for key, value in (raw.get("metadata") or {}).items() if str(key).startswith(ASSISTANT)]
     yield {"turns": turns, "model": next((name for part in models if (name := at(part, "model_name"))), None)}
 

@@ -112,6 +112,11 @@ def describe_columns(
         name: describe_column(name, [row.get(name) for row in rows], wordings.get(name, "")) for name in names
     }
     raters = [column for column in columns.values() if column.looks_like in ("rater", "judge")]
+    for column in columns.values() if not raters else ():
+        is_id = column.looks_like == "id" and column.meanings == {"item"}
+        if is_id and column.n_different < column.n and answer_name(column.name).kind == "human":
+            columns[column.name] = replace(column, looks_like="rater", meanings=frozenset({"rater"}))
+            break
     has_others = len(raters) > 1 or any(answer_name(name).kind in ("human", "judge") for name in names)
     for column in raters if has_others else ():
         if not RESPONSE_ID.fullmatch(column.name):
@@ -227,7 +232,7 @@ def _look(
         return "id" if is_count and all_different and (is_nameless(name) or "item" in meanings) else "score"
     if is_short and total > 1 and _share(texts, looks_like_a_model) >= 0.8:
         return "system"
-    if guess.look == "set":
+    if guess.look == "set" and not ("text" in meanings and n_words > 2):
         return "set"
     if n_words >= 4 or ("text" in meanings and n_words > 1.5) or max(map(len, texts)) > 80:
         return "text" if len(counts) > 8 or n_words >= 3 or "text" in meanings else "category"

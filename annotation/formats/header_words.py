@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from annotation.text.table_cells import MODEL
+from annotation.text.table_cells import MODEL, looks_like_a_model
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -72,7 +72,8 @@ HEADERS: dict[str, frozenset[str]] = {
     "question": word_set(
         "question questionname dimension criterion criteria aspect attribute quality measure metric"
         " metricname"
-        " facet rubric dim 维度 指标 评价维度 问题 dimensión dimension kriterium frage criterio critère"
+        " facet rubric dim trait competency subscale indicator"
+        " 维度 指标 评价维度 问题 dimensión dimension kriterium frage criterio critère"
         " критерий 観点 항목"
     ),
     "value": word_set(
@@ -276,6 +277,8 @@ PEOPLE = word_set(
     " reviewer labeler labeller person student volunteer turker user participant bewerter annotateur anotador"
     " 标注者 标注员 评分人 人工"
 )
+BY_HAND = word_set("manual your my")
+"""Words in short headers of a person's answers, such as `manual_label`, which mean no rater in questions."""
 INITIALS = re.compile(r"[rawechp]\d{1,3}")
 """Names such as r1 and a2, which are raters where several columns have them."""
 JUDGES = word_set("judge judges llm ai autorater llmjudge machine model 模型")
@@ -401,18 +404,19 @@ def _without(tokens: list[Token], others: list[Token]) -> list[Token]:
 
 
 def _text_of(tokens: list[Token], name: str) -> str:
-    return name[tokens[0].start : tokens[-1].end] if tokens else ""
+    """Return words as they are written where they are in one piece, else the words alone."""
+    text = name[tokens[0].start : tokens[-1].end] if tokens else ""
+    if len(tokens_of(text)) == len(tokens):
+        return text
+    return " ".join(name[token.start : token.end] for token in tokens)
 
 
 def _question_text(tokens: list[Token], name: str) -> str:
     """Return the rest of a header: as it is written where it is in one piece, else its words."""
-    if not tokens:
-        return ""
-    text = name[tokens[0].start : tokens[-1].end]
-    if len(tokens_of(text)) == len(tokens):
-        end = name[tokens[-1].end : tokens[-1].end + 1]
-        return text + end if end in ("?", "？") else text
-    return " ".join(name[token.start : token.end] for token in tokens)
+    text = _text_of(tokens, name)
+    end = name[tokens[-1].end : tokens[-1].end + 1] if tokens else ""
+    is_asked = end in ("?", "？") and text.endswith(name[tokens[-1].start : tokens[-1].end])
+    return text + end if is_asked and len(tokens_of(text)) == len(tokens) else text
 
 
 def _reason_of(tokens: list[Token]) -> list[Token]:
@@ -435,14 +439,20 @@ def _rater_of(tokens: list[Token], name: str) -> tuple[str, list[Token]]:
     for place, token in enumerate(tokens):
         if token.base in METRICS or token.word in METRICS:
             return "metric", tokens[place : place + 1]
-        if token.start in models and token.base not in ("llm", "ai"):
+        is_model = token.start in models or looks_like_a_model(token.word)
+        if is_model and token.base not in ("llm", "ai"):
             end = place + 1
-            while end < len(tokens) and tokens[end].start < models[token.start]:
+            while end < len(tokens) and tokens[end].start < models.get(token.start, token.end):
                 end += 1
             while end < len(tokens) and VERSIONS.fullmatch(tokens[end].word):
                 end += 1
             begin = place - 1 if place and tokens[place - 1].base in ("judge", "llm") else place
+            while begin and tokens[begin - 1].end == tokens[begin].start:
+                begin -= 1  # of one word, such as CodeLlama
             return "judge", tokens[begin:end]
+    for token in (tokens[0], tokens[-1]) if 1 < len(tokens) <= 3 else ():
+        if token.word in BY_HAND:
+            return "human", [token]
     for place, token in enumerate(tokens):
         base = token.base
         kind = (
@@ -457,7 +467,8 @@ def _rater_of(tokens: list[Token], name: str) -> tuple[str, list[Token]]:
                 end += 1
             if kind == "human" and end < len(tokens) and len(tokens[end].word) == 1 and end - place == 1:
                 end += 1
-            return kind, tokens[place:end]
+            own = tokens[-1:] if end < len(tokens) and INITIALS.fullmatch(tokens[-1].word) else []
+            return kind, tokens[place:end] + (own if kind == "human" else [])
     return "", []
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats import ratings
-from annotation.formats.corpus_format import ANY_ROLES, JUDGES, MISSING, OF_TABLES, Format, SourceRecord
+from annotation.formats.corpus_format import JUDGES, SourceRecord
 from annotation.formats.label_rows import label_rows, scale_cells
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
@@ -26,14 +26,12 @@ from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.nested_answers import Elements, answers_by_position, is_by_position, is_of_list
 from annotation.formats.nested_cells import open_nested
 from annotation.formats.nested_values import parse_nested
+from annotation.formats.several_files import common_name, with_files
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_file import Cell, Row, TableFile
-from annotation.formats.table_reader import open_table
+from annotation.formats.table_file import Cell, Row, SeveralFiles, TableFile
 from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
 from annotation.formats.turn_rows import (
     COLUMNS,
-    NUMBER,
-    RATER,
     Repeats,
     RowAnswer,
     TurnRow,
@@ -69,7 +67,7 @@ def read_rows(
             "needs a mapping: say what its columns are, like --map dialogue=conv_id --map text=utterance",
             field="map",
         )
-    column_mapping = read_mapping(entries, table.columns)
+    column_mapping = with_files(read_mapping(entries, table.columns), table)
     source.is_table, source.columns = True, tuple(table.columns)
     read_columns = {column.name for column in column_mapping.columns}
     source.pass_over(name for name in table.columns if name not in read_columns)
@@ -130,7 +128,8 @@ class _Answers:
 
     @classmethod
     def of(cls, source: Source, table: TableFile, mapping: ColumnMapping) -> _Answers:
-        answers = cls(source, mapping, Path(source.name).stem[:200] or "rater")
+        name = common_name(table.files.names) if table.files else Path(source.name).stem[:200]
+        answers = cls(source, mapping, name or "rater")
         answers.options = answers._set_values(table)
         return answers
 
@@ -325,18 +324,22 @@ def rating_rows(
     the labels of its dialogues, with the items' keys and the dialogue as the cluster. In a table without
     turns, the columns `keep` are there as well, with a zero byte before their names.
     """
+    mapping = with_files(mapping, table)
     if mapping.has_dialogues:
         yield from label_rows(_dialogues(source, table, mapping))
         return
     answers = _Answers.of(source, table, mapping)
     columns = {role: mapping.of(role) for role in LONG}
     value, raters = mapping.of("value"), mapping.of("rater")
+    keys = _KeysOfRows()
     for line, row in _element_rows(source, table, answers.elements):
         shared = {role: _text(row, column) for role, column in columns.items() if column}
         shared |= {f"\0{name}": _text(row, name) for name in keep}
         for answer in answers.read(row):
             item = answer.item or ("" if shared.get("dialogue") else f"row {line}")
-            yield line, {**shared, **_long(answer, item)}
+            cells = {**shared, **_long(answer, item)}
+            if answer.kind != "key" or not raters or keys.is_new(cells, line):
+                yield line, cells
         if not value:
             continue
         cells, cell = _long_of_row(row, mapping, answers, value, raters), row.get(value)
@@ -354,6 +357,26 @@ def _element_rows(source: Source, table: TableFile, elements: Elements) -> Itera
         with source.report_problems(line=line):
             for part in elements.rows(row):
                 yield line, part
+
+
+@dataclass(slots=True)
+class _KeysOfRows:
+    """The right answers of items, which each rater's row about an item has again."""
+
+    answers: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def is_new(self, cells: Mapping[str, str], line: int) -> bool:
+        """Whether an item's right answer was not read yet; raises ImportProblem for a different one."""
+        parts = ("item", "dialogue", "continuation", "turn", "rater", "question")
+        key = tuple(cells.get(name, "") for name in parts)
+        before = self.answers.get(key)
+        if before is not None and before != cells["value"]:
+            raise ImportProblem(
+                f"right answer {cells['value'][:60]!r}, and {before[:60]!r} in another row of the item",
+                line=line,
+            )
+        self.answers[key] = cells["value"]
+        return before is None
 
 
 def _long(answer: _Answer, item: str) -> dict[str, str]:
@@ -402,7 +425,7 @@ def _question_of_row(row: Row, mapping: ColumnMapping, value: str) -> str:
 def _dialogues(
     source: Source, table: TableFile, mapping: ColumnMapping, *, is_contiguous: bool = False
 ) -> Iterator[SourceRecord]:
-    rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping))
+    rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping), table.files)
     repeats = Repeats(rows.rater, bool(mapping.answers or mapping.of("value")))
     is_contiguous = is_contiguous or rows.is_contiguous(table)
     if not is_contiguous:
@@ -480,7 +503,8 @@ class _Gaps:
                 continue
             reasons = source.left_out.setdefault("", {})
             for row in rows:
-                reasons.setdefault(row.line, f"line {row.line}, its dialogue lacks line {self.lines[key]}")
+                reason = f"line {row.line}, its dialogue lacks line {self.lines[key]}"
+                reasons.setdefault(row.line, source.with_files(reason))
 
 
 @dataclass(slots=True)
@@ -490,6 +514,7 @@ class _TurnRows:
     source: Source
     mapping: ColumnMapping
     answers: _Answers
+    files: SeveralFiles | None = None
     numbers: dict[bytes, int] = field(default_factory=dict)
     shared: list[tuple[str, str]] = field(default_factory=list)
     n_empty: int = 0
@@ -535,6 +560,10 @@ class _TurnRows:
             return key
         text = self.mapping.of("text")
         if text and not isinstance(row.get(text), list):
+            if self.files:
+                is_of_file = self.files.are == "parts"
+                name = _text(row, self.files.column) if is_of_file else common_name(self.files.names)
+                return name or "dialogue"
             return Path(self.source.name).stem or "dialogue"
         if not self.rater and not self.mapping.of("response"):
             return f"dialogue-{self.numbers.setdefault(line.to_bytes(8, 'big'), len(self.numbers) + 1)}"
@@ -733,53 +762,3 @@ def _anchors(scale: Scale) -> tuple[tuple[float, str], ...]:
     """Return the wordings of a scale's numbers."""
     numbers = ((number(value), wording) for value, wording in scale.anchors.items())
     return tuple((value, wording) for value, wording in numbers if value is not None)
-
-
-# The formats of tables: with Concord's own columns, and with any.
-
-
-def _own_columns(header: Iterable[str]) -> dict[str, str]:
-    """Return the mapping of a table with Concord's own columns; a rater and a number show what repeats."""
-    names = list(header)
-    entries = {role: name for role in COLUMNS for name in names if name.strip().lower() == role}
-    others = [name for name in names if name not in entries.values()]
-    for role, pattern in (("rater", RATER), ("turn", NUMBER)):
-        match = next((name for name in others if pattern.fullmatch(name.strip().lower())), None)
-        if match:
-            entries[role] = match
-    return entries
-
-
-NEEDED = ("dialogue", "speaker", "text")
-
-
-def read_turn_table(source: Source) -> Iterator[SourceRecord]:
-    """Yield the dialogues of a table with Concord's own columns."""
-    table = open_table(source)
-    entries = _own_columns(table.columns)
-    for name in NEEDED:
-        if name not in entries:
-            raise ImportProblem(
-                f"has no column {name!r}: the first line names the columns", line=1, field=name
-            )
-    yield from read_rows(source, table, entries, is_contiguous=True)
-
-
-TURN_TABLE = Format(
-    key="turns-csv",
-    title="Dialogues as a table, with Concord's columns",
-    hint="One row a turn: dialogue, speaker, text; continuation, system, at, given where they apply.",
-    read=read_turn_table,
-    looks_like=lambda head: set(NEEDED) <= head.header,
-    settings=OF_TABLES,
-)
-TABLE = Format(
-    key="table",
-    title="Any table, by its columns",
-    hint="CSV, Excel, Parquet, JSON lines: dialogues, dialogues with labels, or ratings.",
-    read=read_mapped,
-    looks_like=lambda head: False,
-    roles=ANY_ROLES,
-    own_questions=True,
-    settings=(ratings.TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
-)

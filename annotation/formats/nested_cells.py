@@ -8,9 +8,9 @@ from itertools import chain, islice
 from typing import Any
 
 from annotation.formats.nested_values import parse_nested
+from annotation.formats.several_files import open_tables
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import Row, TableFile, flatten
-from annotation.formats.table_reader import open_table
 
 SAMPLE_ROWS = 200
 """Rows that decide whether a column holds nested values."""
@@ -23,7 +23,7 @@ def open_nested(source: Source, entries: Mapping[str, Any] | None = None) -> Tab
 
     A column that a mapping's entries name stays as it is.
     """
-    table = open_table(source)
+    table = open_tables(source)
     texts = [text for value in (entries or {}).values() for text in _texts(value)]
     nested = _nested_columns(table, {*texts, *chain.from_iterable(text.split(",") for text in texts)})
     if not nested:
@@ -46,7 +46,11 @@ def open_nested(source: Source, entries: Mapping[str, Any] | None = None) -> Tab
             except ImportProblem as problem:
                 source.report(problem.placed(line=line))
 
-    return replace(table, columns=tuple(ordered), read_rows=read_rows)
+    first_rows = table.first_rows and (
+        [_unnested(row, nested) for row in table.first_rows[0]],
+        table.first_rows[1],
+    )
+    return replace(table, columns=tuple(ordered), read_rows=read_rows, first_rows=first_rows)
 
 
 def _texts(value: Any) -> list[str]:

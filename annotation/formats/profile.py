@@ -43,6 +43,7 @@ from annotation.formats.readings import (
     rater_names,
 )
 from annotation.formats.scales import EMPTY_SET, MOST_VALUES, ScaleGuess, guess_scale, guess_sets
+from annotation.formats.several_files import describe_files, doubts_of_files
 from annotation.formats.table_file import Row, TableFile
 from annotation.formats.transcript_cells import ASSISTANT
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model
@@ -109,13 +110,17 @@ def readings_of(sample: Sample) -> list[Reading]:
 
 def describe(table: TableFile) -> Profile:
     """Describe a table from its first rows, and the answers of all rows."""
-    first = [row for _, row in islice(table.rows(), SAMPLE_ROWS + 1)]
-    has_more = len(first) > SAMPLE_ROWS
-    rows = first[:SAMPLE_ROWS]
+    rows, has_more = table.sample(SAMPLE_ROWS)
     columns = describe_columns(table.columns, dict(table.wordings), rows)
+    if table.files:
+        describe_files(columns, table.files)
     sample = _sample(table, rows, columns)
-    readings = [_of_elements(reading) for reading in readings_of(sample)] if rows else []
+    readings = [_of_elements(reading, columns) for reading in readings_of(sample)] if rows else []
     readings.sort(key=lambda reading: not reading.is_possible)
+    readings = [
+        replace(reading, doubts=(*doubts_of_files(reading.mapping, table), *reading.doubts))
+        for reading in readings
+    ]
     n_rows = len(rows)
     measured: list[Reading] = []
     raters: list[str] = []
@@ -163,18 +168,24 @@ def _sample(table: TableFile, rows: list[Row], columns: dict[str, ColumnProfile]
         return Sample(rows, columns)
     elements = list(islice(Elements(names).fitting(rows), SAMPLE_ROWS))
     of_elements = describe_columns(table.columns, dict(table.wordings), elements)
+    if table.files:
+        describe_files(of_elements, table.files)
     return Sample(elements, columns_of_elements(of_elements, names))
 
 
-def _of_elements(reading: Reading) -> Reading:
-    """Return a reading without answers outside of the list that names the raters, which is said."""
+def _of_elements(reading: Reading, columns: dict[str, ColumnProfile]) -> Reading:
+    """Return a reading without answers outside of the list that names the raters, which is said.
+
+    Figures outside of the list, such as an automatic score, are no answers of its raters.
+    """
     outside = outside_of_list(reading.mapping)
     if not outside:
         return reading
-    columns = tuple(column for column in reading.mapping.columns if column.name not in outside)
-    doubt = f"nothing says who answered {', '.join(outside[:3])}"
+    inside = tuple(column for column in reading.mapping.columns if column.name not in outside)
+    answers = [name for name in outside if columns[name].guess.look != "score"]
+    doubts = (f"nothing says who answered {', '.join(answers[:3])}",) if answers else ()
     return replace(
-        reading, mapping=replace(reading.mapping, columns=columns), doubts=(*reading.doubts, doubt)
+        reading, mapping=replace(reading.mapping, columns=inside), doubts=(*reading.doubts, *doubts)
     )
 
 

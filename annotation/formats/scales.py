@@ -227,6 +227,8 @@ NUMBER_FIRST = re.compile(
     r"\s*[(\[]?\s*(-?\d{1,3})\s*(?:[)\]]\s*[-–—:=.]?|\s[-–—]\s|[:=.]\s?|\s[–—-]|\s)\s*(\D.*)", re.DOTALL
 )
 NUMBER_LAST = re.compile(r"\s*(.*?\D)\s*[(\[]\s*(-?\d{1,3})\s*[)\]]\s*", re.DOTALL)
+FILE = re.compile(r"[\w-]+\.[a-z]\w{1,4}", re.IGNORECASE)
+"""Names of files, such as `1.wav`, which are no wordings of numbers."""
 DECIMAL_COMMA = re.compile(r"[+-]?\d{1,9},\d{1,15}")
 SEPARATORS = (";", "|", ",", "/", "\n", "+")
 LIST = "[]"
@@ -406,7 +408,11 @@ def _numbered(counts: Counter[str]) -> ScaleGuess | None:
             return None
         codes[text] = code
     wordings = {_plain(wording) for wording in anchors.values()}
-    if not anchors or (len(wordings) < len(anchors) and len(wordings) > 1):
+    if (
+        not anchors
+        or (len(wordings) < len(anchors) and len(wordings) > 1)
+        or all(map(FILE.fullmatch, counts))
+    ):
         return None
     if len(wordings) == 1 and len(anchors) > 1:
         anchors = {}

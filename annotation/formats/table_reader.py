@@ -451,7 +451,8 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
     lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
     if len(lists) == 1:
         ((key, records),) = lists.items()
-        if key.lower() not in TURN_LISTS or any(map(_has_objects, records)):
+        is_of_turns = key.lower() in TURN_LISTS and not divided_by(records)
+        if not is_of_turns or any(map(_has_objects, records)):
             return records, f"The rows are the objects of `{key}`."
     values = list(document.values())
     is_of_objects = len(values) > 1 and all(isinstance(value, dict) and value for value in values)
@@ -518,6 +519,22 @@ def _are_alike(records: Sequence[dict[str, Any]]) -> bool:
     """Whether all objects have half of the keys of the first."""
     shared = set(records[0]).intersection(*records[1:])
     return 2 * len(shared) >= len(records[0]) > 0
+
+
+DIALOGUE_ID = re.compile(
+    r"(?:conversation|conv|dialog(?:ue)?|chat|session)[_ -]?(?:id|sid|uuid|hash)", re.IGNORECASE
+)
+"""Keys of messages for the dialogue to which they belong."""
+
+
+def divided_by(messages: list[Any]) -> str:
+    """Return the key by which a list of messages holds several dialogues, '' for one dialogue."""
+    first = messages[0] if messages and isinstance(messages[0], dict) else {}
+    for key in filter(DIALOGUE_ID.fullmatch, first):
+        names = [entry.get(key) if isinstance(entry, dict) else None for entry in messages]
+        if all(isinstance(name, str | int) for name in names) and len(set(names)) > 1:
+            return str(key)
+    return ""
 
 
 def _is_list_of_objects(value: Any) -> bool:

@@ -263,7 +263,7 @@ WHATSAPP = Format(
 # A name stands before several lines, is a role, or is a few words with capitals (where the others are no
 # roles). So `Two things: first` in the midst of a text is no speaker, nor is `Note: x` of an assistant.
 
-WORD = r"[^\W_][\w.'’&/#@+-]*"
+WORD = r"(?!\d{4}[-/.]\d{1,2}[-/.]\d)[^\W_][\w.'’&/#@+-]*"
 NAME = rf"{WORD}(?:[ \u00a0]{WORD}){{0,5}}(?:\s?\((?!\d+:)[^()\n]{{1,40}}\))?"
 ROLE = re.compile(
     r"(?:user|assistant|human|bot|agent|customer|system|ai|chatbot|person|participant|speaker|interviewer|"
@@ -303,7 +303,7 @@ def speakers_of(names: Iterable[str]) -> frozenset[str]:
 # Subtitles: WebVTT and SRT, of Zoom, Teams, Webex and others. Cues of one speaker in a row are one turn.
 
 CUE_TIME = re.compile(
-    r"\s*(?P<start>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*(?P<end>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})"
+    r"\s*(?P<start>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})(?:\s*-->\s*|,)(?P<end>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})"
 )
 VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]*)>")
 TAG = re.compile(r"</?(?:[a-zA-Z][^<>]*)?>|<[\d:.]+>|\{\\an?\d\}")
@@ -411,13 +411,15 @@ def _looks_like_subtitles(head: Head) -> bool:
     if head.text.startswith("WEBVTT"):
         return True
     lines = [line for line in _lines(head)[:4] if line.strip()]
-    return len(lines) > 1 and lines[0].strip().isdigit() and CUE_TIME.match(lines[1]) is not None
+    if len(lines) > 1 and lines[0].strip().isdigit():
+        lines = lines[1:]
+    return len(lines) > 1 and CUE_TIME.match(lines[0]) is not None
 
 
 SUBTITLES = Format(
     key="subtitles",
-    title="Subtitles with speakers, WebVTT or SRT",
-    hint="A .vtt or .srt file that names its speakers, as of Zoom, Teams or Webex, or a folder of them.",
+    title="Subtitles with speakers: WebVTT, SRT, SBV",
+    hint="A .vtt, .srt or .sbv file that names its speakers, as of Zoom or Teams, or a folder of them.",
     read=lambda source: read_files(source, _subtitles),
     looks_like=_looks_like_subtitles,
     folder=True,
@@ -520,7 +522,7 @@ IRC = Format(
 
 # Plain transcripts: `Ana: hello`, `[00:01:02] Ana: hello`, and Otter's and Rev's names above their texts.
 
-CLOCK = r"(?:\d{4}-\d{2}-\d{2}[T ])?(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?(?:\s?[AaPp][Mm])?"
+CLOCK = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ])?(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?(?:\s?[AaPp][Mm])?"
 SPAN = rf"(?P<AT>{CLOCK})(?:\s*(?:-->|[-–—])\s*(?P<AT_end>{CLOCK}))?"
 BEFORE, AFTER, BESIDE = (SPAN.replace("AT", name) for name in ("before", "after", "beside"))
 BESIDE = BESIDE.replace(">", r">(?:\d{1,2}[./]\d{1,2}[./]\d{2,4},? )?", 1)

@@ -42,7 +42,7 @@ from annotation.records import SELF, Dialogue, LabelRecord
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import LEVELS
 from annotation.text.display import language_tag
-from annotation.text.table_cells import NOBODY, judges_of, looks_like_a_model
+from annotation.text.table_cells import NOBODY, judges_of, list_names, looks_like_a_model
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
@@ -76,7 +76,9 @@ class FilesField(forms.FileField):
 class FileForm(forms.Form):
     """A file to import, or the files of a data set."""
 
-    file = FilesField(help_text="A data set of several files: choose all of them together.")
+    file = FilesField(
+        help_text="A file for each rater, or a data set of several: choose all together, or a zip."
+    )
 
     def clean(self) -> dict[str, Any]:
         """Check size and names of the files."""
@@ -113,7 +115,11 @@ def _receive(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES)
     if not form.is_valid():
         return _file_page(request, form, status=422)
-    upload_row = uploads.keep(by=user_of(request), files=form.cleaned_data["file"], **_options(request))
+    try:
+        upload_row = uploads.keep(by=user_of(request), files=form.cleaned_data["file"], **_options(request))
+    except ImportProblem as problem:
+        form.add_error("file", f"The file {problem.reason}.")
+        return _file_page(request, form, status=422)
     return redirect("upload", upload_row.pk)
 
 
@@ -314,7 +320,7 @@ def _posted_reading(request: HttpRequest, upload_row: Upload) -> dict[str, Any]:
         raise ImportProblem("is not a format: choose one", field="format")
     is_changed = any(data.get(key, "") != data.get(f"{key}-was", "") for key in ("format", SHEET))
     stored = {key: upload_row.file_settings.get(key, "") for key in (RATED, JUDGES)}
-    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data)
+    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data, format)
     accepted = FORMATS[format].settings
     values = {key: value for key, value in values.items() if key in (*COMMON, *accepted)}
     return {
@@ -345,16 +351,17 @@ def _guess(upload_row: Upload, format: str, key: str) -> Entries:
     return next((reading.mapping.entries() for reading in readings if key in ("", reading.key)), {})
 
 
-def _posted_names(data: Any) -> dict[str, str]:
+def _posted_names(data: Any, format: str) -> dict[str, str]:
     """Return the settings of the boxes: speakers whose turns are rated, and raters that are models."""
     names = {}
     speakers, rated = data.getlist("speaker"), data.getlist("rated")
     if speakers and not rated:
         raise ImportProblem("tick at least one speaker whose turns are rated", field="rated")
     if speakers:
-        names[RATED] = "" if set(rated) >= set(speakers) else ",".join(rated)
+        is_everyone = set(rated) >= set(speakers) and not FORMATS[format].rated
+        names[RATED] = "" if is_everyone else list_names(rated)
     if any(map(looks_like_a_model, data.getlist("open-rater"))) or data.getlist("judge"):
-        names[JUDGES] = ",".join(data.getlist("judge")) or NOBODY
+        names[JUDGES] = list_names(data.getlist("judge")) or NOBODY
     return names
 
 

@@ -221,6 +221,7 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     assert "4 rows that do not fit" in page.content.decode()
     page = post_preview(researcher, page, "import")
     assert page.context["upload"].result["left_out"] == 4
+    assert not send_file(researcher, table()).context["skips"]
 
 
 def test_a_program_imports_a_table_by_its_certain_guess_and_is_told_it() -> None:
