@@ -739,8 +739,7 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
             draft.add(systems[0].name, "system")
     lists = [c.name for c in sample.columns.values() if c.is_list] if draft.key == "messages" else []
     labels_of_turns = _labels_of_turns(draft, sample)
-    for column in labels_of_turns:
-        draft.columns[column.name] = column
+    draft.columns |= {label.name: label for label in labels_of_turns}
     varying = sample.varying(rater, *texts) if rater and draft.key != "messages" else ()
     used = {*draft.columns, *lists, *_names_of_speakers(draft, sample)}
     answers = answer_columns(sample.columns, used, has_rater=bool(rater), varying=varying, are_sure=True)

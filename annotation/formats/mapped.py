@@ -130,7 +130,8 @@ class _Answers:
     def of(cls, source: Source, table: TableFile, mapping: ColumnMapping) -> _Answers:
         name = common_name(table.files.names) if table.files else Path(source.name).stem[:200]
         answers = cls(source, mapping, name or "rater")
-        answers.options = answers._set_values(table)
+        with source.reading_ahead():
+            answers.options = answers._set_values(table)
         return answers
 
     def read(self, row: Row) -> Iterator[_Answer]:
@@ -427,7 +428,8 @@ def _dialogues(
 ) -> Iterator[SourceRecord]:
     rows = _TurnRows(source, mapping, _Answers.of(source, table, mapping), table.files)
     repeats = Repeats(rows.rater, bool(mapping.answers or mapping.of("value")))
-    is_contiguous = is_contiguous or rows.is_contiguous(table)
+    with source.reading_ahead():
+        is_contiguous = is_contiguous or rows.is_contiguous(table)
     if not is_contiguous:
         source.notes.append("The rows of a dialogue stand apart: they are joined in the order of the file.")
     for key, group in _grouped(source, table, rows, is_contiguous):

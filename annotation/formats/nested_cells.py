@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
@@ -25,11 +25,13 @@ def open_nested(source: Source, entries: Mapping[str, Any] | None = None) -> Tab
     """
     table = open_tables(source)
     texts = [text for value in (entries or {}).values() for text in _texts(value)]
-    nested = _nested_columns(table, {*texts, *chain.from_iterable(text.split(",") for text in texts)})
+    mapped = {*texts, *chain.from_iterable(text.split(",") for text in texts)}
+    sample = _read_ahead(source, table)
+    nested = _nested_columns(table, sample, mapped)
     if not nested:
         return table
     columns: dict[str, None] = {}
-    for _, row in islice(table.rows(), SAMPLE_ROWS):
+    for row in sample:
         columns |= dict.fromkeys(_unnested(row, nested))
     ordered = chain.from_iterable(
         [path for path in columns if path.startswith((f"{name}.", f"{name}["))] if name in nested else [name]
@@ -57,10 +59,19 @@ def _texts(value: Any) -> list[str]:
     return [text for text in (value if isinstance(value, list | tuple) else [value]) if isinstance(text, str)]
 
 
-def _nested_columns(table: TableFile, mapped: Collection[str]) -> frozenset[str]:
+def _read_ahead(source: Source, table: TableFile) -> list[Row]:
+    """Return the first rows; their problems are reported when the table is read."""
+    with source.reading_ahead():
+        try:
+            return [row for _, row in islice(table.rows(), SAMPLE_ROWS)]
+        except ImportProblem:
+            return []
+
+
+def _nested_columns(table: TableFile, sample: Sequence[Row], mapped: Collection[str]) -> frozenset[str]:
     names = {name for name in table.columns if name not in mapped}
     holds: dict[str, bool] = {}
-    for _, row in islice(table.rows(), SAMPLE_ROWS):
+    for row in sample:
         for name in list(names):
             cell = row.get(name)
             text = cell.strip() if isinstance(cell, str) else ""
@@ -72,13 +83,13 @@ def _nested_columns(table: TableFile, mapped: Collection[str]) -> frozenset[str]
                 holds[name] = holds.get(name, False) or bool(value)
     nested = {name for name in names if holds.get(name)}
     lists = [name for name in table.columns if name not in mapped and name not in nested] if nested else []
-    return frozenset(nested | {name for name in lists if _is_parallel(table, name, nested)})
+    return frozenset(nested | {name for name in lists if _is_parallel(sample, name, nested)})
 
 
-def _is_parallel(table: TableFile, name: str, nested: Collection[str]) -> bool:
+def _is_parallel(sample: Sequence[Row], name: str, nested: Collection[str]) -> bool:
     """Whether the cells of a column are lists as long as those of a nested column, such as a label a turn."""
     n = 0
-    for _, row in islice(table.rows(), SAMPLE_ROWS):
+    for row in sample:
         values = parse_nested(cell.strip()) if isinstance(cell := row.get(name), str) else None
         if not cell and n:
             continue

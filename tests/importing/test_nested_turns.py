@@ -14,7 +14,7 @@ from annotation.formats.mapped import read_mapped
 from annotation.formats.nested_cells import open_nested
 from annotation.formats.nested_values import parse_nested
 from annotation.formats.profile import Profile, describe
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import Faults, ImportProblem, Source
 from annotation.records import Dialogue
 from tests.importing.table_shapes import csv_text, jsonl
 
@@ -426,3 +426,21 @@ def test_a_text_that_is_no_table_says_what_is_missing(tmp_path: Path) -> None:
     assert [reading.missing for reading in profile.readings] == [
         ("lines that say who speaks, such as `Ana: Hello`",)
     ]
+
+
+def test_a_bad_row_is_one_problem_however_often_the_table_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "talks.csv"
+    path.write_text("d,who,text,tags\n1,a,hello you,x;y\n1,b,bad row,x,y,z\n1,b,fine then,x\n")
+    source = Source(
+        path,
+        mapping={
+            "dialogue": "d",
+            "speaker": "who",
+            "text": "text",
+            "label:tags": "tags",
+            "separator:tags": ";",
+        },
+    )
+    source.faults = Faults()
+    list(read_mapped(source))
+    assert [str(problem) for problem in source.faults.problems] == ["line 3: has 6 columns, the first line 4"]
