@@ -343,7 +343,8 @@ def import_path(
         sha256=sha256,
     )
     if order.origin.path.is_dir() and not order.format.folder:
-        raise ImportProblem(f"is a folder; the format {format} is one file", file=name or str(path))
+        reason = f"is a folder; the format {format} is one file: import them one by one"
+        raise ImportProblem(reason, file=name or str(path))
     try:
         result = _perform_without_bad_rows(order, progress) if order.skips else _perform(order, progress)
     except ImportProblem as problem:

@@ -52,7 +52,7 @@ def outline(source: Source, *, format: str = "") -> Outline:
         key = format or guess(FORMATS, read_start(source.path, source.name))
         files = source.files()
         if len(files) > 1 and not FORMATS[key].folder:
-            raise ImportProblem(f"{len(files)} files were sent; the format {key} is one file", field="file")
+            raise ImportProblem(not_one_file(len(files), key), field="file")
         if FORMATS[key].roles != ANY_ROLES:
             yield [Outline(key)]
             return
@@ -64,6 +64,11 @@ def outline(source: Source, *, format: str = "") -> Outline:
         yield [Outline(key, profile, table.sheets, (*table.notes, *profile.notes))]
 
     return _first(produce, source, CPU_SECONDS)
+
+
+def not_one_file(count: int, format: str) -> str:
+    """Return the problem of several files in a format that is one file."""
+    return f"{count} files were sent; the format {format} is one file: import them one by one"
 
 
 def _first(produce: Callable[[], Iterator[list[T]]], source: Source, seconds: int) -> T:

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
-from annotation.corpora.table_readings import choose_reading
+from annotation.corpora.table_readings import choose_reading, not_one_file
 from annotation.formats import FORMATS
 from annotation.formats.corpus_format import SETTINGS, Head, guess, read_start, settings_of
 from annotation.formats.folders import MOST_FILES, is_archive, name_together, unpack
@@ -49,7 +49,7 @@ Files: TypeAlias = "Sequence[UploadedFile[Any]]"
 def check(files: Files, format: str) -> None:
     """Refuse several files that cannot be one folder of a format; raises ImportProblem for `file`."""
     if len(files) > 1 and not FORMATS[format].folder:
-        raise ImportProblem(f"{len(files)} files were sent; the format {format} is one file", field="file")
+        raise ImportProblem(not_one_file(len(files), format), field="file")
     check_names(files)
 
 

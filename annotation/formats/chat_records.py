@@ -20,7 +20,7 @@ from annotation.formats.arrow_tables import read_objects
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, MAX_DEPTH, NAME_LIMIT, decode_python, plain
 from annotation.formats.source import BINARY_TABLES, ImportProblem, Source
-from annotation.formats.table_reader import divided_by, is_json_lines
+from annotation.formats.table_reader import divided_by, is_json_lines, json_lines
 from annotation.records import HUMAN, Dialogue, LabelRecord, Participant, Turn
 
 Raw = dict[str, Any]
@@ -105,9 +105,8 @@ def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator
             yield Record(raw, number)
         return
     if is_json_lines(source):
-        for number, content in source.lines():
-            with source.report_problems(line=number):
-                yield Record(_object(decode_python(content)), number)
+        for number, raw in json_lines(source):
+            yield Record(raw, number)
         return
     document = decode_python(source.document(source.path))
     for path, raw in _entries(document, inside, by_id):

@@ -709,6 +709,11 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         for c in sample.meaning(meaning)
         if not c.is_list and c.looks_like in ("id", "turn", "constant") and c.name not in draft.columns
     ]
+    ids += [
+        c
+        for c in sample.look("id")
+        if not (c.is_list or c.meanings or c.name in draft.columns) and c.n_different == len(sample.rows)
+    ]
     ids = list({c.name: c for c in ids}.values())
     raters = row_raters(sample)
     rater = raters[0].name if raters else ""

@@ -26,7 +26,7 @@ from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.nested_answers import Elements, answers_by_position, is_by_position, is_of_list
 from annotation.formats.nested_cells import open_nested
 from annotation.formats.nested_values import parse_nested
-from annotation.formats.several_files import common_name, with_files
+from annotation.formats.several_files import common_name, note_on_files, with_files
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import Cell, Row, SeveralFiles, TableFile
 from annotation.formats.transcript_cells import ASSISTANT, USER, turns_of_transcript
@@ -68,6 +68,7 @@ def read_rows(
             field="map",
         )
     column_mapping = with_files(read_mapping(entries, table.columns), table)
+    source.notes += note_on_files(column_mapping, table)
     source.is_table, source.columns = True, tuple(table.columns)
     read_columns = {column.name for column in column_mapping.columns}
     source.pass_over(name for name in table.columns if name not in read_columns)
@@ -344,6 +345,8 @@ def rating_rows(
         if not value:
             continue
         cells, cell = _long_of_row(row, mapping, answers, value, raters), row.get(value)
+        if not (cells["rater"] or cells["value"]):
+            continue
         if not (mapping.scale(cells["question"]).separator or isinstance(cell, list)):
             yield line, {**shared, **cells}
             continue

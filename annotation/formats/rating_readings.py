@@ -19,7 +19,16 @@ from annotation.formats.header_words import (
 )
 from annotation.formats.mapping import MOST_ENTRIES
 from annotation.formats.nested_answers import is_by_position
-from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
+from annotation.formats.readings import (
+    FILES,
+    Draft,
+    Reading,
+    Sample,
+    add_answers,
+    add_rater,
+    cell_text,
+    row_raters,
+)
 
 LONG_ROLES = (
     *("kind", "identified", "sample", "missing", "turn_number", "level", "values", "scheme"),
@@ -42,7 +51,7 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     by_row = [name for name in (rater, question) if name]
 
     def is_key(*names: str) -> bool:
-        keys = sample.keys(*names, *by_row)
+        keys = [key for key in sample.keys(*names, *by_row) if not rater or key[len(names)]]
         return len(set(keys)) == len(keys)
 
     def recurs(column: ColumnProfile) -> bool:
@@ -53,8 +62,11 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     good = good or [c for c in candidates if is_key(c.name)]
     if good:
         draft.add(good[0].name, "item")
-        if len(good) > 1 and by_row and not exact:
-            draft.doubts.append(f"{good[0].name} and {good[1].name} may be the item")
+        others = good[1:2] if by_row and not exact else []
+        if rater and not others and _is_running(sample, good[0].name, rater):
+            keys = [c for c in free if c is not good[0] and _is_item(sample, c, by_row)]
+            others = [c for c in keys if not _is_alike(sample, c, good[0])][:1]
+        draft.doubts += [f"{good[0].name} and {other.name} may be the item" for other in others]
     elif dialogues and turns and is_key(dialogues[0].name, turns[0].name):
         draft.add(dialogues[0].name, "dialogue")
         draft.add(turns[0].name, "turn")
@@ -65,8 +77,8 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     elif key := _key_with_systems(sample, [*dialogues, *candidates], turns, is_key, is_wide=not by_row):
         for role, name in key.items():
             draft.add(name, role)
-    elif key := _joint_key(sample, [*candidates, *dialogues], free, by_row):
-        for name in key:
+    elif names := _joint_key(sample, [*candidates, *dialogues], free, by_row):
+        for name in names:
             draft.add(name, "item")
     elif candidates:
         draft.add(candidates[0].name, "item")
@@ -170,11 +182,7 @@ def _others_as_items(
     """Take what every rater answers once about for the item, where nothing is called one."""
     keys = [c for c in free if c.n == len(sample.rows) and _is_item(sample, c, by_row)]
     if keys:
-        alike = [
-            c
-            for c in keys
-            if len(set(sample.keys(keys[0].name, c.name))) == keys[0].n_different == c.n_different
-        ]
+        alike = [c for c in keys if _is_alike(sample, c, keys[0])]
         best = next((c for c in alike if c.looks_like in ("id", "turn")), keys[0])
         draft.add(best.name, "item")
         others = [c.name for c in keys if c not in alike]
@@ -187,6 +195,22 @@ def _others_as_items(
         draft.doubts.append(f"rows repeat an answer to the same {texts[0].name}")
     else:
         draft.missing.append("a column that says what is rated")
+
+
+def _is_alike(sample: Sample, column: ColumnProfile, other: ColumnProfile) -> bool:
+    """Whether two columns tell the same things from each other."""
+    n_pairs = len(set(sample.keys(column.name, other.name)))
+    return n_pairs == column.n_different == other.n_different
+
+
+def _is_running(sample: Sample, name: str, rater: str) -> bool:
+    """Whether a column numbers the rows of each rater, as the order in which items were shown."""
+    counts: Counter[str] = Counter()
+    for person, number in sample.keys(rater, name):
+        counts[person] += 1
+        if number not in (str(counts[person]), str(counts[person] - 1)):
+            return False
+    return True
 
 
 def _is_item(sample: Sample, column: ColumnProfile, by_row: Sequence[str]) -> bool:
@@ -279,7 +303,8 @@ def read_wide(sample: Sample) -> Reading | None:
     facts = sample.facts_of_raters(rater, *items) if rater and items else ()
     passed = {*draft.columns, *facts}
     answers = answer_columns(sample.columns, passed, has_rater=bool(rater), varying=varying)
-    draft = Draft("wide")
+    doubts = [doubt for doubt in draft.doubts if doubt.endswith(" may be the item")]
+    draft = Draft("wide", doubts=doubts if rater else [])
     if not answers.columns:
         lists = [c.name for c in sample.columns.values() if c.is_list and c.is_answers]
         draft.missing.append(
@@ -295,13 +320,17 @@ def read_wide(sample: Sample) -> Reading | None:
     add_answers(draft, answers)
     keys = {column.rater for column in answers.columns if column.role == "key"}
     names = [name for name in answers.raters if not rater or name not in keys]
+    question = ""
     if rater and not all(column.rater for column in answers.columns):
         add_rater(draft, sample)
         if names:
             draft.doubts.append(f"{rater} and {', '.join(names[:3])} are both raters")
     elif rater:
+        if FILES in sample.columns[rater].meanings and not any(answers.questions):
+            question = rater
+            draft.add(question, "question")
         rater, names = "", answers.raters
-    _item_columns(draft, sample, draft.columns, rater)
+    _item_columns(draft, sample, draft.columns, rater, question)
     questions = [question for question in answers.questions if question]
     own_questions = dict.fromkeys(
         c.question or c.name for c in answers.columns if not (rater and c.role == "key")

@@ -13,6 +13,8 @@ from annotation.formats.table_file import Cell, Row
 
 DIALOGUE_READINGS = ("turns", "messages", "cells", "transcript", "responses", "pairs")
 RATING_READINGS = ("long", "wide", "survey")
+FILES = "files"
+"""Meaning of the column that names the file of each row, in a table of several files."""
 TITLES = {
     "turns": "Dialogues, one row a turn",
     "messages": "Dialogues, one row a dialogue with a list of its turns",

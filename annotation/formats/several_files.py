@@ -13,7 +13,7 @@ from annotation.formats.columns import ColumnProfile, describe_columns
 from annotation.formats.header_words import is_nameless
 from annotation.formats.mapping import RATER_KINDS, Column
 from annotation.formats.mapping import Mapping as ColumnMapping
-from annotation.formats.readings import cell_text
+from annotation.formats.readings import FILES, cell_text
 from annotation.formats.scales import ScaleGuess
 from annotation.formats.source import LINES, ImportProblem, Source
 from annotation.formats.table_file import Row, SeveralFiles, TableFile
@@ -23,7 +23,10 @@ FILE_COLUMNS = ("file", "file_name", "name_of_file")
 """Names of the column with the file of each row: the first one that the files do not have."""
 COMPARED_ROWS, MOST_COMPARED = 5_000, 200_000
 """Rows of a file, and of all files, whose items are compared."""
-SAMPLE_ROWS = 2_000
+SAMPLE_ROWS, LEAST_SAMPLED = 2_000, 50
+"""Rows from which a table is described, and those of a file among them at least."""
+COVERED = 0.9
+"""Share of the rows with a text, in a column of what is rated."""
 SAME = 0.5
 """Share of the smallest file's items that are in other files, where files are of one rater each."""
 BETWEEN = 0.2
@@ -32,6 +35,14 @@ NEEDED = frozenset(
     ["item", "dialogue", "turn", "text", "speaker", "rater", "question", "value", *RATER_KINDS]
 )
 """Roles of columns that all files have, if one has them."""
+
+
+MEANINGS = {
+    "rater": "Each file is of one rater, who is named after it.",
+    "question": "Each file is about one question, which is named after it.",
+    "dialogue": "Each file is one dialogue.",
+}
+"""What files are, by the role of their column."""
 
 
 def open_tables(source: Source) -> TableFile:
@@ -49,10 +60,10 @@ def open_tables(source: Source) -> TableFile:
     columns = list(dict.fromkeys(chain.from_iterable(table.columns for table in opened)))
     column = next((name for name in FILE_COLUMNS if name not in columns), FILE_COLUMNS[0])
     files = replace(_compare(opened, _names(opened)), column=column, lacking=lacking)
-    most = max(1, SAMPLE_ROWS // len(opened))
+    most = max(LEAST_SAMPLED, SAMPLE_ROWS // len(opened))
     sample = [
         row | {column: name}
-        for name, table in zip(files.names, opened, strict=True)
+        for name, table in zip(files.names, opened[: SAMPLE_ROWS // most], strict=False)
         for row in table.rows[:most]
     ]
     return TableFile(
@@ -63,7 +74,7 @@ def open_tables(source: Source) -> TableFile:
         notes=[files.sentence, *dict.fromkeys(chain.from_iterable(table.notes for table in opened))],
         left_out=source.left_out.setdefault("", {}),
         files=files,
-        first_rows=(sample, any(len(table.rows) > most for table in opened)),
+        first_rows=(sample, len(sample) < sum(len(table.rows) for table in opened)),
     )
 
 
@@ -86,12 +97,20 @@ def with_files(mapping: ColumnMapping, table: TableFile) -> ColumnMapping:
     return replace(mapping, columns=(*mapping.columns, Column(files.column, "rater")))
 
 
+def note_on_files(mapping: ColumnMapping, table: TableFile) -> list[str]:
+    """Say what the files of a table are with a mapping, where each is something of its own."""
+    name = table.files.column if table.files else ""
+    return [
+        MEANINGS[column.role] for column in mapping.columns if column.name == name and column.role in MEANINGS
+    ]
+
+
 def doubts_of_files(mapping: ColumnMapping, table: TableFile) -> list[str]:
     """Return what is not clear about the files of a table that is read with a mapping."""
     doubts = []
     if table.files and table.files.are == "unclear":
         sentence = table.files.sentence.rstrip(".")
-        doubts.append(f"{sentence}: is each of one rater, or are they parts of one table?")
+        doubts.append(f"{sentence}: is each of one rater, of one system, or a part of one table?")
     try:
         with_files(mapping, table)
     except ImportProblem as problem:
@@ -104,7 +123,7 @@ def describe_files(columns: dict[str, ColumnProfile], files: SeveralFiles) -> No
     others = [column for name, column in columns.items() if name != files.column]
     look, meanings = "constant", frozenset[str]()
     if files.are != "parts" and not any(column.looks_like in ("rater", "judge") for column in others):
-        look, meanings = "rater", frozenset({"rater"})
+        look, meanings = "rater", frozenset({"rater", FILES})
     elif files.are == "parts" and _is_dialogue_a_file(others):
         look, meanings = "id", frozenset({"dialogue"})
     columns[files.column] = replace(
@@ -241,9 +260,11 @@ def _compare(opened: Sequence[_Opened], names: tuple[str, ...]) -> SeveralFiles:
         return SeveralFiles(
             "", names, "parts", f"{title} are the parts of one table: no {column} is in two of them."
         )
-    _refuse_reused(opened, column, {value for value, count in counts.items() if count > 1})
+    if text := _other_texts(opened, column, {value for value, count in counts.items() if count > 1}):
+        sentence = f"{title} about the same items ({listing}), by {column}, with another {text} in each."
+        return SeveralFiles("", names, "unclear", sentence)
     if n_shared >= SAME * n_smallest:
-        sentence = f"{title} of one rater each ({listing}): the same {column} is in several of them."
+        sentence = f"{title} about the same items ({listing}), by {column}."
         return SeveralFiles("", names, "raters", sentence)
     recurs = all(len(own) < len(table.rows) for own, table in zip(values, opened, strict=True))
     if recurs and n_shared < len(opened) and n_shared <= BETWEEN * n_smallest:
@@ -272,39 +293,42 @@ def _items(opened: Sequence[_Opened]) -> tuple[str, list[set[str]]]:
     return name, [{cell_text(row.get(name)) for row in table.rows} - {""} for table in opened]
 
 
-def _refuse_reused(opened: Sequence[_Opened], column: str, shared: set[str]) -> None:
-    """Refuse files that use the same ids for different texts: their rows would be joined."""
-    profiles = describe_columns(opened[0].columns, {}, opened[0].rows[:SAMPLE_ROWS])
+def _other_texts(opened: Sequence[_Opened], column: str, shared: set[str]) -> str:
+    """Return a column of texts that are others for the same items in most files, as those of systems are.
+
+    Files that use the same ids for nothing but other texts are refused: their rows would be joined.
+    """
+    columns = describe_columns(opened[0].columns, {}, opened[0].rows[:SAMPLE_ROWS]).values()
     texts = [
-        c.name
-        for c in profiles.values()
-        if "text" in c.meanings and c.looks_like in ("text", "transcript") and c.name != column
+        c
+        for c in columns
+        if c.looks_like in ("text", "transcript") and "explanation" not in c.meanings and c.name != column
     ]
-    if not texts:
-        return
     seen: dict[str, list[tuple[str, dict[str, frozenset[str]]]]] = {value: [] for value in shared}
-    for table in opened:
+    for table in opened if texts else ():
         by_value: dict[str, list[Row]] = {}
         for row in table.rows:
             if (value := cell_text(row.get(column))) in shared:
                 by_value.setdefault(value, []).append(row)
         for value, rows in by_value.items():
-            cells = {name: frozenset(cell_text(row.get(name)) for row in rows) for name in texts}
+            cells = {c.name: frozenset(cell_text(row.get(c.name)) for row in rows) for c in texts}
             seen[value].append((table.name, cells))
-    reused = [
-        (value, places[0][0], place[0])
-        for value, places in seen.items()
-        for place in places[1:2]
-        if not any(place[1][name] & places[0][1][name] for name in texts)
-    ]
-    if 2 * len(reused) > len(shared):
-        value, first, other = reused[0]
+    pairs = [(value, places[0], places[1]) for value, places in seen.items() if len(places) > 1]
+
+    def differs(name: str) -> bool:
+        return 2 * sum(not (first[1][name] & other[1][name]) for _, first, other in pairs) > len(pairs)
+
+    others = [c for c in texts if c.coverage > COVERED and differs(c.name)]
+    of_text = [c for c in texts if "text" in c.meanings]
+    if of_text and all(differs(c.name) for c in of_text):
+        value, first, other = min(pairs, key=lambda pair: pair[0])
         raise ImportProblem(
-            f"{column} {value[:40]!r} stands for another text in {first}: import the files one by one, or "
+            f"{column} {value[:40]!r} stands for another text in {first[0]}: import the files one by one, or "
             "give what they hold ids of its own",
-            file=other,
+            file=other[0],
             field=column,
         )
+    return others[0].name if others else ""
 
 
 def common_name(names: Sequence[str]) -> str:

@@ -366,7 +366,23 @@ def is_json_lines(source: Source, path: Path | None = None) -> bool:
     with source.open(path) as content:
         lines = (line for line in iter(lambda: content.readline(source.max_line), b"") if line.strip())
         first, second = next(lines, b""), next(lines, b"")
-    return first.rstrip().endswith(b"}") and second.lstrip().startswith(b"{")
+    if not (first.rstrip().endswith(b"}") and second):
+        return False
+    return second.lstrip().startswith(b"{") or _is_object(first)
+
+
+def _is_object(content: bytes) -> bool:
+    try:
+        return bool(_object(content))
+    except ImportProblem:
+        return False
+
+
+def json_lines(source: Source, path: Path | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the numbered objects of JSON lines: of the file, or of one in a folder; others are reported."""
+    for line, content in source.lines(path):
+        with source.report_problems(path, line):
+            yield line, _object(content)
 
 
 def _json_lines(source: Source) -> TableFile:

@@ -12,7 +12,6 @@ from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -115,18 +114,27 @@ def _receive(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES)
     if not form.is_valid():
         return _file_page(request, form, status=422)
+    user = user_of(request)
     try:
-        upload_row = uploads.keep(by=user_of(request), files=form.cleaned_data["file"], **_options(request))
+        upload_row = uploads.keep(by=user, files=form.cleaned_data["file"], **_options(request))
     except ImportProblem as problem:
         form.add_error("file", f"The file {problem.reason}.")
         return _file_page(request, form, status=422)
+    if (faulty := _faulty_upload(request)) is not None and faulty.state == "waiting":
+        uploads.cancel(upload=faulty, by=user)
     return redirect("upload", upload_row.pk)
+
+
+def _faulty_upload(request: HttpRequest) -> Upload | None:
+    """Return the upload `like`, of which a corrected file is sent."""
+    like = row_id(request.GET.get("like", ""))
+    return None if like is None else access.upload(user_of(request), like)
 
 
 def _options(request: HttpRequest) -> dict[str, Any]:
     """Return the options of the upload `like`, for its corrected file, or of the corpus `into`."""
-    if (like := row_id(request.GET.get("like", ""))) is not None:
-        return uploads.options_of(access.upload(user_of(request), like))
+    if (faulty := _faulty_upload(request)) is not None:
+        return uploads.options_of(faulty)
     into = Corpus.objects.filter(name=request.GET.get("into", "")).first()
     return {"corpus_name": into.name, "into": True} if into else {}
 
@@ -564,7 +572,6 @@ def _preview(
         "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
         "levels": LEVELS,
         "items": _items(preview.ratings),
-        "another_file": "" if profile else reverse("import-corpus"),
         "dialogue": dialogue,
         "number": number,
         "language": language_tag(dialogue.language) if dialogue else "",
@@ -607,11 +614,13 @@ def rows_left_out(request: HttpRequest, pk: int) -> FileResponse:
 @require_POST
 @researcher_only
 def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: cancel an own import; a file that was not imported yet is deleted."""
+    """Researchers: cancel an own import; a file that was not imported yet is deleted, and another chosen."""
     upload_row = access.upload(user_of(request), pk)
     is_waiting = upload_row.state == "waiting"
     uploads.cancel(upload=upload_row, by=user_of(request))
-    return redirect("corpora") if is_waiting else redirect("upload", pk)
+    if not is_waiting:
+        return redirect("upload", pk)
+    return redirect("import-corpus" if request.POST.get("next") == "file" else "corpora")
 
 
 @require_POST

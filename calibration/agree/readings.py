@@ -22,6 +22,7 @@ from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
 from annotation.formats.readings import RATING_READINGS
 from annotation.formats.scales import ScaleGuess, guess_scale
+from annotation.formats.several_files import note_on_files, with_files
 from annotation.formats.source import LINES, ImportProblem, Source
 from annotation.formats.table_file import TableFile
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model, means_nothing
@@ -41,6 +42,8 @@ MARKS = re.compile(r"[?.–—#-]+(?: \(.*\))?", re.DOTALL)
 """Marks such as `?` and `-`, which may be answers; programs write words for a missing answer."""
 DASH = re.compile(r"[-–—]+")
 """What stands for no answer among numbers."""
+REPEATED = "rows repeat an answer to the same"
+"""Beginning of the doubt whether a column alone says what is rated."""
 HARMLESS = re.compile(r"^all answers are|is read as '")
 """Doubts about a scale that change no figure, or about spellings, which are checked by themselves."""
 
@@ -222,6 +225,7 @@ def open_answers(path: Path, reading: Reading) -> AnswerTable:
         raise UncertainReading(
             first, "which column has the items? Files of several raters need it: --item COLUMN", table
         )
+    table.notes += note_on_files(with_files(mapping, table), table)
     has_judges = reading.judges is not None and not reading.mapping
     return AnswerTable(first, source, table, mapping, sentence, is_guess, has_judges)
 
@@ -287,7 +291,9 @@ def _with_clusters(mapping: ColumnMapping, columns: Sequence[str], reading: Read
     roles = list(mapping.columns)
     for role, names in (("cluster", [reading.cluster]), ("item", _item_columns(reading, columns))):
         if any(names):
-            roles = [column for column in roles if column.role != role]
+            is_item = role == "item"  # what is rated is no answer, and no place of a turn
+            roles = [c for c in roles if c.role != role and not (is_item and c.name in names)]
+            roles = [c for c in roles if not (is_item and c.role in ("dialogue", "continuation", "turn"))]
             roles += [Column(name, role) for name in names]
     if not mapping.of("cluster") and not reading.cluster and "cluster" in columns:
         roles = [column for column in roles if column.name != "cluster"] + [Column("cluster", "cluster")]
@@ -381,7 +387,7 @@ def _open_doubts(entry: FileReading, reading: Reading) -> list[str]:
         for doubt in entry.doubts
         if not (
             "may be about that turn or the dialogue" in doubt
-            or (bool(reading.item) and " may be the item" in doubt)
+            or (bool(reading.item) and (" may be the item" in doubt or doubt.startswith(REPEATED)))
             or (reading.judges is not None and "may be a person or a model" in doubt)
             or (doubt.partition(": ")[0] in questions and _is_about_scale(doubt, reading))
         )
@@ -418,6 +424,8 @@ def _reason(profile: Profile) -> str:
         doubt.partition(": ")[0] in questions and _is_about_scale(doubt, named) and "codes:" not in doubt
         for doubt in rated[0].doubts
     )
+    if all(doubt.startswith(REPEATED) or " may be the item" in doubt for doubt in rated[0].doubts):
+        return f"not read without asking: {doubts}; name the columns of the item: --item COLUMN,COLUMN"
     if are_about_scales:
         return f"not read without asking: {doubts}; say how to read it: --scale LEVEL, --missing WORDS"
     return f"not read without asking: {doubts}; correct the line above and run it"

@@ -375,13 +375,32 @@ def test_ratings_whose_texts_are_in_the_file_become_dialogues_with_a_name(resear
 
 
 def test_all_problems_of_a_file_are_on_the_page_at_once(researcher: Client) -> None:
-    """A label is reported with the first line of its dialogue."""
     rows = CHATS.replace("It is broken.", "").replace("Can I cancel?,2026-03-02 10:16,,", "Yes,10:16,4,")
     page = send_file(researcher, table(rows))
     page = post_preview(researcher, page, "preview", rated=["bot"])
     assert {problem.line for problem in page.context["problems"]} == {
-        2,
+        4,
         8,
     }  # a label is reported with its dialogue
     page = post_preview(researcher, page, "preview", rated=["bot"], skip_bad_rows="yes")
     assert page.context["can_import"] is False
+
+
+def test_a_corrected_file_replaces_the_faulty_one_and_keeps_its_roles(researcher: Client) -> None:
+    page = send_file(researcher, table(CHATS.replace("It is broken.", "")))
+    page = post_preview(researcher, page, "preview", **{"role-6": "metadata"})
+    faulty = Upload.objects.get()
+    assert f'href="/corpora/import/new/?like={faulty.pk}"' in page.content.decode()
+    page = send_file(researcher, table(), query=f"?like={faulty.pk}")
+    assert roles(page)["row"] == "metadata"
+    assert Upload.objects.get().pk != faulty.pk
+
+
+def test_files_that_wait_are_listed_until_they_are_imported_or_replaced(researcher: Client) -> None:
+    send_file(researcher, table("%PDF-1.4", name="x.pdf"))
+    page = researcher.get("/corpora/").content.decode()
+    assert "Not imported yet" in page
+    assert "is being imported" not in page
+    address = reverse("cancel-upload", args=[Upload.objects.get().pk])
+    assert researcher.post(address, {"next": "file"}).url == "/corpora/import/new/"  # type: ignore[attr-defined]
+    assert "Not imported yet" not in researcher.get("/corpora/").content.decode()

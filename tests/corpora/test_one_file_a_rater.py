@@ -130,7 +130,7 @@ def test_files_of_one_rater_each_become_labels_of_raters_named_after_them(tmp_pa
     assert (Dialogue.objects.count(), Turn.objects.count()) == (3, 12)
     assert labels() == SCORES
     assert set(Label.objects.filter(rater__kind="judge").values_list("rater__name", flat=True)) == {"gpt-4o"}
-    assert any("3 files of one rater each" in line for line in lines)
+    assert any("Each file is of one rater" in line for line in lines)
 
 
 def test_the_command_takes_several_files(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_the_page_shows_and_imports_files_of_one_rater_each(
 ) -> None:
     files = sent({"all.zip": zip_of(raters())}) if is_packed else sent(raters())
     page = send_file(researcher, files).content.decode()
-    assert "3 files of one rater each (anna, ben, gpt-4o)" in page
+    assert "3 files about the same items (anna, ben, gpt-4o), by conv." in page
     assert "anna 3 · ben 3 · gpt-4o (judge) 2" in page
     for file in files:
         file.seek(0)
@@ -295,3 +295,28 @@ def test_a_zip_of_a_folder_is_read_as_the_folder_and_one_of_a_file_and_pictures_
     packed.write_bytes(zip_of({"_chat.txt": chat, "photo.jpg": b"\xff\xd8"}))
     with one_path([packed]) as path:
         assert (path.is_file(), guess(FORMATS, read_start(path))) == (True, "whatsapp")
+
+
+def test_files_of_systems_are_not_taken_for_raters(tmp_path: Path) -> None:
+    files = {}
+    for name in ("model-a", "model-b"):
+        rows = [{"id": n, "question": f"What is number {n} of these?"} for n in range(12)]
+        rows = [
+            {**row, "output": f"{name} says it is {row['id']} or so.", "score": row["id"] % 4 + 1}
+            for row in rows
+        ]
+        files[f"{name}.csv"] = csv_of(rows)
+    out = StringIO()
+    with pytest.raises(CommandError, match="correct the line above"):
+        call_command("agree", str(folder(tmp_path, files)), stdout=out)
+    assert "with another output in each: is each of one rater, of one system" in out.getvalue()
+
+
+def test_files_of_questions_with_raters_in_columns_are_questions(tmp_path: Path) -> None:
+    rows = [{"id": f"i{n}", "ann1": n % 3 + 1, "ann2": (n + n // 7) % 3 + 1} for n in range(20)]
+    files = {f"{name}.csv": csv_of(rows) for name in ("fluency", "safety")}
+    out = StringIO()
+    call_command("agree", str(folder(tmp_path, files)), "--json", stdout=out)
+    figures = json.loads(out.getvalue())["statistics"]
+    assert {figure["question"] for figure in figures} == {"fluency", "safety"}
+    assert {rater for figure in figures for rater in figure["raters"]} == {"ann1", "ann2"}

@@ -720,3 +720,10 @@ def test_many_authors_are_speakers(tmp_path: Path) -> None:
     rows = [f"room-{n // 40},user_{n % 200},message {n} of all\n" for n in range(400)]
     profile = profile_of(tmp_path, "thread_id,author,message\n" + "".join(rows))
     assert profile.readings[0].mapping.of("speaker") == "author"
+
+
+def test_a_column_of_different_names_is_the_id_of_dialogues_in_cells(tmp_path: Path) -> None:
+    said = "Client: I feel sad.\\nCoach: Tell me more."
+    rows = [f'case {n},"{said}",{n % 5 + 1}\n'.replace("\\n", "\n") for n in range(12)]
+    profile = profile_of(tmp_path, "Case,Transcript,helpful\n" + "".join(rows))
+    assert "dialogue=Case" in mapped(profile.readings[0])

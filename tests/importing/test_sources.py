@@ -8,10 +8,13 @@ import tracemalloc
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from annotation.formats import FORMATS, ImportProblem, Source
+from annotation.formats import FORMATS, Faults, ImportProblem, Source
+from annotation.formats.corpus_format import guess, read_start
+from tests.importing.helpers import written
 
 
 def refused(path: Path, format: str = "jsonl") -> ImportProblem:
@@ -150,3 +153,25 @@ def test_the_hash_of_a_file_follows_its_content_alone(tmp_path: Path) -> None:
     assert Source(first).content_hash() == Source(second).content_hash()
     second.write_bytes(b"other")
     assert Source(first).content_hash() != Source(second).content_hash()
+
+
+CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"messages": CHAT},
+        {"prompt": "Hi", "chosen": "Hello", "rejected": "No"},
+        {"id": 1, "text": "Hi", "label": ["polite"]},
+        {"run_id": "r", "event_id": 0, "sample_id": "s", "type": "match", "data": {"correct": True}},
+    ],
+    ids=["messages", "preferences", "doccano", "openai-evals"],
+)
+def test_every_line_that_is_no_object_is_named(record: dict[str, Any], tmp_path: Path) -> None:
+    path = written(tmp_path, record, '{"id": ', record, "[1]")
+    source = Source(path, faults=Faults())
+    with suppress(ImportProblem):
+        list(FORMATS[guess(FORMATS, read_start(path))].read(source))
+    assert source.faults is not None
+    assert [problem.line for problem in source.faults.problems] == [2, 4]

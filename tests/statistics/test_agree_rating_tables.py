@@ -23,6 +23,7 @@ class Shape(NamedTuple):
     sentence: str
     questions: dict[str, tuple[int, int]]
     judges: str = ""
+    item: str = ""
 
 
 def _rows(template: str, *answers: str) -> str:
@@ -110,6 +111,20 @@ SHAPES = {
         "Columns not read: judge_model_id.",
         {"score": (2, 2)},
     ),
+    "items of four columns": Shape(
+        "rater_id,arm_label,repetition,case_id,claim_label\n"
+        + _rows("R1,{},{},{},{}", "X,1,c1,yes", "X,2,c1,no", "Y,1,c1,yes", "Y,2,c1,no", "X,1,c2,no")
+        + _rows("R2,{},{},{},{}", "X,1,c1,yes", "X,2,c1,yes", "Y,1,c1,yes", "Y,2,c1,no", "X,1,c2,no"),
+        "10 ratings of 5 items by 2 raters; 0 cells are empty.",
+        {"claim_label": (5, 2)},
+        item="case_id,arm_label,repetition",
+    ),
+    "rows that nobody rated yet": Shape(
+        "example_id,rater_id,human_score,note\n"
+        + _rows("{},{},{},", "e1,r1,1", "e1,r2,1", "e2,r1,0", "e2,r2,1", "e3,,", "e3,,"),
+        "4 ratings of 2 items by 2 raters; 0 cells are empty.",
+        {"score": (2, 2)},
+    ),
     "two models as evaluators": Shape(
         "n,human_scores_tone,evaluator_scores_tone,tone_delta\n"
         + _rows("{},{},{},{}", "1,4,5,1", "2,2,2,0", "3,1,1,0", "4,3,2,-1"),
@@ -131,7 +146,8 @@ def test_a_rating_table_is_read_as_its_owner_means_it(name: str, tmp_path: Path)
     shape = SHAPES[name]
     path = tmp_path / "table.csv"
     path.write_text(shape.text)
-    assert shape.sentence in _screen(path, *(("--judges", shape.judges) if shape.judges else ()))
+    options = (("--judges", shape.judges), ("--item", shape.item))
+    assert shape.sentence in _screen(path, *(part for option in options if option[1] for part in option))
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -140,7 +156,7 @@ def test_its_questions_have_their_items_and_raters(name: str, tmp_path: Path) ->
     path = tmp_path / "table.csv"
     path.write_text(shape.text)
     judges = frozenset([shape.judges]) if shape.judges else None
-    file = read_ratings([path], Reading(judges=judges), lambda rows: rows)
+    file = read_ratings([path], Reading(judges=judges, item=shape.item), lambda rows: rows)
     ratings = {part.question: file.ratings(part, level=part.declared.level) for part in file.parts}
     sizes = {question: (len(held.items), len(held.raters)) for question, held in ratings.items()}
     assert sizes == shape.questions
@@ -158,6 +174,12 @@ ASKED = {
     "questions of numbered raters": (
         "id,CA_1,Fluency_1,CA_2,Fluency_2\n" + _rows("{},{},{},{},{}", "a,4,5,4,4", "b,2,3,3,3", "c,1,1,2,1"),
         "1, 2 may be raters, or other things that are rated; correct the line above and run it",
+    ),
+    "the order in which items were shown": (
+        "workerId,taskId,comment,answer\n"
+        + _rows("w1,{},{},{}", "1,4,1", "2,3,1", "3,8,-1", "4,5,1")
+        + _rows("w2,{},{},{}", "1,8,-1", "2,5,1", "3,4,1", "4,3,-1"),
+        "taskId and comment may be the item; name the columns of the item: --item COLUMN,COLUMN",
     ),
     "one rater": (
         "Summary ID,Model,Fluency,Coherence\n"
