@@ -36,7 +36,7 @@ from annotation.formats.turn_lists import (
 )
 from annotation.text.table_cells import looks_like_a_model
 
-SAMPLE_REPEATS, BEGINNING, END = 100, 12, 10
+SAMPLE_REPEATS, FIRST_CHARACTERS, LAST_CHARACTERS = 100, 12, 10
 """Rows in which texts are compared, and how many characters at their beginnings and ends."""
 GROUPS = word_set("channel room chatroom group scene chapter game match round lesson video file story case")
 """Words in the headers of what turns are grouped by, where no column says which dialogue they belong to."""
@@ -146,16 +146,16 @@ def _sentence_of_turns(answers: Answers, rater: str, repeats: str) -> str:
 
 
 def _text_column(draft: Draft, sample: Sample) -> str:
-    named = [
+    candidates = [
         column
         for column in sample.meaning(
             "text", "text", "category", "id", "constant", "explanation", "ordered", "speaker", "yes_no"
         )
         if (not column.is_list and ("turn" not in column.meanings or column.looks_like == "text"))
     ]
-    if not named and sample.meaning("speaker"):  # `speaker, dialogue`: what each of them says
-        named = [c for c in sample.meaning("dialogue", "text") if not c.is_list]
-    if not named:
+    if not candidates and sample.meaning("speaker"):  # `speaker, dialogue`: what each of them says
+        candidates = [c for c in sample.meaning("dialogue", "text") if not c.is_list]
+    if not candidates:
         plain = [
             c
             for c in sample.look("text")
@@ -163,10 +163,10 @@ def _text_column(draft: Draft, sample: Sample) -> str:
         ]
         if len(plain) != 1:
             return ""
-        named = plain
+        candidates = plain
         draft.doubts.append(f"{plain[0].name} may be something other than the text of the turns")
-    named.sort(key=lambda column: (-round(column.coverage, 1), -(column.looks_like == "text")))
-    best = [column for column in named if column.coverage > 0.5] or named
+    candidates.sort(key=lambda column: (-round(column.coverage, 1), -(column.looks_like == "text")))
+    best = [column for column in candidates if column.coverage > 0.5] or candidates
     return draft.pick("text", best)
 
 
@@ -177,8 +177,8 @@ def _dialogue_column(draft: Draft, sample: Sample) -> str:
         if not c.is_list and c.n_words <= 4 and c.looks_like not in ("empty", "text", "transcript", "json")
     ]
     for meaning in ("dialogue", "session"):
-        named = [c for c in usable if meaning in c.meanings and c.name not in draft.columns]
-        repeated = [c for c in named if c.n_different < c.n] or named
+        candidates = [c for c in usable if meaning in c.meanings and c.name not in draft.columns]
+        repeated = [c for c in candidates if c.n_different < c.n] or candidates
         ids = [
             c for c in repeated if any(t.word in ID_WORDS or t.word.endswith("id") for t in tokens_of(c.name))
         ]
@@ -235,19 +235,19 @@ def _doubt_wider_groups(draft: Draft, sample: Sample, dialogue: str) -> None:
 
 
 def _speakers(sample: Sample) -> list[ColumnProfile]:
-    named = [c for c in sample.meaning("speaker", "speaker") if not c.is_list]
-    exact = [c for c in named if is_header(c.name, "speaker")]
-    if len(named) > 1 and exact:
-        named = exact
-    if len(named) > 1:  # several: an id beside a name, or a role beside a name
-        others = {c.name for c in named}
-        ids = [c for c in named if any(token.word == "id" for token in tokens_of(c.name))]
+    candidates = [c for c in sample.meaning("speaker", "speaker") if not c.is_list]
+    exact = [c for c in candidates if is_header(c.name, "speaker")]
+    if len(candidates) > 1 and exact:
+        candidates = exact
+    if len(candidates) > 1:  # several: an id beside a name, or a role beside a name
+        others = {c.name for c in candidates}
+        ids = [c for c in candidates if any(token.word == "id" for token in tokens_of(c.name))]
         if ids and len(ids) < len(others):
-            return [c for c in named if c not in ids][:1]
-        return named
-    named = named or [c for c in sample.meaning("speaker", "rater") if not c.is_list][:1]
-    if named:
-        return named
+            return [c for c in candidates if c not in ids][:1]
+        return candidates
+    candidates = candidates or [c for c in sample.meaning("speaker", "rater") if not c.is_list][:1]
+    if candidates:
+        return candidates
     cells = {
         tuple(sample.keys(c.name)): c
         for c in reversed(list(sample.columns.values()))
@@ -403,7 +403,7 @@ def _repeats_texts(sample: Sample, name: str, texts: Sequence[str]) -> bool:
             continue
         n += 1
         others = "\n".join(text_of(row.get(other)) for other in texts)
-        if not (text[:BEGINNING] in others and text[-END:].strip() in others):
+        if not (text[:FIRST_CHARACTERS] in others and text[-LAST_CHARACTERS:].strip() in others):
             return False
     return n > 0
 
@@ -511,18 +511,18 @@ def read_cells(sample: Sample) -> Reading | None:
     if responses and not prompts and not contexts:
         prompts = [c for c in sample.meaning("text", "text") if not c.is_list and c not in responses][:1]
         draft.doubts += [f"{c.name} may be something other than what it responds to" for c in prompts]
-    named, numbered = _named_turns(sample), _numbered_turns(sample)
-    if not (prompts or contexts) and not responses and len(named) < 2 and len(numbered) < 2:
+    turns, numbered = _named_turns(sample), _numbered_turns(sample)
+    if not (prompts or contexts) and not responses and len(turns) < 2 and len(numbered) < 2:
         return None
     sentence = "Each row is one exchange: a prompt and the response"
-    if named:
-        for name, speaker in named.items():
+    if turns:
+        for name, speaker in turns.items():
             draft.add(name, "utterance", speaker=speaker)
         sentence = "Each row is one dialogue with its turns in columns"
-        if list(named) != [name for name in sample.columns if name in named]:
+        if list(turns) != [name for name in sample.columns if name in turns]:
             draft.missing.append("the columns of turns in their order")
             return draft.reading(sample, f"{sentence}.")
-        return _with_row_answers(draft, sample, sentence, item=DIALOGUE_ITEM if len(named) > 2 else TURN_ITEM)
+        return _with_row_answers(draft, sample, sentence, item=DIALOGUE_ITEM if len(turns) > 2 else TURN_ITEM)
     if (prompts or contexts) and responses:
         first, *more = prompts or contexts
         system = _system_of_responses(sample, first.name)

@@ -86,10 +86,10 @@ def _of_objects(columns: Sequence[ColumnProfile]) -> TurnList:
     texts = [column.name for column in columns if column.looks_like == "text"]
     if turns.speaker and not turns.texts and len(texts) == 1:
         turns.texts, turns.is_guess = texts, True
-    known = [column.name for column in columns if has_names_of_speakers(column)]
-    if turns.texts and (known or not turns.speaker):
+    roles = [column.name for column in columns if has_names_of_speakers(column)]
+    if turns.texts and (roles or not turns.speaker):
         some = [column.name for column in columns if has_names_of_speakers(column, all_known=False)]
-        turns.speaker = (known or some or [""])[0]
+        turns.speaker = (roles or some or [""])[0]
     if not turns.texts:
         texts_by_speaker = [
             (speaker_of_word(_last_part(c)), c.name) for c in columns if c.n_words >= WORDS_SAID
