@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -28,7 +29,9 @@ from annotation.formats.source import Faults, ImportProblem, Source
 from annotation.text.table_cells import list_names
 
 CPU_SECONDS = 20
-"""CPU seconds for describing a file; one that needs more is imported with a mapping."""
+"""CPU seconds for describing a file, at most; one that needs more is refused."""
+SCAN_SECONDS = 5
+"""CPU seconds in which all answers of a file are counted for its preview; else its import counts them."""
 AT_ONCE = threading.BoundedSemaphore(2)
 """Files described at the same time in this process."""
 
@@ -57,11 +60,20 @@ def outline(source: Source, *, format: str = "") -> Outline:
             yield [Outline(key)]
             return
         table = open_nested(source)
-        profile = describe(table)
+        profile = describe(table, seconds=SCAN_SECONDS)
         if table.is_json and not any(reading.is_possible for reading in profile.readings):
             hint = f"It {describe_json(FORMATS, read_start(source.path, source.name))}"
             profile = replace(profile, notes=(*profile.notes, hint))
         yield [Outline(key, profile, table.sheets, (*table.notes, *profile.notes))]
+
+    return _first(produce, source, CPU_SECONDS)
+
+
+def recognise_format(source: Source) -> str:
+    """Return the format of a file by its beginning; raises ImportProblem."""
+
+    def produce() -> Iterator[list[str]]:
+        yield [guess(FORMATS, read_start(source.path, source.name))]
 
     return _first(produce, source, CPU_SECONDS)
 
@@ -84,6 +96,11 @@ def _first(produce: Callable[[], Iterator[list[T]]], source: Source, seconds: in
     raise ImportProblem("the file is empty")
 
 
+def lacks_scales(profile: Profile, mapping: ColumnMapping) -> bool:
+    """Whether the answers of a table are too many for the scales of its guessed mapping."""
+    return profile.has_more and bool(mapping.answers or mapping.of("value"))
+
+
 def guessed_settings(profile: Profile, mapping: ColumnMapping) -> dict[str, str]:
     """Return the settings that a profile suggests: which speakers are rated, which raters are judges."""
     judges = profile.judges if mapping.of("rater") else ()  # else the columns say who is one
@@ -93,12 +110,22 @@ def guessed_settings(profile: Profile, mapping: ColumnMapping) -> dict[str, str]
 
 def with_scales(source: Source, entries: Mapping[str, Any]) -> Entries:
     """Return a mapping with the scales that it does not name, guessed from the answers in all rows."""
+    seconds = CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20
+    return _scan(source, entries, seconds, math.inf) or dict(entries)
 
-    def produce() -> Iterator[list[Entries]]:
+
+def with_scales_at_once(source: Source, entries: Mapping[str, Any]) -> Entries | None:
+    """Return a mapping with its scales as its import will guess them, None where there are too many rows."""
+    return _scan(source, entries, CPU_SECONDS, SCAN_SECONDS)
+
+
+def _scan(source: Source, entries: Mapping[str, Any], limit: int, seconds: float) -> Entries | None:
+    def produce() -> Iterator[list[Entries | None]]:
         table = open_nested(source, entries)
-        yield [scan(table, read_mapping(entries, table.columns)).entries()]
+        mapping = scan(table, read_mapping(entries, table.columns), seconds=seconds)
+        yield [mapping.entries() if mapping else None]
 
-    return _first(produce, source, CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20)
+    return _first(produce, source, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +183,10 @@ def choose_reading(source: Source, *, format: str, mapping: Mapping[str, Any]) -
     assert profile is not None
     if (reading := profile.certain) is None:
         raise UncertainReading(profile)
+    if lacks_scales(profile, reading.mapping):
+        names = [column.name for column in profile.columns]
+        mapping = with_scales(source, reading.mapping.entries())
+        reading = replace(reading, mapping=read_mapping(mapping, names))
     guessed = guessed_settings(profile, reading.mapping)
     unset = {key: value for key, value in guessed.items() if not settings.get(key)}
     notes = [line.strip() for line in reading_lines(reading)[1:]]

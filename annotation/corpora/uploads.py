@@ -21,9 +21,9 @@ from django.utils import timezone
 
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
-from annotation.corpora.table_readings import choose_reading, not_one_file
+from annotation.corpora.table_readings import choose_reading, not_one_file, recognise_format
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS, Head, guess, read_start, settings_of
+from annotation.formats.corpus_format import SETTINGS, settings_of
 from annotation.formats.folders import MOST_FILES, is_archive, name_together, unpack
 from annotation.formats.mapping import check_entries
 from annotation.formats.source import PACKED, PARTS, ZIP, ImportProblem, Source, suffix_of
@@ -44,13 +44,6 @@ OVERHEAD = 2**20
 """Bytes of a request beside its files, at most."""
 
 Files: TypeAlias = "Sequence[UploadedFile[Any]]"
-
-
-def check(files: Files, format: str) -> None:
-    """Refuse several files that cannot be one folder of a format; raises ImportProblem for `file`."""
-    if len(files) > 1 and not FORMATS[format].folder:
-        raise ImportProblem(not_one_file(len(files), format), field="file")
-    check_names(files)
 
 
 def check_names(files: Files) -> None:
@@ -76,8 +69,10 @@ def read_options(files: Files, sent: Mapping[str, Any]) -> dict[str, Any]:
     Either `name` or `into` is set. The format is detected where none is named. Raises ImportProblem.
     """
     mapping = check_entries(sent["mapping"])
-    format = sent["format"] or guess(FORMATS, read_head(files))
-    check(files, format)
+    check_names(files)
+    format = sent["format"] or recognise(files)
+    if len(files) > 1 and not FORMATS[format].folder:
+        raise ImportProblem(not_one_file(len(files), format), field="file")
     values = {key: sent.get(key) for key in SETTINGS}
     return {
         "format": format,
@@ -119,12 +114,10 @@ def on_disk(files: Files) -> Iterator[Path]:
         yield path
 
 
-def read_head(files: Files) -> Head:
-    """Read the beginning of the files, to detect their format."""
+def recognise(files: Files) -> str:
+    """Return the format of the files; raises ImportProblem."""
     with on_disk(files) as path:
-        head = read_start(path, together(files))
-        _ = head.header  # while the file is there
-        return head
+        return recognise_format(Source(path, name=together(files)))
 
 
 def is_packed(files: Files) -> bool:

@@ -12,6 +12,7 @@ from annotation.formats.header_words import (
     GENERIC,
     HEADERS,
     ITEMS,
+    NUMBER_AT_END,
     PEOPLE,
     QUALITIES,
     TWO_RESPONSES,
@@ -203,9 +204,9 @@ def _take_numbered_for_raters(
     groups: dict[str, list[str]] = {}
     for name in names:
         tokens = tokens_of(plain_name(name))
-        match = re.fullmatch(r"(.*?)[\W_]*\d{1,2}", name)
+        match = NUMBER_AT_END.search(name)
         if match and {token.base for token in tokens} - {""} <= GENERIC - NO_LABELS:
-            groups.setdefault(match[1], []).append(name)
+            groups.setdefault(name[: match.start()], []).append(name)
     for stem, group in groups.items():
         if len(group) > 1 and all(_shares_values(columns[group[0]], [columns[name]]) for name in group):
             for name in group:
@@ -503,7 +504,7 @@ def _number_raters(names: dict[str, AnswerName]) -> None:
     """Read `human_score_1` as the score of human 1, where several columns differ in the number alone."""
     groups: dict[tuple[str, str], list[AnswerName]] = {}
     for parts in names.values():
-        number = re.search(r"[\W_]*(\d+)$", parts.question)
+        number = NUMBER_AT_END.search(parts.question)
         if parts.kind == "human" and number and not re.search(r"\d", parts.rater):
             groups.setdefault((parts.rater, parts.question[: number.start()]), []).append(parts)
     for (rater, question), group in groups.items():

@@ -508,12 +508,12 @@ USER_NAMES = ("profile.display_name", "real_name", "profile.real_name", "name")
 
 def _prepare_slack(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     names = dict(raw["names"])
-    for message in raw["turns"]:
+    for message in objects_at(raw, "turns"):
         name = first_at(message, ("user_profile.display_name", "user_profile.real_name"))
         if isinstance(name, str) and isinstance(message.get("user"), str):
             names.setdefault(message["user"], name)
     turns = []
-    for number, message in enumerate(raw["turns"]):
+    for number, message in enumerate(objects_at(raw, "turns")):
         if message.get("subtype") not in (None, *SLACK_MESSAGES):
             left_out[EVENTS] += 1
             continue
@@ -687,7 +687,7 @@ MESSENGER = Form(
 )
 
 BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>(?=.)", re.IGNORECASE | re.DOTALL)
-FILE_TAG, TAG = re.compile(r"<attachment[^>]*>|<img[^>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
+FILE_TAG, TAG = re.compile(r"<attachment[^<>]*>|<img[^<>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
 
 
 def plain_html(text: str) -> str:

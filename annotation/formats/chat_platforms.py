@@ -136,7 +136,7 @@ BOTPRESS = Form(
 
 def _prepare_voiceflow(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = []
-    for number, trace in enumerate(raw["turns"]):
+    for number, trace in enumerate(objects_at(raw, "turns")):
         text = first_at(trace, ("payload.payload.message", "payload.payload.query", "payload.payload.label"))
         text = at(trace, "payload.payload") if text is None else text
         if trace.get("type") in ("text", "speak", "request") and isinstance(text, str):
@@ -557,7 +557,7 @@ def _prepare_librechat(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         for key in branch
         for message in (by_id[key],)
     ]
-    yield {**raw, "turns": turns}
+    yield {**raw, "messages": turns}
 
 
 def _with_children(messages: list[Raw]) -> list[Raw]:
@@ -574,13 +574,15 @@ LIBRECHAT = Form(
     key="librechat",
     title="LibreChat",
     hint='{"conversationId", "messages": [{"messageId", "parentMessageId", "isCreatedByUser", "text"}]}.',
-    looks_like=lambda head: has_paths(head, "messages[].messageId", "messages[].isCreatedByUser"),
+    looks_like=lambda head: has_paths(head, "messageId", "isCreatedByUser", "parentMessageId"),
+    turns=("messages",),
     speaker=("sender", "role"),
     role=("role",),
     text=("text", "content"),
     time=("createdAt",),
-    id=("conversationId",),
+    id=("conversationId", "id"),
     model=("options.model", "model"),
+    group="conversationId",
     metadata=("title", "endpoint"),
     extra=("messageId",),
     prepare=_prepare_librechat,
@@ -596,7 +598,7 @@ def _prepare_lm_studio(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         is_place = isinstance(chosen, int) and 0 <= chosen < len(versions)
         version = versions[chosen] if is_place and isinstance(chosen, int) else (versions or [{}])[0]
         left_out["replies that were not chosen"] += max(0, len(versions) - 1)
-        steps = [step for step in objects_at(version, "steps", path) if step.get("type") == "contentBlock"]
+        steps = [step for step in objects_at(version, "steps", path) if _is_visible(step)]
         texts = [text_of(part.get("content"), f"{path}.content") for part in steps or [version]]
         turns.append(
             {
@@ -608,11 +610,17 @@ def _prepare_lm_studio(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     yield {**raw, "turns": turns}
 
 
+def _is_visible(step: Raw) -> bool:
+    """Whether a step of a reply has text for the user: no reasoning, and no work of the program."""
+    return step.get("type") == "contentBlock" and at(step, "style.type") != "thinking"
+
+
 LM_STUDIO = Form(
     key="lm-studio",
     title="LM Studio",
     hint='A conversation.json: {"messages": [{"versions": [{"role", "content"}], "currentlySelected"}]}.',
     looks_like=lambda head: has_paths(head, "messages[].versions[].role", "messages[].currentlySelected"),
+    model=("model", "lastUsedModel.identifier"),
     scene=("systemPrompt",),
     is_named_by_file=True,
     metadata=("name",),

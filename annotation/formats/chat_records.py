@@ -177,7 +177,7 @@ def first_path(raw: Raw, paths: Paths) -> tuple[str, Any]:
 
 # Values of a record.
 
-SKIPPED_PARTS = ("thinking", "redacted_thinking", "reasoning")
+SKIPPED_PARTS = ("thinking", "redacted_thinking", "reasoning", "think")
 """Parts with a model's reasoning, which are no turns."""
 
 

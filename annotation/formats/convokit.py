@@ -125,18 +125,17 @@ def _add(
     if own in lines:
         raise fields.problem("id", f"{own[:60]!r} is there twice, first on line {lines[own]}")
     lines[own] = line
-    conversation = corpus.conversations.setdefault(key, Conversation(key, about.get(key, {})))
-    conversation.utterances.append(
-        Utterance(
-            own,
-            speaker,
-            fields.text("text"),
-            fields.text_or_number("timestamp"),
-            fields.text("reply-to" if "reply-to" in fields.raw else "reply_to", ""),
-            fields.object("meta"),
-            line,
-        )
+    utterance = Utterance(
+        own,
+        speaker,
+        fields.text("text"),
+        fields.text_or_number("timestamp"),
+        fields.text("reply-to" if "reply-to" in fields.raw else "reply_to", ""),
+        fields.object("meta"),
+        line,
     )
+    conversation = corpus.conversations.setdefault(key, Conversation(key, about.get(key, {})))
+    conversation.utterances.append(utterance)
 
 
 def dialogues(

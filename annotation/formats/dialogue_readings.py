@@ -10,6 +10,7 @@ from annotation.formats.answer_columns import Answers, answer_columns
 from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import (
     ID_WORDS,
+    NUMBER_AT_END,
     TWO_RESPONSES,
     answer_name,
     is_header,
@@ -568,7 +569,7 @@ def _named_turns(sample: Sample) -> dict[str, str]:
     places: dict[str, tuple[int, str]] = {}
     for column in sample.columns.values():
         header = BRACKETS.sub("", column.name)
-        numbers = re.findall(r"\d+", header) or ["1"]
+        numbers = re.findall(r"\d{1,9}", header) or ["1"]
         words = [token for token in tokens_of(header) if token.base]
         speakers = [speaker for token in words if (speaker := speaker_of_word(token.base))]
         others = [
@@ -621,11 +622,11 @@ def _numbered_turns(sample: Sample) -> list[str]:
     """Return columns with texts whose names differ in a number alone, such as `turn_1` and `turn_2`."""
     groups: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for column in sample.columns.values():
-        match = re.fullmatch(r"(.*?)[\W_]*(\d{1,2})", column.name)
-        if match and column.holds_text and not column.is_list:
-            stem = "".join(token.word for token in tokens_of(match[1]))
+        match = NUMBER_AT_END.search(column.name)
+        if match and len(match[1]) < 4 and column.holds_text and not column.is_list:
+            stem = "".join(token.word for token in tokens_of(column.name[: match.start()]))
             if stem in ("turn", "utterance", "utt", "message", "msg", "sentence", "line", "t", "u", "text"):
-                groups[stem].append((int(match[2]), column.name))
+                groups[stem].append((int(match[1]), column.name))
     best = max(groups.values(), key=len, default=[])
     return [name for _, name in sorted(best)]
 

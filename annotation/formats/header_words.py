@@ -176,6 +176,8 @@ def is_nameless(name: str) -> bool:
 
 CHUNK = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+NUMBER_AT_END = re.compile(r"(?:(?<![\W_])[\W_]*)?(?<!\d)(\d+)\Z")
+"""The number at the end of a header, with the signs before it; each place is tried once."""
 UNSPLIT = re.compile(r"chatgpt|deepseek|openai|llama|mturk|xlm|gpt", re.IGNORECASE)
 
 
@@ -474,7 +476,7 @@ def _rater_of(tokens: list[Token], name: str) -> tuple[str, list[Token]]:
 
 def _item_of(tokens: list[Token], name: str) -> list[Token]:
     """Return the words that name an item: `Dialogue 3`, `d12`, or what stands in brackets at the end."""
-    bracket = re.search(r"\[([^\]]+)\]\s*$", name)
+    bracket = re.search(r"\[([^\[\]]+)\]\s*$", name)
     if bracket:
         return [token for token in tokens if token.start >= bracket.start(1)]
     for place, token in enumerate(tokens):

@@ -297,7 +297,7 @@ def _matching(name: str, columns: Sequence[str]) -> str | None:
 
 def _raters(names: Sequence[str], question: str) -> list[str]:
     """Return the rater of each of several columns: the rest of its name, if that tells them apart."""
-    pattern = re.compile(rf"[\W_]*{re.escape(question)}[\W_]*", re.IGNORECASE)
+    pattern = re.compile(rf"(?:(?<![\W_])[\W_]*)?{re.escape(question)}[\W_]*", re.IGNORECASE)
     rests = [pattern.sub("", name, count=1).strip(" ()[]{}_-.:/") if question else name for name in names]
     return rests if all(rests) and len(set(rests)) == len(rests) else list(names)
 

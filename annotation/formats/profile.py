@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -66,7 +68,7 @@ class Profile:
 
     `judges` are the raters that look like models, `speakers` those of the turns, `rated` those among them
     that look like the systems under test. `n_rows` counts the rows that were read; `has_more` says that the
-    table has more. `scales` are the guessed scales of the first reading by question, for people.
+    table has more: scales are not guessed then.
     """
 
     columns: tuple[ColumnProfile, ...]
@@ -108,8 +110,9 @@ def readings_of(sample: Sample) -> list[Reading]:
     return sorted(readings, key=lambda reading: not reading.is_possible)
 
 
-def describe(table: TableFile) -> Profile:
-    """Describe a table from its first rows, and the answers of all rows."""
+def describe(table: TableFile, *, seconds: float = math.inf) -> Profile:
+    """Describe a table from its first rows, and the answers of all rows that `seconds` of computing allow."""
+    until = time.process_time() + seconds
     rows, has_more = table.sample(SAMPLE_ROWS)
     columns = describe_columns(table.columns, dict(table.wordings), rows)
     if table.files:
@@ -136,12 +139,15 @@ def describe(table: TableFile) -> Profile:
             n_rows += len(batch)
             for counts in every.values():
                 counts.add(batch)
-        has_more = False
+            if time.process_time() > until:
+                break
+        else:
+            has_more = False
     for reading in readings:
         if reading.is_possible:
             counts = every.get(id(reading)) or Counts(reading.mapping, rows)
             raters += counts.raters
-            reading = _with_scales(reading, counts)
+            reading = _with_scales(reading, counts, is_complete=not (needs_all and has_more))
         measured.append(reading)
     measured = _with_certainty(measured)
     if platform := _platform_reading(table):
@@ -336,14 +342,17 @@ def _kind_of(text: str) -> str:
         return ""
 
 
-def scan(table: TableFile, mapping: Mapping) -> Mapping:
+def scan(table: TableFile, mapping: Mapping, *, seconds: float = math.inf) -> Mapping | None:
     """Return a mapping with the scales of its questions, guessed from the answers in all rows.
 
-    What the mapping says of a scale already stays.
+    What the mapping says of a scale already stays. None where that takes more `seconds` of computing.
     """
+    until = time.process_time() + seconds
     counts = Counts(mapping)
     for rows in _batches(table):
         counts.add(rows)
+        if time.process_time() > until:
+            return None
     return _complete(mapping, counts)
 
 
@@ -364,7 +373,7 @@ def _complete(mapping: Mapping, counts: Counts) -> Mapping:
     return replace(mapping, scales=scales)
 
 
-def _with_scales(reading: Reading, counts: Counts) -> Reading:
+def _with_scales(reading: Reading, counts: Counts, *, is_complete: bool) -> Reading:
     doubts = list(reading.doubts)
     for question, guess in counts.guesses().items():
         title = question or (counts.mapping.of("value") or "answers")
@@ -383,7 +392,8 @@ def _with_scales(reading: Reading, counts: Counts) -> Reading:
             doubts.append(f"{title}: the answers look like texts")
     if not counts.mapping.of("kind"):
         doubts += _doubtful_raters(counts)
-    return replace(reading, mapping=_complete(reading.mapping, counts), doubts=tuple(dict.fromkeys(doubts)))
+    mapping = _complete(reading.mapping, counts) if is_complete else reading.mapping
+    return replace(reading, mapping=mapping, doubts=tuple(dict.fromkeys(doubts)))
 
 
 def _doubts_of_codes(title: str, guess: ScaleGuess) -> list[str]:

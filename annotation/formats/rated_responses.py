@@ -78,7 +78,7 @@ def _answers(
 
 FED_FIELDS = frozenset({"context", "response", "system", "annotations"})
 PARTICIPANTS = (Participant("User", role="user"), Participant("System", role="system"))
-NOT_APPLICABLE = re.compile(r"\s*N/A\b\s*(?:\((?P<reason>.*)\))?\s*", re.DOTALL | re.IGNORECASE)
+NOT_APPLICABLE = re.compile(r"\s*N/A\b\s*+(?:\((?P<reason>.*)\)\s*)?", re.DOTALL | re.IGNORECASE)
 
 Lines = tuple[str, ...]
 

@@ -155,13 +155,24 @@ def _joint_key(
         and not (names_answers(c.name) or {"derived", "time", "explanation", "kind", "question"} & c.meanings)
     ]
     parts.sort(key=lambda c: looks.index(_look_of_part(c)))
-    for n_parts in range(1, MOST_KEYS):
-        for others in combinations(parts[:8], n_parts):
-            names = (unit.name, *(c.name for c in others))
-            items = set(sample.keys(*names))
-            keys = sample.keys(*names, *by_row)
-            if len(set(keys)) == len(keys) and (not by_row or len(items) * 3 <= len(keys) * 2):
-                return names
+    parts = parts[:8]
+    cells = {name: [key for (key,) in sample.keys(name)] for name in (unit.name, *by_row)}
+    cells |= {c.name: [key for (key,) in sample.keys(c.name)] for c in parts}
+    n_rows = len(sample.rows)
+
+    def is_key(*names: str) -> bool:
+        columns = [cells[name] for name in (*names, *by_row)]
+        return all(
+            len(set(zip(*(c[:n] for c in columns), strict=True))) == min(n, n_rows) for n in (200, n_rows)
+        )
+
+    names = (unit.name, *(c.name for c in parts))
+    for n_parts in range(1, MOST_KEYS) if is_key(*names) else ():
+        for others in combinations(names[1:], n_parts):
+            if is_key(unit.name, *others):
+                n_items = len(set(zip(*(cells[name] for name in (unit.name, *others)), strict=True)))
+                if not by_row or n_items * 3 <= n_rows * 2:
+                    return (unit.name, *others)
     return ()
 
 
@@ -170,10 +181,11 @@ def _look_of_part(column: ColumnProfile) -> str:
     return "id" if is_number and "item" in column.meanings else column.looks_like
 
 
-def _named_by(draft: Draft) -> str:
-    """Return the end of a sentence that says which columns name an item together."""
+def _named_by(draft: Draft, sample: Sample) -> str:
+    """Return the end of a sentence that says what names an item: several columns, or one not called so."""
     names = _items_of(draft)
-    return f"; an item is {' with '.join(names)}" if len(names) > 1 else ""
+    is_called_so = len(names) == 1 and "item" in sample.columns[names[0]].meanings
+    return f"; an item is {' with '.join(names)}" if names and not is_called_so else ""
 
 
 def _others_as_items(
@@ -287,7 +299,7 @@ def read_long(sample: Sample) -> Reading | None:
     if reasons:
         draft.add(reasons[0].name, "explanation")
     asks = " to one question" if question else ""
-    return draft.reading(sample, f"Each row is one answer{asks} by one rater{_named_by(draft)}.")
+    return draft.reading(sample, f"Each row is one answer{asks} by one rater{_named_by(draft, sample)}.")
 
 
 def read_wide(sample: Sample) -> Reading | None:
@@ -354,7 +366,7 @@ def read_wide(sample: Sample) -> Reading | None:
         sentence += "; items are numbered by row"
         if len(sample.rows) == 1:
             draft.doubts.append("one row does not show which columns hold answers")
-    return draft.reading(sample, f"{sentence}{_named_by(draft)}.")
+    return draft.reading(sample, f"{sentence}{_named_by(draft, sample)}.")
 
 
 def _items_of(draft: Draft) -> list[str]:

@@ -239,6 +239,8 @@ MOST_VALUES = 2_000
 """Maximum number of different answers that are counted for a scale."""
 MOST_CATEGORIES = 60
 LONGEST_ANSWER = 120
+LONGEST_WORDING = 1_000
+"""Maximum characters of an answer that has a number beside its wording."""
 WIDEST = 10
 """Largest whole number of an ordinal scale."""
 
@@ -388,7 +390,7 @@ def _numbered(counts: Counter[str]) -> ScaleGuess | None:
     """Answers that have their number beside the wording, such as `2 - Strongly present` and `Good (4)`."""
     codes: dict[str, str] = {}
     anchors: dict[str, str] = {}
-    if len(counts) > 2 * WIDEST:
+    if len(counts) > 2 * WIDEST or max(map(len, counts)) > LONGEST_WORDING:
         return None
     for text in counts:
         match = NUMBER_FIRST.fullmatch(text)

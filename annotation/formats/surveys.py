@@ -89,7 +89,7 @@ TIMING_OR_COMMENT = re.compile(
 )
 """LimeSurvey's columns of comments, and of how long questions took."""
 LOOP = re.compile(r"(\d{1,4})_(\D.*)")
-BRACKET = re.compile(r"(.*?)\s*\[([^\[\]]+)\]\s*", re.DOTALL)
+BRACKET = re.compile(r"(.*?)\[([^\[\]]+)\]\s*", re.DOTALL)
 ITEM_NAME = re.compile(r"[\w ]{0,30}?[ _.#-]*(?:\d+|[A-H])", re.IGNORECASE)
 
 

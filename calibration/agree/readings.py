@@ -424,7 +424,8 @@ def _reason(profile: Profile) -> str:
         doubt.partition(": ")[0] in questions and _is_about_scale(doubt, named) and "codes:" not in doubt
         for doubt in rated[0].doubts
     )
-    if all(doubt.startswith(REPEATED) or " may be the item" in doubt for doubt in rated[0].doubts):
+    are_about_items = [doubt.startswith(REPEATED) or " may be the item" in doubt for doubt in rated[0].doubts]
+    if are_about_items and all(are_about_items):
         return f"not read without asking: {doubts}; name the columns of the item: --item COLUMN,COLUMN"
     if are_about_scales:
         return f"not read without asking: {doubts}; say how to read it: --scale LEVEL, --missing WORDS"

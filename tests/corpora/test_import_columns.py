@@ -10,6 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.corpora import table_readings
+from annotation.corpora.previews import LATER
 from annotation.models import Corpus, Import, Label, Turn, Upload
 from tests import factories
 from tests.corpora.import_page import FormFields, import_by_page, post_preview, send_file
@@ -269,6 +271,25 @@ def test_scales_that_are_not_named_are_guessed_from_all_rows(researcher: Client,
     )
     assert answer.status_code == 201, answer.content
     assert answer.json()["mapping"]["scale:q"] == ["2", "3", "4", "5"]
+
+
+def test_scales_of_more_rows_than_a_preview_counts_are_guessed_by_the_import(
+    researcher: Client, at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [2 + n % 2 if n < 5_500 else 5 for n in range(5_501)]
+    rows = [f"d{n // 4},{'ub'[n % 2]},Good morning {n},{answer},{answer}" for n, answer in enumerate(answers)]
+    content = "\n".join(["conv_id,author,utterance,anna_quality,gpt_quality", *rows])
+    monkeypatch.setattr(table_readings, "SCAN_SECONDS", 0)
+    page = send_file(researcher, table(content))
+    prepared = page.context["prepared"]
+    assert (prepared.reading, dict(prepared.mapping.scales)) == ("turns", {})
+    assert LATER in page.content.decode()
+    post_preview(researcher, page, do="import")
+    imported = Import.objects.get()
+    assert imported.mapping["scale:quality"] == ["2", "3", "4", "5"]
+    assert Label.objects.filter(number=5).count() == 2
+    answer = api(researcher=True).post("/api/v1/imports/", {"file": table(content), "name": "y"})
+    assert answer.json()["mapping"] == imported.mapping
 
 
 def test_answers_of_a_crowd_platform_go_to_the_dialogues_that_have_their_ids(

@@ -302,6 +302,13 @@ def test_a_rated_speaker_may_have_a_comma_in_the_name(researcher: Client) -> Non
     assert page.context["preview"].speakers == {"Smith, John": False, "Roe, Jane": True}
 
 
+def test_of_too_many_speakers_none_is_chosen(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.corpora.previews.MOST_SPEAKERS", 2)
+    page = send_file(researcher, file(line()))
+    assert "2 speakers or more" in page.content.decode()
+    assert 'name="rated"' not in page.content.decode()
+
+
 def test_labels_about_context_are_a_problem_before_the_import(researcher: Client) -> None:
     page = send_file(researcher, file(line(labels=[label(4, turn=0)])))
     page = post_preview(researcher, page, "preview", rated=["B"])

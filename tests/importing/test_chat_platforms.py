@@ -171,3 +171,35 @@ def test_an_opening_message_of_intercom_without_an_author_is_the_users(tmp_path:
     chat = {"id": "9", "source": {"body": "Refund"}, "conversation_parts": {"conversation_parts": parts}}
     ((dialogue,), _) = dialogues(written(tmp_path, chat))
     assert turns(dialogue) == [("user", "Refund", False), ("Ben", "Sure", True)]
+
+
+def test_reasoning_of_lm_studio_is_no_part_of_the_reply(tmp_path: Path) -> None:
+    steps = [
+        {"type": "contentBlock", "style": {"type": kind}, "content": [{"type": "text", "text": text}]}
+        for kind, text in (("thinking", "Hm"), ("default", "Hello"))
+    ]
+    said = [
+        {"role": "user", "content": [{"type": "text", "text": "Hi"}]},
+        {"role": "assistant", "steps": steps},
+    ]
+    messages = [{"versions": [version], "currentlySelected": 0} for version in said]
+    chat = {"name": "x", "lastUsedModel": {"identifier": "m-7b"}, "messages": messages}
+    ((dialogue,), _) = dialogues(written(tmp_path, chat))
+    assert (turns(dialogue)[1], dialogue.system) == (("assistant", "Hello", True), "m-7b")
+
+
+def test_a_list_of_librechats_messages_is_divided_by_conversation(tmp_path: Path) -> None:
+    said = [("a", "r", "c1", True, "Hi"), ("b", "a", "c1", False, "Hello"), ("c", "r", "c2", True, "So")]
+    messages = [
+        {"messageId": own, "parentMessageId": parent, "conversationId": chat, "isCreatedByUser": is_user}
+        | {"sender": "User" if is_user else "m", "text": "" if own == "b" else text}
+        | {
+            "content": [{"type": "think", "think": "Hm"}, {"type": "text", "text": text}]
+            if own == "b"
+            else None
+        }
+        for own, parent, chat, is_user, text in said
+    ]
+    (one, two), _ = dialogues(written(tmp_path, messages, name="m.json"))
+    assert (one.id, turns(one)) == ("c1", [("User", "Hi", False), ("m", "Hello", True)])
+    assert two.id == "c2"

@@ -14,7 +14,7 @@ import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
 from annotation.formats.corpus_format import guess, read_start
-from tests.importing.helpers import written
+from tests.importing.helpers import imported, line, refusal, written
 
 
 def refused(path: Path, format: str = "jsonl") -> ImportProblem:
@@ -35,19 +35,19 @@ TEXTS = ("dailydialog",)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("format", list(FORMATS))
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     "content", [b"\x00\x01\x02", b"\xff\xff garbage", b"{", b"null", b"\n\n", b'"text"', b"{}", b"[]"]
 )
-def test_garbage_is_a_problem_or_nothing_for_every_format(
-    tmp_path: Path, format: str, content: bytes
-) -> None:
+def test_garbage_is_a_problem_of_its_import_in_every_format(tmp_path: Path, content: bytes) -> None:
+    assert imported(written(tmp_path, line()), "talks").dialogues == 1
     path = tmp_path / "garbage.json"
     path.write_bytes(content)
-    entries = []
-    with suppress(ImportProblem):
-        entries = list(FORMATS[format].read(Source(path)))
-    assert format in TEXTS or not any(entry.record.turns for entry in entries)
+    for key, format in FORMATS.items():
+        if key in TEXTS and content in (b"null", b'"text"'):
+            continue
+        corpus = "talks" if format.labels_only else "garbage"
+        assert refusal(path, corpus, format=key, into=format.labels_only).reason, key
 
 
 def test_a_file_that_is_no_utf8_is_refused_at_its_line(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ SHAPES = {
         "workerId,comment,answer\n"
         + _rows("{},{},{}", "w1,1,1", "w2,1,1", "w3,1,-1", "w1,2,-1", "w2,2,-1", "w3,2,-1")
         + _rows("{},{},{}", "w1,3,1", "w2,3,1", "w3,3,1", "w1,4,-1", "w2,4,1", "w3,4,-1"),
-        "Read as: each row is one item rated by one rater, with 1 question in columns.",
+        "Read as: each row is one item rated by one rater, with 1 question in columns; an item is comment.",
         {"answer": (4, 3)},
     ),
     "facts about the raters": Shape(
