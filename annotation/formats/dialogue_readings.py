@@ -30,6 +30,7 @@ from annotation.formats.turn_lists import (
     are_parallel,
     counts_turns,
     has_names_of_speakers,
+    is_where_text_is,
     speaker_in_name,
     speaker_of_word,
     texts_name_speakers,
@@ -474,6 +475,7 @@ def _labels_of_turns(draft: Draft, sample: Sample) -> list[Column]:
         parts = answer_name(last[2])
         is_label = column.looks_like in OF_TURNS and not column.meanings & NO_LABELS
         is_label = is_label and not counts_turns(sample, column.name)
+        is_label = is_label and is_where_text_is(sample, column.name, turns)
         if is_label and not parts.is_reason and parts.kind != "metric":
             role = parts.kind if parts.kind in ("judge", "key") else "label"
             label = Column(column.name, role, parts.question or last[2], parts.rater, TURN_ITEM)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import KEYS, SPEAKER_WORDS, tokens_of, word_set
@@ -174,3 +174,10 @@ def counts_turns(sample: Sample, name: str) -> bool:
         ]
         rises.append(len(numbers) == len(cell) and all(a < b for a, b in pairwise(numbers)))
     return bool(rises) and all(rises)
+
+
+def is_where_text_is(sample: Sample, name: str, turns: str) -> bool:
+    """Whether the lists of a column have nothing where those of the turns have no text."""
+    pairs = [(row.get(name), row.get(turns)) for row in sample.rows]
+    lists = [(cell, texts) for cell, texts in pairs if isinstance(cell, list) and isinstance(texts, list)]
+    return all(not part or bool(text) for cell, texts in lists for part, text in zip_longest(cell, texts))

@@ -444,3 +444,14 @@ def test_a_bad_row_is_one_problem_however_often_the_table_is_read(tmp_path: Path
     source.faults = Faults()
     list(read_mapped(source))
     assert [str(problem) for problem in source.faults.problems] == ["line 3: has 6 columns, the first line 4"]
+
+
+def test_what_stands_beside_events_without_a_text_is_no_label_of_turns(tmp_path: Path) -> None:
+    def message(agent: int, text: str | None, action: str = "message") -> dict[str, object]:
+        return {"action": action, "agent": agent, "data": text}
+
+    events = [message(0, "Hi, is it still there?"), message(1, "Yes it is."), message(1, None, "offer")]
+    others = [message(1, "How old is the car?"), message(0, "Ten years.")]
+    records = ({"uuid": "a", "events": events}, {"uuid": "b", "events": others})
+    _, dialogues, _ = read(tmp_path, jsonl(*records), ".jsonl")
+    assert [(len(dialogue.turns), dialogue.labels) for dialogue in dialogues] == [(2, ()), (2, ())]
