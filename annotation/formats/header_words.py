@@ -19,7 +19,7 @@ HEADERS: dict[str, frozenset[str]] = {
     "dialogue": word_set(
         "dialogue dialog dial dlg conversation conv convo chat thread transcriptid callid ticket meeting"
         " interview episode messagetree conversationtree dialogueno dialognr 对话 会话 对话编号 会话编号"
-        " gespräch gesprächsnr conversación"
+        " gespräch gesprächsnr المحادثة رقمالمحادثة conversación"
         " conversacion diálogo dialogo conversa диалог беседа 会話 対話 대화"
     ),
     "session": word_set("session sessionid sessionno sitzung sesión 会话阶段"),
@@ -36,12 +36,12 @@ HEADERS: dict[str, frozenset[str]] = {
         " line lines quote quotation 内容 文本 话语 发言 发言内容 消息 äußerung"
         " aeusserung nachricht inhalt texto mensaje contenido enunciado mensagem conteúdo texte énoncé"
         " contenu"
-        " текст сообщение реплика 発話 本文 テキスト メッセージ 발화 내용 testo messaggio"
+        " النص الرسالة текст сообщение реплика 発話 本文 テキスト メッセージ 발화 내용 testo messaggio"
     ),
     "speaker": word_set(
         "speaker speakername speakers author authorname role from sender sendername interlocutor participant"
         " who speakerrole talker character actor party user userid username 说话人 说话者 发言人 角色 发送者"
-        " sprecher sprecherin absender"
+        " sprecher sprecherin wer المتحدث المرسل absender"
         " verfasser hablante interlocutor remitente autor locuteur interlocuteur auteur expéditeur falante"
         " говорящий автор спикер 話者 発話者 화자 parlante mittente"
     ),

@@ -396,13 +396,11 @@ def test_ratings_whose_texts_are_in_the_file_become_dialogues_with_a_name(resear
 
 
 def test_all_problems_of_a_file_are_on_the_page_at_once(researcher: Client) -> None:
+    """A label is reported with its row, and so is a turn."""
     rows = CHATS.replace("It is broken.", "").replace("Can I cancel?,2026-03-02 10:16,,", "Yes,10:16,4,")
     page = send_file(researcher, table(rows))
     page = post_preview(researcher, page, "preview", rated=["bot"])
-    assert {problem.line for problem in page.context["problems"]} == {
-        4,
-        8,
-    }  # a label is reported with its dialogue
+    assert {problem.line for problem in page.context["problems"]} == {4, 8}
     page = post_preview(researcher, page, "preview", rated=["bot"], skip_bad_rows="yes")
     assert page.context["can_import"] is False
 
