@@ -22,9 +22,9 @@ from annotation.formats.corpus_format import (
 )
 from annotation.formats.mapping import Entries, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
+from annotation.formats.nested_cells import open_nested
 from annotation.formats.profile import Profile, describe, reading_lines, scan
 from annotation.formats.readings import TITLES
-from annotation.formats.several_files import open_tables
 from annotation.formats.source import Faults, ImportProblem, Source
 from annotation.text.table_cells import list_names
 
@@ -59,7 +59,7 @@ def outline(source: Source, *, format: str = "") -> Outline:
         if FORMATS[key].roles != ANY_ROLES:
             yield [Outline(key)]
             return
-        table = open_tables(source)
+        table = open_nested(source)
         profile = describe(table, seconds=SCAN_SECONDS)
         if table.is_json and not any(reading.is_possible for reading in profile.readings):
             hint = f"It {describe_json(FORMATS, read_start(source.path, source.name))}"
@@ -121,7 +121,7 @@ def with_scales_at_once(source: Source, entries: Mapping[str, Any]) -> Entries |
 
 def _scan(source: Source, entries: Mapping[str, Any], limit: int, seconds: float) -> Entries | None:
     def produce() -> Iterator[list[Entries | None]]:
-        table = open_tables(source)
+        table = open_nested(source, entries)
         mapping = scan(table, read_mapping(entries, table.columns), seconds=seconds)
         yield [mapping.entries() if mapping else None]
 
@@ -143,7 +143,10 @@ class UncertainReading(ImportProblem):
     def __init__(self, profile: Profile) -> None:
         titles = "; ".join(TITLES[reading.key] for reading in profile.readings if reading.is_possible)
         state = f"may be read in several ways ({titles})" if titles else "is not recognised as anything"
-        super().__init__(f"the table {state}: say what its columns are", field="mapping")
+        reason = f"the table {state}: say what its columns are"
+        if len(profile.readings) == 1 and (missing := profile.readings[0].missing):
+            reason = f"{profile.readings[0].sentence} Missing: {'; '.join(missing)}"
+        super().__init__(reason, field="mapping")
         self.profile = profile
 
     def details(self) -> dict[str, Any]:

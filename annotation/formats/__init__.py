@@ -12,7 +12,7 @@ from annotation.formats import (
     json_documents,
     jsonl,
     label_studio,
-    mapped,
+    mapped_formats,
     messenger_texts,
     mpceval,
     preferences,
@@ -60,8 +60,8 @@ FORMATS: Table[Format] = Table(
             *transcripts.FORMATS,
             ratings.RATINGS_CSV,
             wide_ratings.WIDE_RATINGS,
-            mapped.TURN_TABLE,
-            mapped.TABLE,
+            mapped_formats.TURN_TABLE,
+            mapped_formats.TABLE,
         )
     },
 )

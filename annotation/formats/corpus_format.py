@@ -285,12 +285,18 @@ def guess(formats: Mapping[str, Format], head: Head) -> str:
     for format in formats.values():
         if format.looks_like(head):
             return format.key
+    if LISTS_OF_TURNS.match(head.text):
+        return "table"
     for pattern, reason in NOT_READ:
         if pattern.match(head.text):
             raise ImportProblem(reason)
     if head.is_json and not any("[]" in path for path in head.paths) and len(head.objects) < 2:
         raise ImportProblem(describe_json(formats, head))
     return "table"
+
+
+LISTS_OF_TURNS = re.compile(r'\s*\[\s*\[\s*["{]')
+"""Beginning of a JSON document with a list for each dialogue."""
 
 
 def describe_json(formats: Mapping[str, Format], head: Head) -> str:

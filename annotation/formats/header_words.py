@@ -26,23 +26,26 @@ HEADERS: dict[str, frozenset[str]] = {
     "turn": word_set(
         "turn turns turnno turnnr turnnumber turnnum turnindex turnidx utt uttno uttnum uttidx utteranceidx"
         " utteranceindex utterancenumber utteranceno position messageindex messageno msgno msgidx msgnum"
-        " messagenumber seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
+        " messagenumber 发言序号 発話番号 発話id ターン ターン番号"
+        " seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
         " redebeitrag turno tour ход"
     ),
     "text": word_set(
         "text texts content body utterance utt utterancetext message messagetext msg sentence turntext"
-        " speech said transcript transcription fulltext spokentext 内容 文本 话语 发言 发言内容 消息 äußerung"
+        " speech said transcript transcription fulltext spokentext spokenwords"
+        " line lines quote quotation 内容 文本 话语 发言 发言内容 消息 äußerung"
         " aeusserung nachricht inhalt texto mensaje contenido enunciado mensagem conteúdo texte énoncé"
         " contenu"
         " النص الرسالة текст сообщение реплика 発話 本文 テキスト メッセージ 발화 내용 testo messaggio"
     ),
     "speaker": word_set(
-        "speaker speakername author authorname role from sender sendername interlocutor participant who"
-        " speakerrole talker character actor party user userid username 说话人 说话者 发言人 角色 发送者"
+        "speaker speakername speakers author authorname role from sender sendername interlocutor participant"
+        " who speakerrole talker character actor party user userid username 说话人 说话者 发言人 角色 发送者"
         " sprecher sprecherin wer المتحدث المرسل absender"
         " verfasser hablante interlocutor remitente autor locuteur interlocuteur auteur expéditeur falante"
         " говорящий автор спикер 話者 発話者 화자 parlante mittente"
     ),
+    "addressee": word_set("to recipient recipients addressee addressees receiver sentto spokento"),
     "time": word_set(
         "time timestamp ts datetime date createdat created createtime sentat starttime start begin"
         " endtime end"
@@ -143,6 +146,14 @@ HEADERS: dict[str, frozenset[str]] = {
 }
 """Words that a header of each meaning has, without case, space and signs."""
 
+SPEAKER_WORDS = word_set(
+    "user assistant system bot human ai agent customer client therapist doctor patient operator speaker"
+    " speaker1"
+    " speaker2 a b seeker supporter helper wizard apprentice chatbot counselor caller interviewer participant"
+    " student teacher tutor usr sys model gpt inbound outbound incoming outgoing 用户 机器人 客服"
+)
+OF_TEXTS = ("prompt", "response", "context", "transcript")
+"""Meanings that the header of a text has without `text` at its end."""
 ID_WORDS = word_set("id ids key no nr number num idx index uuid 编号")
 PREFIXES = re.compile(
     r"(?P<prefix>inputs?\.|answers?\.|input:|output:|golden:|gold:|hint:|assignment:|data\.|fields\.|result\."
@@ -152,6 +163,8 @@ PREFIXES = re.compile(
 ANSWER_PREFIXES = ("answer", "output:", "annotation", "label", "rating", "score", "result.", "response")
 LONGEST_QUESTION, LONGEST_ITEM = 120, 400
 """Maximum number of characters of a question and of an item in the key of a column."""
+PLURAL = re.compile(r"(?<=\w)\((?:s|es|en|n|innen)\)")
+"""The end of a word that may be one or several, as in `speaker(s)`."""
 NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__|index|level_0|X(\.\d+)?|\.\.\.\d+")
 """Columns that programs write for the numbers of rows."""
 
@@ -210,7 +223,12 @@ def plain_name(name: str) -> str:
     last = name.rpartition("[].")[2].removesuffix("[]")
     prefix = PREFIXES.match(last)
     rest = last[prefix.end() :] if prefix else last
-    return rest.strip() or last
+    return PLURAL.sub("", rest.strip() or last)
+
+
+def is_header(name: str, meaning: str) -> bool:
+    """Whether all words of a header together have a meaning: `speaker`, and not `speaker of the house`."""
+    return "".join(token.word for token in tokens_of(plain_name(name))) in HEADERS[meaning]
 
 
 def meanings_of(name: str) -> frozenset[str]:
@@ -230,6 +248,16 @@ def meanings_of(name: str) -> frozenset[str]:
     if not is_id:
         if "." in plain:
             return meanings_of(plain.rpartition(".")[2])
+        if stem and last in ("text", "content", "body", "string"):  # `answerText` is an answer
+            own = frozenset(meaning for meaning in OF_TEXTS if "".join(stem) in HEADERS[meaning])
+            if own:
+                return own
+        if stem and last == "code":  # of a person: `participant.code`
+            people = frozenset(
+                meaning for meaning in ("speaker", "rater") if "".join(stem) in HEADERS[meaning]
+            )
+            if people:
+                return people
         return frozenset(
             meaning
             for meaning in ("dialogue", "text", "speaker", "time", "rater", "explanation", "derived")

@@ -12,7 +12,7 @@ from annotation.formats.fields import decode_python
 from annotation.formats.several_files import open_tables
 from annotation.formats.source import LINES, ImportProblem, Source
 from annotation.formats.table_file import Row, text_of
-from annotation.formats.table_reader import is_json_lines, raw_rows, records_of
+from annotation.formats.table_reader import is_json_lines, raw_rows, records_of, rows_of
 
 REASON = "why_left_out"
 MOST_LEFT_OUT = 100_000
@@ -64,7 +64,10 @@ def _numbered(source: Source, path: Path) -> Iterator[tuple[int, Any]]:
     if not is_json_lines(source, path):
         try:
             document = decode_python(source.document(path))
-            records = records_of(document)[0] if isinstance(document, dict) else document
+            if source.is_table:
+                records = rows_of(document)[0]
+            else:
+                records = records_of(document)[0] if isinstance(document, dict) else document
             yield from enumerate(records, start=1)
             return
         except ImportProblem:

@@ -19,6 +19,7 @@ from annotation.formats.dialogue_readings import (
     read_cells,
     read_messages,
     read_pairs,
+    read_plain_text,
     read_responses,
     read_transcript,
     read_turns,
@@ -103,6 +104,8 @@ RATING_READERS = (read_long, read_wide, read_survey)
 
 def readings_of(sample: Sample) -> list[Reading]:
     """Return the readings of a table, those that are possible first; none is certain yet."""
+    if text := read_plain_text(sample):
+        return [text]
     readings = [reading for read in (*DIALOGUE_READERS, *RATING_READERS) if (reading := read(sample))]
     return sorted(readings, key=lambda reading: not reading.is_possible)
 
@@ -241,7 +244,7 @@ class Counts:
         for column in self.mapping.answers:
             if column.role == "metric":
                 continue
-            if is_by_position(column):
+            if is_by_position(column) or self.mapping.is_of_each_turn(column):
                 self._count_positions(column, rows)
                 continue
             names = ("" if column.question else self._question, column.name)

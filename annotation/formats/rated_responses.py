@@ -204,6 +204,7 @@ FED = Format(
 
 JUDGE = "gpt-4"
 COLUMN = re.compile(r"(?P<question>[a-z]+)_(?P<sample>[1-9][0-9]{0,3})")
+FIRST_SCORES = re.compile(r'\s*\{\s*"[a-z]+_[1-9][0-9]{0,3}"\s*:\s*\[\s*(?:-?\d|null)')
 
 
 def read_fed_gpt4(source: Source) -> Iterator[SourceRecord]:
@@ -240,11 +241,7 @@ FED_GPT4 = Format(
     title="GPT-4's scores of FED's conversations",
     hint="fed_gpt4_annotations.json: five samples of five qualities, added to a corpus of FED.",
     read=read_fed_gpt4,
-    looks_like=lambda head: (
-        bool(head.keys)
-        and all(map(COLUMN.fullmatch, head.keys))
-        and not re.match(r'\{\s*"[^"]*"\s*:\s*\{', head.text)
-    ),
+    looks_like=lambda head: FIRST_SCORES.match(head.text) is not None,
     labels_only=True,
     schemes=(GPT4.key,),
 )

@@ -251,6 +251,15 @@ class Source:
         self.faults = faults
         self.notes, self.passed_over, self.is_table, self.done = [], {}, False, 0
 
+    @contextmanager
+    def reading_ahead(self) -> Iterator[None]:
+        """Report nothing in a block that reads rows to learn about them: they are read again."""
+        faults, self.faults = self.faults, Faults()
+        try:
+            yield
+        finally:
+            self.faults = faults
+
     def leave_out(self, problem: ImportProblem) -> bool:
         """Leave out the lines of all problems of a file; False where one has no line, or none is new."""
         lines = [(part.file, part.line, part) for part in problem.all()]

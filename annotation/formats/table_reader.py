@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -76,10 +76,9 @@ def _open(source: Source) -> TableFile:
 
         return open_arrow_table(source, start)
     text = source.start().lstrip()
-    if begins_list(text.decode(errors="ignore")):
-        return _json_list(source)
-    if text.startswith(b"{"):
-        return _json_lines(source) if is_json_lines(source) else _json_document(source)
+    if text.startswith(b"{") or begins_list(text.decode(errors="ignore")):
+        is_lines = text.startswith(b"{") and is_json_lines(source)
+        return _json_lines(source) if is_lines else _json_document(source)
     return _relevance(source) if text and _is_relevance(source) else _csv(source)
 
 
@@ -358,6 +357,10 @@ TURN_LISTS = frozenset(
 """Keys of lists whose objects are usually the turns of one dialogue."""
 
 
+TURN_TEXTS = ("text", "content", "utterance", "transcript", "message", "value", "sentence")
+"""Keys of what is said in a turn."""
+
+
 def is_json_lines(source: Source, path: Path | None = None) -> bool:
     """Whether a text that begins with `{` has an object on each of its lines, and more than one line."""
     with source.open(path) as content:
@@ -420,15 +423,40 @@ def _object(content: bytes) -> dict[str, Any]:
     return require(decode_python(content), dict)
 
 
-def _json_list(source: Source) -> TableFile:
-    return table_of_objects(decode_python(source.document(source.path)))
-
-
 def _json_document(source: Source) -> TableFile:
-    records, note = records_of(require(decode_python(source.document(source.path)), dict))
+    records, note = rows_of(decode_python(source.document(source.path)))
     table = table_of_objects(records)
     table.notes += [note] if note else []
     return table
+
+
+def rows_of(document: Any) -> tuple[Any, str]:
+    """Return the objects that are the rows of a JSON document read as a table, and a note on which they are.
+
+    Several lists of objects that are alike, such as `train` and `test`, are read one after another; of
+    objects that hold dialogues, such as episodes with scenes, the dialogues are the rows.
+    """
+    path: list[str] = []
+    note = ""
+    if isinstance(document, dict):
+        lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
+        if (
+            len(lists) > 1
+            and not TURN_LISTS & lists.keys()
+            and _are_alike([part[0] for part in lists.values()])
+        ):
+            document = [{SPLIT: key} | record for key, value in lists.items() for record in value]
+            path = [", ".join(lists)]
+        else:
+            path = [key for key in lists if lists[key] is records_of(document)[0]]
+            document, note = records_of(document)
+    if isinstance(document, list) and document and all(isinstance(part, list) for part in document):
+        document = [{DIALOGUE: part} for part in document]
+        note = f"Each list of the document is a row, with its turns as `{DIALOGUE}`."
+    if _is_list_of_objects(document):
+        document, inner = _inner_records(document)
+        path += inner
+    return document, f"The rows are the objects of `{'[].'.join(path)}`." if path else note
 
 
 def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
@@ -443,12 +471,70 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
         if not is_of_turns or any(map(_has_objects, records)):
             return records, f"The rows are the objects of `{key}`."
     values = list(document.values())
-    if len(values) > 1 and all(isinstance(value, dict) and value for value in values):
-        shared = set(values[0]).intersection(*values[1:50])
-        if 2 * len(shared) >= len(values[0]):
-            records = [{"key": key} | value for key, value in document.items()]
-            return records, "The rows are the objects of the document, with their keys as `key`."
+    is_of_objects = len(values) > 1 and all(isinstance(value, dict) and value for value in values)
+    if is_of_objects and _are_alike(values[:50]):
+        records = [{"key": key} | value for key, value in document.items()]
+        return records, "The rows are the objects of the document, with their keys as `key`."
     return [document], ""
+
+
+DIALOGUE = "dialogue"
+"""Column of the turns in a document of lists."""
+SPLIT = "split"
+"""Column with the list, such as `train`, in which a record stands."""
+
+
+def _inner_records(records: list[Any]) -> tuple[list[Any], list[str]]:
+    """Return the dialogues within records, such as the scenes of episodes, with the keys that lead to them.
+
+    An inner record has the texts and numbers of those around it; where both have a key, it is named by the
+    path. Records stay where what they hold are turns, with a text each, or nothing that holds turns.
+    """
+    path: list[str] = []
+    while key := _key_of_inner(records):
+        path.append(key)
+        records = [
+            {
+                (name if name not in inner else f"{'.'.join(path)}.{name}"): value
+                for name, value in record.items()
+                if not isinstance(value, dict | list)
+            }
+            | inner
+            for record in records
+            for inner in record.get(key) or ()
+        ]
+    return records, path
+
+
+def _key_of_inner(records: list[Any]) -> str:
+    """Return the key of lists whose objects hold lists of turns, empty where there is none or several."""
+    inner: dict[str, bool] = {}
+    for record in records[:SAMPLE_LINES]:
+        for key, value in record.items():
+            if key.lower() not in TURN_LISTS and _is_list_of_objects(value):
+                inner[key] = inner.get(key, True) and all(map(_holds_turns, value))
+    keys = [key for key, holds in inner.items() if holds]
+    if len(keys) != 1:
+        return ""
+    lists = (record.get(keys[0]) or [] for record in records)
+    return keys[0] if all(value == [] or _is_list_of_objects(value) for value in lists) else ""
+
+
+def _holds_turns(record: dict[str, Any]) -> bool:
+    """Whether an object is no turn, and has a list of objects that are turns or hold some."""
+    if any(isinstance(record.get(key), str) for key in TURN_TEXTS):
+        return False
+    return any(
+        _is_list_of_objects(value)
+        and (any(isinstance(value[0].get(key), str) for key in TURN_TEXTS) or _holds_turns(value[0]))
+        for value in record.values()
+    )
+
+
+def _are_alike(records: Sequence[dict[str, Any]]) -> bool:
+    """Whether all objects have half of the keys of the first."""
+    shared = set(records[0]).intersection(*records[1:])
+    return 2 * len(shared) >= len(records[0]) > 0
 
 
 DIALOGUE_ID = re.compile(

@@ -17,11 +17,12 @@ from annotation.formats.mapping import QUESTION, RATER_KINDS, Column, read_mappi
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.mapping import Scale as MappedScale
 from annotation.formats.nested_answers import is_by_position
+from annotation.formats.nested_cells import open_nested
 from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
 from annotation.formats.readings import RATING_READINGS
 from annotation.formats.scales import ScaleGuess, guess_scale
-from annotation.formats.several_files import note_on_files, open_tables, with_files
+from annotation.formats.several_files import note_on_files, with_files
 from annotation.formats.source import LINES, ImportProblem, Source
 from annotation.formats.table_file import TableFile
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model, means_nothing
@@ -241,7 +242,7 @@ def _open(path: Path, reading: Reading) -> tuple[Source, TableFile]:
     except ImportProblem as problem:
         raise _refused(path, problem) from None
     try:
-        return source, open_tables(source)
+        return source, open_nested(source, reading.mapping)
     except ImportProblem as problem:
         raise _refused(path, source.locate(problem)) from None
 
