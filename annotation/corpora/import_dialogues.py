@@ -225,7 +225,7 @@ class Writer:
         cls, *, corpus: Corpus, imported: Import, result: ImportResult, into: bool, faults: Faults
     ) -> Writer:
         """Open a writer for a corpus, inside the import's transaction."""
-        fresh_table("import_seen", "(key text PRIMARY KEY, line integer)")
+        fresh_table("import_seen", "(key text PRIMARY KEY, line bigint)")
         systems = dict(corpus.systems.values_list("name", "id"))
         return cls(corpus, imported, result, into, systems, faults)
 
@@ -278,7 +278,7 @@ class Writer:
                 seen[entry.record.id] = entry.line
             new_entries.append(entry)
         fresh = ((key, line) for key, line in seen.items() if key not in before)
-        copy_rows("import_seen", {"key": "text", "line": "int4"}, fresh)
+        copy_rows("import_seen", {"key": "text", "line": "int8"}, fresh)
         return new_entries
 
     def _write_dialogues(self, records: list[Dialogue]) -> list[int]:

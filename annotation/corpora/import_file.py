@@ -43,6 +43,7 @@ from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
 from annotation.models.corpora import LICENCE_LIMIT, Import
+from annotation.text.table_cells import listed_names
 from config.embedded.processes import follow_parent
 from config.models import Event
 from config.planner import WORTH_TELLING, analyse_tables
@@ -217,8 +218,8 @@ def _send(sending: int, source: Source, produce: Callable[[], Iterator[list[Any]
 
 def rated_speakers(format: Format, source: Source) -> frozenset[str]:
     """Return the speakers or roles whose turns are rated, in lower case; empty where it is all of them."""
-    names = str(source.settings.get(RATED, "")).split(",") if RATED in source.settings else format.rated
-    return frozenset(name.strip().casefold() for name in names) - {""}
+    names = listed_names(str(source.settings[RATED])) if RATED in source.settings else format.rated
+    return frozenset(name.casefold() for name in names)
 
 
 def mark_rated(entry: SourceRecord, speakers: frozenset[str]) -> SourceRecord:
@@ -342,11 +343,12 @@ def import_path(
         sha256=sha256,
     )
     if order.origin.path.is_dir() and not order.format.folder:
-        raise ImportProblem(f"is a folder; the format {format} is one file", file=name or str(path))
+        reason = f"is a folder; the format {format} is one file: import them one by one"
+        raise ImportProblem(reason, file=name or str(path))
     try:
         result = _perform_without_bad_rows(order, progress) if order.skips else _perform(order, progress)
     except ImportProblem as problem:
-        raise problem.placed(file=order.origin.name) from None
+        raise order.origin.locate(problem).placed(file=order.origin.name) from None
     if result.left_out and left_out is not None:
         result.left_out_file = str(write_left_out(order.origin, left_out))
     return result

@@ -171,7 +171,7 @@ SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, l.record_ki
 """
 
 PLACED_COLUMNS = """(
-  n bigint, line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text,
+  n bigint, line bigint, field text, item_id bigint, question_id bigint, rater integer, occasion text,
   sample integer, number float8, text text, missing text, explanation text, evidence jsonb,
   "values" jsonb, shown smallint[])
 """
@@ -360,7 +360,7 @@ class ImportResult:
 
 NOTHING, NUMBER = "nothing", "number"
 COLUMNS = {
-    "line": "int4",
+    "line": "int8",
     "field": "text",
     "dialogue": "text",
     "continuation": "text",
@@ -419,13 +419,13 @@ def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any
                 problem = ImportProblem(
                     f"{rating.label.occasion!r} is not one of {', '.join(Occasion.values)}",
                     field=rating.field.removesuffix("value") + "occasion",
-                    line=entry.line,
+                    line=rating.label.line or entry.line,
                     file=entry.file,
                 )
                 faults.add(problem)
                 continue
             yield (
-                entry.line,
+                rating.label.line or entry.line,
                 rating.field,
                 rating.dialogue,
                 *_columns(rating),
@@ -442,6 +442,7 @@ def _ratings(entry: SourceRecord) -> Iterator[Rating]:
     if isinstance(entry.record, Dialogue):
         for index, label in enumerate(entry.record.labels):
             own = f"labels[{index}].value" if entry.line else f"{label.question} of {entry.record.id}"
+            own = label.question if label.line else own
             yield Rating(entry.record.id, label, label.level, label.values, field=own)
     else:
         yield entry.record

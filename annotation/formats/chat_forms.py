@@ -164,11 +164,31 @@ PAIRS = (
     ("prompt", "completion"),
     ("prompt", "response"),
 )
-BESIDE = {"input", "context", "system", "category", "id", "source"}
+BESIDE = {"input", "context", "system", "category", "id", "source", "history"}
 
 
 def _pair_of(names: Iterable[str]) -> tuple[str, str] | None:
     return next((pair for pair in PAIRS if set(pair) <= set(names) <= {*pair, *BESIDE}), None)
+
+
+def pairs_of(value: Any, path: str) -> list[tuple[str, str]]:
+    """Return a list of pairs of texts, the user's and the reply."""
+    pairs = value if isinstance(value, list) else []
+    for number, pair in enumerate(pairs):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise ImportProblem(
+                "must be a pair of texts: the user's and the reply", field=f"{path}[{number}]"
+            )
+    return [(text_of(user, path), text_of(reply, path)) for user, reply in pairs]
+
+
+def turns_of_pairs(pairs: Iterable[tuple[str, Any]]) -> list[Raw]:
+    """Return the turns of user and assistant in these pairs."""
+    return [
+        {"speaker": speaker, "text": text}
+        for pair in pairs
+        for speaker, text in zip((USER, ASSISTANT), pair, strict=True)
+    ]
 
 
 def _prepare_instructions(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
@@ -178,8 +198,8 @@ def _prepare_instructions(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             f"must have {' or '.join(f'`{prompt}` and `{reply}`' for prompt, reply in PAIRS)}"
         )
     before = [text_of(raw.get(name), name) for name in (pair[0], "input", "context")]
-    user = {"speaker": USER, "text": "\n\n".join(filter(None, before))}
-    yield {**raw, "turns": [user, {"speaker": ASSISTANT, "text": raw[pair[1]]}]}
+    exchanges = [*pairs_of(raw.get("history"), "history"), ("\n\n".join(filter(None, before)), raw[pair[1]])]
+    yield {**raw, "turns": turns_of_pairs(exchanges)}
 
 
 INSTRUCTIONS = Form(
@@ -489,12 +509,12 @@ USER_NAMES = ("profile.display_name", "real_name", "profile.real_name", "name")
 
 def _prepare_slack(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     names = dict(raw["names"])
-    for message in raw["turns"]:
+    for message in objects_at(raw, "turns"):
         name = first_at(message, ("user_profile.display_name", "user_profile.real_name"))
         if isinstance(name, str) and isinstance(message.get("user"), str):
             names.setdefault(message["user"], name)
     turns = []
-    for number, message in enumerate(raw["turns"]):
+    for number, message in enumerate(objects_at(raw, "turns")):
         if message.get("subtype") not in (None, *SLACK_MESSAGES):
             left_out[EVENTS] += 1
             continue
@@ -668,7 +688,7 @@ MESSENGER = Form(
 )
 
 BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>(?=.)", re.IGNORECASE | re.DOTALL)
-FILE_TAG, TAG = re.compile(r"<attachment[^>]*>|<img[^>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
+FILE_TAG, TAG = re.compile(r"<attachment[^<>]*>|<img[^<>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
 
 
 def plain_html(text: str) -> str:

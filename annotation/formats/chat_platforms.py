@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.formats.chat_forms import OTHER_BRANCHES, branch_to, plain_html
+from annotation.formats.chat_forms import OTHER_BRANCHES, branch_to, pairs_of, plain_html, turns_of_pairs
 from annotation.formats.chat_records import (
     ASSISTANT,
     EVENTS,
@@ -136,7 +136,7 @@ BOTPRESS = Form(
 
 def _prepare_voiceflow(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     turns = []
-    for number, trace in enumerate(raw["turns"]):
+    for number, trace in enumerate(objects_at(raw, "turns")):
         text = first_at(trace, ("payload.payload.message", "payload.payload.query", "payload.payload.label"))
         text = at(trace, "payload.payload") if text is None else text
         if trace.get("type") in ("text", "speak", "request") and isinstance(text, str):
@@ -313,15 +313,13 @@ def _prepare_intercom(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     """Yield a conversation with its opening message and the parts with a text that the customer saw."""
     inner = require(raw.get("conversation_parts") or {}, dict, "conversation_parts")
     parts = objects_at(inner, "conversation_parts", "conversation_parts")
-    visible = [part for part in parts if part.get("body") and part.get("part_type") != "note"]
-    left_out[NOTES] += sum(part.get("part_type") == "note" for part in parts)
-    left_out[EVENTS] += sum(part.get("part_type") != "note" and not part.get("body") for part in parts)
+    notes = [part for part in parts if first_at(part, ("part_type", "type")) == "note"]
+    visible = [part for part in parts if part.get("body") and part not in notes]
+    left_out[NOTES] += len(notes)
+    left_out[EVENTS] += len(parts) - len(notes) - len(visible)
     source = raw.get("source")
-    first = (
-        [{"created_at": raw.get("created_at"), **source}]
-        if isinstance(source, dict) and source.get("body")
-        else []
-    )
+    about = {"created_at": raw.get("created_at"), "author": {"type": USER}}
+    first = [{**about, **source}] if isinstance(source, dict) and source.get("body") else []
     yield {**raw, "turns": [*first, *visible]}
 
 
@@ -329,8 +327,8 @@ INTERCOM = Form(
     key="intercom",
     title="Intercom",
     hint='Conversations of the API: {"source": {"body"}, "conversation_parts": {"conversation_parts"}}.',
-    looks_like=lambda head: has_fields(head, "conversation_parts", "source", "part_type"),
-    speaker=("author.name", "author.email", "author.id"),
+    looks_like=lambda head: has_fields(head, "conversation_parts", "source", "body"),
+    speaker=("author.name", "author.email", "author.id", "author.type"),
     role=("author.type",),
     text=("body",),
     time=("created_at",),
@@ -532,16 +530,8 @@ OPENING = "<|BEGIN-VISIBLE-CHAT|>"
 
 
 def _prepare_text_generation(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
-    turns = []
-    for number, pair in enumerate(raw["internal"] if isinstance(raw.get("internal"), list) else ()):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise ImportProblem(
-                "must be a pair of texts: the user's and the reply", field=f"internal[{number}]"
-            )
-        for speaker, text in zip((USER, ASSISTANT), pair, strict=True):
-            text = text_of(text, f"internal[{number}]")
-            if text and text != OPENING:
-                turns.append({"speaker": speaker, "text": text})
+    turns = turns_of_pairs(pairs_of(raw.get("internal"), "internal"))
+    turns = [turn for turn in turns if turn["text"] not in ("", OPENING)]
     models = [value for key, value in (raw.get("metadata") or {}).items() if str(key).startswith(ASSISTANT)]
     yield {"turns": turns, "model": next((name for part in models if (name := at(part, "model_name"))), None)}
 
@@ -558,6 +548,8 @@ TEXT_GENERATION = Form(
 
 def _prepare_librechat(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     messages = _with_children(objects_at(raw, "messages"))
+    if not all("messageId" in message for message in messages):
+        raise ImportProblem("is missing from a message", field="messageId")
     parents = {str(message.get("messageId")): message.get("parentMessageId") for message in messages}
     branch = branch_to(str(messages[-1].get("messageId")) if messages else "", parents)
     by_id = {str(message.get("messageId")): message for message in messages}
@@ -567,7 +559,7 @@ def _prepare_librechat(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         for key in branch
         for message in (by_id[key],)
     ]
-    yield {**raw, "turns": turns}
+    yield {**raw, "messages": turns}
 
 
 def _with_children(messages: list[Raw]) -> list[Raw]:
@@ -584,13 +576,15 @@ LIBRECHAT = Form(
     key="librechat",
     title="LibreChat",
     hint='{"conversationId", "messages": [{"messageId", "parentMessageId", "isCreatedByUser", "text"}]}.',
-    looks_like=lambda head: has_paths(head, "messages[].messageId", "messages[].isCreatedByUser"),
+    looks_like=lambda head: has_paths(head, "messageId", "isCreatedByUser", "parentMessageId"),
+    turns=("messages",),
     speaker=("sender", "role"),
     role=("role",),
     text=("text", "content"),
     time=("createdAt",),
-    id=("conversationId",),
+    id=("conversationId", "id"),
     model=("options.model", "model"),
+    group="conversationId",
     metadata=("title", "endpoint"),
     extra=("messageId",),
     prepare=_prepare_librechat,
@@ -606,7 +600,7 @@ def _prepare_lm_studio(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         is_place = isinstance(chosen, int) and 0 <= chosen < len(versions)
         version = versions[chosen] if is_place and isinstance(chosen, int) else (versions or [{}])[0]
         left_out["replies that were not chosen"] += max(0, len(versions) - 1)
-        steps = [step for step in objects_at(version, "steps", path) if step.get("type") == "contentBlock"]
+        steps = [step for step in objects_at(version, "steps", path) if _is_visible(step)]
         texts = [text_of(part.get("content"), f"{path}.content") for part in steps or [version]]
         turns.append(
             {
@@ -618,11 +612,17 @@ def _prepare_lm_studio(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     yield {**raw, "turns": turns}
 
 
+def _is_visible(step: Raw) -> bool:
+    """Whether a step of a reply has text for the user: no reasoning, and no work of the program."""
+    return step.get("type") == "contentBlock" and at(step, "style.type") != "thinking"
+
+
 LM_STUDIO = Form(
     key="lm-studio",
     title="LM Studio",
     hint='A conversation.json: {"messages": [{"versions": [{"role", "content"}], "currentlySelected"}]}.',
     looks_like=lambda head: has_paths(head, "messages[].versions[].role", "messages[].currentlySelected"),
+    model=("model", "lastUsedModel.identifier"),
     scene=("systemPrompt",),
     is_named_by_file=True,
     metadata=("name",),

@@ -20,7 +20,7 @@ from annotation.formats.arrow_tables import read_objects
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, MAX_DEPTH, NAME_LIMIT, decode_python, plain
 from annotation.formats.source import BINARY_TABLES, ImportProblem, Source
-from annotation.formats.table_reader import is_json_lines
+from annotation.formats.table_reader import divided_by, is_json_lines, json_lines
 from annotation.records import HUMAN, Dialogue, LabelRecord, Participant, Turn
 
 Raw = dict[str, Any]
@@ -105,9 +105,8 @@ def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator
             yield Record(raw, number)
         return
     if is_json_lines(source):
-        for number, content in source.lines():
-            with source.report_problems(line=number):
-                yield Record(_object(decode_python(content)), number)
+        for number, raw in json_lines(source):
+            yield Record(raw, number)
         return
     document = decode_python(source.document(source.path))
     for path, raw in _entries(document, inside, by_id):
@@ -178,7 +177,7 @@ def first_path(raw: Raw, paths: Paths) -> tuple[str, Any]:
 
 # Values of a record.
 
-SKIPPED_PARTS = ("thinking", "redacted_thinking", "reasoning")
+SKIPPED_PARTS = ("thinking", "redacted_thinking", "reasoning", "think")
 """Parts with a model's reasoning, which are no turns."""
 
 
@@ -364,8 +363,7 @@ def read_form(form: Form, source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each chat of a file; chats without any turn are left out, and counted."""
     reading = _Reading(form, source)
     chats = form.read(source, reading.left_out) if form.read else records(source, form.inside, form.by_id)
-    if form.group:
-        chats = _grouped(form, chats)
+    chats = _grouped(form, chats) if form.group else _divided(form, chats)
     for number, record in enumerate(chats):
         if number == source.first_rows:
             source.is_cut = True
@@ -390,6 +388,22 @@ def _grouped(form: Form, messages: Iterable[Record]) -> Iterator[Record]:
         group = groups.setdefault(name, Record({"id": name or None, form.turns[0]: []}, record.line))
         group.raw[form.turns[0]].append(record.raw)
     yield from groups.values()
+
+
+def _divided(form: Form, chats: Iterable[Record]) -> Iterator[Record]:
+    """Yield the chats; one without an id whose messages name several conversations becomes several."""
+    for record in chats:
+        path = next((path for path in form.turns if isinstance(at(record.raw, path), list)), "")
+        messages = at(record.raw, path) if path and "." not in path else []
+        key = divided_by(messages) if first_at(record.raw, form.id) is None else ""
+        if not key:
+            yield record
+            continue
+        groups: dict[str, list[Raw]] = {}
+        for message in messages:
+            groups.setdefault(str(at(message, key)), []).append(message)
+        for name, group in groups.items():
+            yield replace(record, raw={**record.raw, form.id[0]: name, path: group})
 
 
 EVENTS = "entries of the program itself (joins, calls, topics)"
@@ -434,7 +448,7 @@ class _Reading:
         metadata = _values(raw, form.metadata)
         if prompt := "\n\n".join(filter(None, prompts)):
             metadata.setdefault("system_prompt", prompt)
-        roles = {message.turn.speaker: message.role for message in messages}
+        roles = _answering({message.turn.speaker: message.role for message in messages})
         is_by_people = form.roles is None or not {ASSISTANT, USER} & {*roles.values()}
         turns = tuple(message.turn for message in messages)
         if ASSISTANT in roles.values():
@@ -534,6 +548,14 @@ class _Reading:
                 return name_of(value, path)
         models = dict.fromkeys(message.model for message in messages if message.model)
         return name_of(" + ".join(models), "model") if models else self.form.system
+
+
+def _answering(roles: dict[str, str]) -> dict[str, str]:
+    """Return the roles of speakers; the only one beside the user is the assistant, whatever its name."""
+    others = [name for name, role in roles.items() if role not in KNOWN_ROLES]
+    if len(others) == 1 and USER in roles.values() and ASSISTANT not in roles.values():
+        return roles | {others[0]: ASSISTANT}
+    return roles
 
 
 def _place_in_time(value: Any) -> tuple[bool, float, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from annotation.formats.header_words import answer_name, is_nameless, meanings_of
 from annotation.formats.scales import ScaleGuess, decimal_number, guess_scale, json_list
 from annotation.formats.table_file import Cell, Row
+from annotation.formats.transcript_cells import END_OF_TURN
 from annotation.text.table_cells import looks_like_a_model, looks_like_nothing
 
 LOOKS = {
@@ -51,6 +52,7 @@ TIME = re.compile(
     r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w* .*\d{1,2}:\d{2}.*",
     re.IGNORECASE,
 )
+ADDRESS = re.compile(r"https?://\S+$", re.IGNORECASE)
 SAID = re.compile(r"^[^\S\n]*(?:\[[^\]]{1,40}\]\s*)?[^\s:：\n][^:：\n]{0,40}[:：][ \t]*\S", re.MULTILINE)
 SAID_INLINE = re.compile(
     r"\b(?:user|human|customer|bot|assistant|system|agent|ai|speaker ?\w|person ?\w|[AB])\s?[:：]\s",
@@ -114,6 +116,11 @@ def describe_columns(
         name: describe_column(name, [row.get(name) for row in rows], wordings.get(name, "")) for name in names
     }
     raters = [column for column in columns.values() if column.looks_like in ("rater", "judge")]
+    for column in columns.values() if not raters else ():
+        is_id = column.looks_like == "id" and column.meanings == {"item"}
+        if is_id and column.n_different < column.n and answer_name(column.name).kind == "human":
+            columns[column.name] = replace(column, looks_like="rater", meanings=frozenset({"rater"}))
+            break
     has_others = len(raters) > 1 or any(answer_name(name).kind in ("human", "judge") for name in names)
     for column in raters if has_others else ():
         if not RESPONSE_ID.fullmatch(column.name):
@@ -206,13 +213,15 @@ def _look(
     total = sum(counts.values())
     if content := _nested(texts):
         return content
+    if not is_list and _share(texts, _is_transcript) >= 0.6:
+        return "transcript"
     is_short = n_words <= 4 and max(map(len, texts)) <= 80
     if is_short and (look := _look_by_header(counts, meanings, guess)):
         return look
-    if not is_list and _share(texts, _is_transcript) >= 0.6:
-        return "transcript"
     if "explanation" in meanings and n_words > 1.5:
         return "explanation"
+    if _share(texts, lambda text: ADDRESS.match(text) is not None) >= 0.9:
+        return "id"
     if _share(texts, lambda text: TIME.fullmatch(text) is not None) >= 0.9:
         return "time"
     if len(counts) == 1 and total > 1:
@@ -227,7 +236,7 @@ def _look(
         return "id" if is_count and all_different and (is_nameless(name) or "item" in meanings) else "score"
     if is_short and total > 1 and _share(texts, looks_like_a_model) >= 0.8:
         return "system"
-    if guess.look == "set":
+    if guess.look == "set" and not ("text" in meanings and n_words > 2):
         return "set"
     if n_words >= 4 or ("text" in meanings and n_words > 1.5) or max(map(len, texts)) > 80:
         return "text" if len(counts) > 8 or n_words >= 3 or "text" in meanings else "category"
@@ -265,7 +274,7 @@ def _mean_words(texts: Sequence[str]) -> float:
 
 
 def _is_transcript(text: str) -> bool:
-    if "__eou__" in text:
+    if END_OF_TURN.search(text):
         return True
     return (len(SAID.findall(text)) >= 2 and "\n" in text) or len(SAID_INLINE.findall(text)) >= 2
 

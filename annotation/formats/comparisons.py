@@ -130,9 +130,7 @@ def comparison_of_object(raw: dict[str, Any]) -> Comparison:
     """Parse an object in Concord's own form."""
     fields = Fields(raw, "", LINE)
     context = turns_of(fields, "context")
-    responses = tuple(
-        _response_of_pair_lines(part, len(context)) for part in fields.objects("responses", RESPONSE)
-    )
+    responses = tuple(_own_response(part, len(context)) for part in fields.objects("responses", RESPONSE))
     if not MEMBERS[0] <= len(responses) <= MEMBERS[1]:
         raise fields.problem(
             "responses", f"has {len(responses)}: from {MEMBERS[0]} to {MEMBERS[1]} are compared"
@@ -143,13 +141,13 @@ def comparison_of_object(raw: dict[str, Any]) -> Comparison:
         dialogue=fields.id("id"),
         context=context,
         responses=responses,
-        label=_label_of_pair_lines(fields, [response.continuation.system for response in responses]),
+        label=_own_label(fields, [response.continuation.system for response in responses]),
         cluster=fields.id("cluster", ""),
         language=fields.id("language", "", limit=40),
     )
 
 
-def _response_of_pair_lines(fields: Fields, at: int) -> Response:
+def _own_response(fields: Fields, at: int) -> Response:
     system = fields.id("system", limit=NAME_LIMIT)
     if fields.has("text") == fields.has("turns"):
         raise fields.problem("text", "write either a text or turns")
@@ -159,7 +157,7 @@ def _response_of_pair_lines(fields: Fields, at: int) -> Response:
     return response(fields.id("id", system), system, turns, at)
 
 
-def _label_of_pair_lines(fields: Fields, systems: list[str]) -> LabelRecord | None:
+def _own_label(fields: Fields, systems: list[str]) -> LabelRecord | None:
     answer_fields = [name for name in ("winner", "ranking", "missing") if fields.has(name)]
     if not answer_fields:
         return None
@@ -258,10 +256,10 @@ def battle_of_object(raw: Mapping[str, Any]) -> Comparison:
     turn = fields.count("turn", None)
     alone = all(len(side) == len(context) + 1 for side in sides)
     responses = tuple(
-        _response(fields, name, system, turns, (len(context), turn, alone))
+        _battle_response(fields, name, system, turns, (len(context), turn, alone))
         for name, system, turns in zip("ab", systems, sides, strict=True)
     )
-    label = _label(fields, systems)
+    label = _battle_label(fields, systems)
     return Comparison(
         dialogue=_id(fields),
         context=context,
@@ -323,7 +321,7 @@ def _until_reply(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     return turns[:first]
 
 
-def _response(
+def _battle_response(
     fields: Fields, side: str, system: str, turns: tuple[Turn, ...], where: tuple[int, int | None, bool]
 ) -> Response:
     at, turn, alone = where
@@ -344,7 +342,7 @@ def _id(fields: Fields) -> str:
     return fields.id("question_id" if fields.has("question_id") else "id")
 
 
-def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
+def _battle_label(fields: Fields, systems: list[str]) -> LabelRecord | None:
     if not fields.has("winner"):
         return None
     name, kind = _judge(fields)

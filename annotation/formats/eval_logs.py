@@ -35,6 +35,7 @@ from annotation.formats.model_messages import (
     verdict,
 )
 from annotation.formats.source import BROKEN, ImportProblem, Source
+from annotation.formats.table_reader import json_lines
 from annotation.records import Continuation, Dialogue, Participant, RaterKind
 from annotation.text.table_cells import number as finite_number
 
@@ -607,8 +608,7 @@ def read_openai_evals(source: Source) -> Iterator[SourceRecord]:
 def _openai_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
     spec: dict[str, Any] = {}
     samples: dict[str, list[tuple[int, dict[str, Any]]]] = {}
-    for line, content in source.lines():
-        event = require(decode_python(content), dict)
+    for line, event in json_lines(source):
         if isinstance(event.get("spec"), dict):
             spec = event["spec"]
         elif event.get("sample_id") is not None:

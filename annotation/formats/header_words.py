@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from annotation.text.table_cells import MODEL
+from annotation.text.table_cells import MODEL, looks_like_a_model
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -19,30 +19,33 @@ HEADERS: dict[str, frozenset[str]] = {
     "dialogue": word_set(
         "dialogue dialog dial dlg conversation conv convo chat thread transcriptid callid ticket meeting"
         " interview episode messagetree conversationtree dialogueno dialognr 对话 会话 对话编号 会话编号"
-        " gespräch gesprächsnr conversación"
+        " gespräch gesprächsnr المحادثة رقمالمحادثة conversación"
         " conversacion diálogo dialogo conversa диалог беседа 会話 対話 대화"
     ),
     "session": word_set("session sessionid sessionno sitzung sesión 会话阶段"),
     "turn": word_set(
         "turn turns turnno turnnr turnnumber turnnum turnindex turnidx utt uttno uttnum uttidx utteranceidx"
         " utteranceindex utterancenumber utteranceno position messageindex messageno msgno msgidx msgnum"
-        " messagenumber seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
+        " messagenumber 发言序号 発話番号 発話id ターン ターン番号"
+        " seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
         " redebeitrag turno tour ход"
     ),
     "text": word_set(
         "text texts content body utterance utt utterancetext message messagetext msg sentence turntext"
-        " speech said transcript transcription fulltext spokentext 内容 文本 话语 发言 发言内容 消息 äußerung"
+        " speech said transcript transcription fulltext spokentext spokenwords"
+        " line lines quote quotation 内容 文本 话语 发言 发言内容 消息 äußerung"
         " aeusserung nachricht inhalt texto mensaje contenido enunciado mensagem conteúdo texte énoncé"
         " contenu"
-        " текст сообщение реплика 発話 本文 テキスト メッセージ 발화 내용 testo messaggio"
+        " النص الرسالة текст сообщение реплика 発話 本文 テキスト メッセージ 발화 내용 testo messaggio"
     ),
     "speaker": word_set(
-        "speaker speakername author authorname role from sender sendername interlocutor participant who"
-        " speakerrole talker character actor party user userid username 说话人 说话者 发言人 角色 发送者"
-        " sprecher sprecherin absender"
+        "speaker speakername speakers author authorname role from sender sendername interlocutor participant"
+        " who speakerrole talker character actor party user userid username 说话人 说话者 发言人 角色 发送者"
+        " sprecher sprecherin wer المتحدث المرسل absender"
         " verfasser hablante interlocutor remitente autor locuteur interlocuteur auteur expéditeur falante"
         " говорящий автор спикер 話者 発話者 화자 parlante mittente"
     ),
+    "addressee": word_set("to recipient recipients addressee addressees receiver sentto spokento"),
     "time": word_set(
         "time timestamp ts datetime date createdat created createtime sentat starttime start begin"
         " endtime end"
@@ -69,7 +72,8 @@ HEADERS: dict[str, frozenset[str]] = {
     "question": word_set(
         "question questionname dimension criterion criteria aspect attribute quality measure metric"
         " metricname"
-        " facet rubric dim 维度 指标 评价维度 问题 dimensión dimension kriterium frage criterio critère"
+        " facet rubric dim trait competency subscale indicator"
+        " 维度 指标 评价维度 问题 dimensión dimension kriterium frage criterio critère"
         " критерий 観点 항목"
     ),
     "value": word_set(
@@ -144,6 +148,14 @@ HEADERS: dict[str, frozenset[str]] = {
 
 RESPONSE_LISTS = word_set("responses outputs completions candidates generations replies answers summaries")
 """Keys of lists with an object for each of several responses to the same: each is a row."""
+SPEAKER_WORDS = word_set(
+    "user assistant system bot human ai agent customer client therapist doctor patient operator speaker"
+    " speaker1"
+    " speaker2 a b seeker supporter helper wizard apprentice chatbot counselor caller interviewer participant"
+    " student teacher tutor usr sys model gpt inbound outbound incoming outgoing 用户 机器人 客服"
+)
+OF_TEXTS = ("prompt", "response", "context", "transcript")
+"""Meanings that the header of a text has without `text` at its end."""
 ID_WORDS = word_set("id ids key no nr number num idx index uuid 编号")
 PREFIXES = re.compile(
     r"(?P<prefix>inputs?\.|answers?\.|input:|output:|golden:|gold:|hint:|assignment:|data\.|fields\.|result\."
@@ -153,6 +165,8 @@ PREFIXES = re.compile(
 ANSWER_PREFIXES = ("answer", "output:", "annotation", "label", "rating", "score", "result.", "response")
 LONGEST_QUESTION, LONGEST_ITEM = 120, 400
 """Maximum number of characters of a question and of an item in the key of a column."""
+PLURAL = re.compile(r"(?<=\w)\((?:s|es|en|n|innen)\)")
+"""The end of a word that may be one or several, as in `speaker(s)`."""
 NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__|index|level_0|X(\.\d+)?|\.\.\.\d+")
 """Columns that programs write for the numbers of rows."""
 
@@ -164,6 +178,8 @@ def is_nameless(name: str) -> bool:
 
 CHUNK = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+NUMBER_AT_END = re.compile(r"(?:(?<![\W_])[\W_]*)?(?<!\d)(\d+)\Z")
+"""The number at the end of a header, with the signs before it; each place is tried once."""
 UNSPLIT = re.compile(r"chatgpt|deepseek|openai|llama|mturk|xlm|gpt", re.IGNORECASE)
 
 
@@ -209,7 +225,12 @@ def plain_name(name: str) -> str:
     last = name.rpartition("[].")[2].removesuffix("[]")
     prefix = PREFIXES.match(last)
     rest = last[prefix.end() :] if prefix else last
-    return rest.strip() or last
+    return PLURAL.sub("", rest.strip() or last)
+
+
+def is_header(name: str, meaning: str) -> bool:
+    """Whether all words of a header together have a meaning: `speaker`, and not `speaker of the house`."""
+    return "".join(token.word for token in tokens_of(plain_name(name))) in HEADERS[meaning]
 
 
 def meanings_of(name: str) -> frozenset[str]:
@@ -231,6 +252,16 @@ def meanings_of(name: str) -> frozenset[str]:
     if not is_id:
         if "." in plain:
             return meanings_of(plain.rpartition(".")[2])
+        if stem and last in ("text", "content", "body", "string"):  # `answerText` is an answer
+            own = frozenset(meaning for meaning in OF_TEXTS if "".join(stem) in HEADERS[meaning])
+            if own:
+                return own
+        if stem and last == "code":  # of a person: `participant.code`
+            people = frozenset(
+                meaning for meaning in ("speaker", "rater") if "".join(stem) in HEADERS[meaning]
+            )
+            if people:
+                return people
         return frozenset(
             meaning
             for meaning in ("dialogue", "text", "speaker", "time", "rater", "explanation", "derived")
@@ -252,6 +283,8 @@ PEOPLE = word_set(
     " reviewer labeler labeller person student volunteer turker user participant bewerter annotateur anotador"
     " 标注者 标注员 评分人 人工"
 )
+BY_HAND = word_set("manual your my")
+"""Words in short headers of a person's answers, such as `manual_label`, which mean no rater in questions."""
 INITIALS = re.compile(r"[rawechp]\d{1,3}")
 """Names such as r1 and a2, which are raters where several columns have them."""
 JUDGES = word_set("judge judges llm ai autorater llmjudge machine model 模型")
@@ -402,18 +435,19 @@ def _without(tokens: list[Token], others: list[Token]) -> list[Token]:
 
 
 def _text_of(tokens: list[Token], name: str) -> str:
-    return name[tokens[0].start : tokens[-1].end] if tokens else ""
+    """Return words as they are written where they are in one piece, else the words alone."""
+    text = name[tokens[0].start : tokens[-1].end] if tokens else ""
+    if len(tokens_of(text)) == len(tokens):
+        return text
+    return " ".join(name[token.start : token.end] for token in tokens)
 
 
 def _question_text(tokens: list[Token], name: str) -> str:
     """Return the rest of a header: as it is written where it is in one piece, else its words."""
-    if not tokens:
-        return ""
-    text = name[tokens[0].start : tokens[-1].end]
-    if len(tokens_of(text)) == len(tokens):
-        end = name[tokens[-1].end : tokens[-1].end + 1]
-        return text + end if end in ("?", "？") else text
-    return " ".join(name[token.start : token.end] for token in tokens)
+    text = _text_of(tokens, name)
+    end = name[tokens[-1].end : tokens[-1].end + 1] if tokens else ""
+    is_asked = end in ("?", "？") and text.endswith(name[tokens[-1].start : tokens[-1].end])
+    return text + end if is_asked and len(tokens_of(text)) == len(tokens) else text
 
 
 def _reason_of(tokens: list[Token]) -> list[Token]:
@@ -436,14 +470,20 @@ def _rater_of(tokens: list[Token], name: str) -> tuple[str, list[Token]]:
     for place, token in enumerate(tokens):
         if token.base in METRICS or token.word in METRICS:
             return "metric", tokens[place : place + 1]
-        if token.start in models and token.base not in ("llm", "ai"):
+        is_model = token.start in models or looks_like_a_model(token.word)
+        if is_model and token.base not in ("llm", "ai"):
             end = place + 1
-            while end < len(tokens) and tokens[end].start < models[token.start]:
+            while end < len(tokens) and tokens[end].start < models.get(token.start, token.end):
                 end += 1
             while end < len(tokens) and VERSIONS.fullmatch(tokens[end].word):
                 end += 1
             begin = place - 1 if place and tokens[place - 1].base in ("judge", "llm") else place
+            while begin and tokens[begin - 1].end == tokens[begin].start:
+                begin -= 1  # of one word, such as CodeLlama
             return "judge", tokens[begin:end]
+    for token in (tokens[0], tokens[-1]) if 1 < len(tokens) <= 3 else ():
+        if token.word in BY_HAND:
+            return "human", [token]
     for place, token in enumerate(tokens):
         base = token.base
         kind = (
@@ -458,13 +498,14 @@ def _rater_of(tokens: list[Token], name: str) -> tuple[str, list[Token]]:
                 end += 1
             if kind == "human" and end < len(tokens) and len(tokens[end].word) == 1 and end - place == 1:
                 end += 1
-            return kind, tokens[place:end]
+            own = tokens[-1:] if end < len(tokens) and INITIALS.fullmatch(tokens[-1].word) else []
+            return kind, tokens[place:end] + (own if kind == "human" else [])
     return "", []
 
 
 def _item_of(tokens: list[Token], name: str) -> list[Token]:
     """Return the words that name an item: `Dialogue 3`, `d12`, or what stands in brackets at the end."""
-    bracket = re.search(r"\[([^\]]+)\]\s*$", name)
+    bracket = re.search(r"\[([^\[\]]+)\]\s*$", name)
     if bracket:
         return [token for token in tokens if token.start >= bracket.start(1)]
     for place, token in enumerate(tokens):

@@ -10,6 +10,7 @@ API and in the database:
     "utterance:user": prompt               a column with a turn of this speaker
     "response:gpt-4o": answer_1            a column with a response of this system
     "label[dialogue]:Overall": overall     about the dialogue, in a table with turns
+    "label[turn]:act": turns[].act         a list with an answer for each turn of a list
     "label[d7/self/2]:Overall@ann1": q1    about this item
     "label:Helpful@ann *": scores[]        lists with an answer of each of several raters, who are numbered
     item: [doc_id, version]                the columns that say together what is rated
@@ -197,6 +198,11 @@ class Mapping:
         """Whether the rows hold turns, and not answers about turns that a corpus has already."""
         return bool(self.all_of(*TEXT_ROLES))
 
+    def is_of_each_turn(self, column: Column) -> bool:
+        """Whether the lists of a column with answers have one for each turn of a list of turns."""
+        turns = self.of("text") or self.of("transcript")
+        return column.item == TURN_ITEM and "[]" in column.name and "[]" in turns
+
     def scale(self, question: str) -> Scale:
         """Return the scale of a question."""
         return self.scales.get(question) or self.scales.get("") or Scale()
@@ -291,7 +297,7 @@ def _matching(name: str, columns: Sequence[str]) -> str | None:
 
 def _raters(names: Sequence[str], question: str) -> list[str]:
     """Return the rater of each of several columns: the rest of its name, if that tells them apart."""
-    pattern = re.compile(rf"[\W_]*{re.escape(question)}[\W_]*", re.IGNORECASE)
+    pattern = re.compile(rf"(?:(?<![\W_])[\W_]*)?{re.escape(question)}[\W_]*", re.IGNORECASE)
     rests = [pattern.sub("", name, count=1).strip(" ()[]{}_-.:/") if question else name for name in names]
     return rests if all(rests) and len(set(rests)) == len(rests) else list(names)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, is_number, kind_of, require
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import is_json_lines, open_table
+from annotation.formats.table_reader import is_json_lines, json_lines, open_table
 from annotation.records import LabelRecord, RaterKind, Turn
 from annotation.text.table_cells import number
 
@@ -273,12 +273,7 @@ def log_records(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[
                 next((document[key] for key in lists if isinstance(document.get(key), list)), [document])
             )
             return
-        for line, content in source.lines():
-            try:
-                value = require(decode_python(content), dict)
-            except ImportProblem as problem:
-                raise problem.placed(line=line) from None
-            yield line, value
+        yield from json_lines(source)
     else:
         for line, row in open_table(source).rows():
             yield line, _unflattened({name: _cell(cell) for name, cell in row.items()})

@@ -309,6 +309,8 @@ def _rated(
         labels += [score.label(own, 0) for score in _scores(part)]
         rank = number(first_text(part, "rank"))
         ranks += [(rank, own)] if rank is not None else []
+    if not turns and not continuations:
+        raise ImportProblem("has neither a prompt nor a response")
     if len(ranks) == len(continuations) > 1:
         labels.append(_ranking(ranks, list(continuations)))
     speakers = dict.fromkeys(turn.speaker for turn in (*turns, *(p.turns[0] for p in continuations.values())))

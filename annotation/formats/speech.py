@@ -87,7 +87,7 @@ def _prepare(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         if turns and turns[-1]["speaker"] == name:
             turns[-1]["text"] += f" {text}"
         else:
-            turns.append({"speaker": name, "text": text, "time": _time(_first(segment, STARTS), path)})
+            turns.append({"speaker": name, "text": text, "time": _time(segment, path)})
     yield {**raw, "id": _first(recording, ("callId", "jobName", "JobName", "id")), "turns": turns}
 
 
@@ -102,7 +102,9 @@ def _segments(raw: Raw) -> tuple[str, list[Raw]]:
             return path, segments
     results = raw.get("results")
     if isinstance(results, list):
-        return "results", _of_words(_words_of_google(results))
+        labels = _objects(raw.get("speaker_labels"))
+        words = _words_of_watson(results, labels) if labels else _words_of_google(results)
+        return "results", _of_words(words)
     if items := _objects(_at(results, "items")):
         return "results.items", _of_words(_words_of_amazon(items, results))
     return "results.channels", _of_words(_objects(_at(results, "channels.0.alternatives.0.words")))
@@ -116,6 +118,17 @@ def _words_of_google(results: list[Any]) -> list[Raw]:
     if len(tagged) > 1 and _first(tagged[0][0], STARTS) == _first(tagged[-1][0], STARTS):
         return tagged[-1]
     return [word for words in tagged for word in words] or [word for words in parts for word in words]
+
+
+def _words_of_watson(results: list[Any], labels: list[Raw]) -> list[Raw]:
+    """Return the words with the speakers of their beginnings."""
+    speakers = {str(label.get("from")): label.get("speaker") for label in labels}
+    words = [word for result in results for word in _at(result, "alternatives.0.timestamps") or ()]
+    return [
+        {"speaker": speakers.get(str(word[1])), "text": word[0], "start": word[1]}
+        for word in words
+        if isinstance(word, list) and len(word) == 3
+    ]
 
 
 def _words_of_amazon(items: list[Raw], results: Any) -> list[Raw]:
@@ -152,9 +165,13 @@ def _text(value: Any, path: str) -> str:
     return text_of(value, path).strip()
 
 
-def _time(value: Any, path: str) -> Any:
-    """Return a start in seconds, where it is a number."""
-    return round(value / SEGMENTS.get(path, 1), 3) if is_number(value) and abs(value) < LATEST else value
+def _time(segment: Raw, path: str) -> Any:
+    """Return a start in seconds, where it is a number: whole ones may count milliseconds."""
+    value = _first(segment, STARTS)
+    if not is_number(value) or abs(value) >= LATEST:
+        return value
+    is_fine = isinstance(value, int) and (path != "transcript" or "sentences" in segment)
+    return round(value / SEGMENTS.get(path, 1), 3) if is_fine else value
 
 
 def _read(source: Source, left_out: Counter[str]) -> Iterator[Record]:
@@ -185,6 +202,7 @@ MARKS = (
     ("results[].alternatives[].words[].word",),
     ("sentences[].speaker_name",),
     ("transcript[].speakerId", "transcript[].sentences"),
+    ("transcript[].speaker", "transcript[].text", "transcript[].start"),
     ("sentence", "speaker_name", "startTime"),
     ("text", "start", "duration"),
 )
@@ -253,11 +271,12 @@ def _elan(lines: list[str], notes: Notes) -> list[Transcript]:
         root = ElementTree.fromstring(text.encode())
     except ElementTree.ParseError as error:
         raise ImportProblem(f"is not valid XML: {error}") from None
-    slots = {
-        slot.get("TIME_SLOT_ID", ""): int(slot.get("TIME_VALUE", "")) / 1000
-        for slot in root.iter("TIME_SLOT")
-        if TIME.fullmatch(slot.get("TIME_VALUE", ""))
-    }
+    slots: dict[str, float] = {}
+    time = 0.0
+    for slot in root.iter("TIME_SLOT"):  # in the order of time; some have none of their own
+        value = slot.get("TIME_VALUE", "")
+        time = int(value) / 1000 if TIME.fullmatch(value) else time
+        slots[slot.get("TIME_SLOT_ID", "")] = time
     tiers = []
     for tier in root.iter("TIER"):
         name = tier.get("PARTICIPANT") or tier.get("TIER_ID") or UNKNOWN

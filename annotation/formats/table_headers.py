@@ -119,14 +119,16 @@ RELEVANCE = re.compile(r"\S+\s+(?:0|Q0)\s+\S+\s+-?\d+\s*")
 def names_without_header(rows: Sequence[Line]) -> list[str]:
     """Return names for the columns of a table whose first line is data, [] for a table with a header.
 
-    A first line is data if its cells occur again below them, or are numbers above numbers. Three columns of
-    which two are crossed are rater, item and label; others are called by their place.
+    A first line is data if its cells occur again below them, or are numbers above numbers; sentences beside
+    them are data, too. Three columns of which two are crossed are rater, item and label; others are called by
+    their place.
     """
+    rows = rows[: max(100, MOST_CELLS // len(rows[0]))]
     first, *rest = [list(map(_text, row)) for row in rows if len(row) == len(rows[0])] or [[]]
     rest = [row for row in rest if row != first]
     if len(first) < 2 or len(rest) < 2:
         return []
-    n_numbers = n_again = 0
+    n_numbers = n_again = n_sentences = 0
     for place, cell in enumerate(first):
         below = {row[place] for row in rest} - {""}
         is_numeric = bool(below) and all(map(NUMBER.fullmatch, below))
@@ -134,15 +136,18 @@ def names_without_header(rows: Sequence[Line]) -> list[str]:
             return []
         n_numbers += bool(cell) and is_numeric
         n_again += not is_numeric and len(cell) <= LONGEST_VALUE and cell in below
+        n_sentences += len(cell.split()) > 2 and cell not in below
     n_cells = sum(map(bool, first))
     is_matrix = n_numbers == n_cells and not _increases(first)
-    if not is_matrix and (not n_again or n_numbers + n_again < max(2, n_cells / 2)):
+    if not is_matrix and (not n_again or n_numbers + n_again + n_sentences < max(2, n_cells / 2)):
         return []
     names = [f"column {place + 1}" for place in range(len(first))]
     return _crossed([first, *rest]) if len(first) == 3 and n_again else names
 
 
 LONGEST_VALUE = 40
+MOST_CELLS = 20_000
+"""Cells that are compared with those of the first line."""
 
 
 def _increases(cells: Sequence[str]) -> bool:

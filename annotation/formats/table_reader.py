@@ -78,10 +78,9 @@ def _open(source: Source) -> TableFile:
 
         return open_arrow_table(source, start)
     text = source.start().lstrip()
-    if begins_list(text.decode(errors="ignore")):
-        return _json_list(source)
-    if text.startswith(b"{"):
-        return _json_lines(source) if is_json_lines(source) else _json_document(source)
+    if text.startswith(b"{") or begins_list(text.decode(errors="ignore")):
+        is_lines = text.startswith(b"{") and is_json_lines(source)
+        return _json_lines(source) if is_lines else _json_document(source)
     return _relevance(source) if text and _is_relevance(source) else _csv(source)
 
 
@@ -360,12 +359,32 @@ TURN_LISTS = frozenset(
 """Keys of lists whose objects are usually the turns of one dialogue."""
 
 
+TURN_TEXTS = ("text", "content", "utterance", "transcript", "message", "value", "sentence")
+"""Keys of what is said in a turn."""
+
+
 def is_json_lines(source: Source, path: Path | None = None) -> bool:
     """Whether a text that begins with `{` has an object on each of its lines, and more than one line."""
     with source.open(path) as content:
         lines = (line for line in iter(lambda: content.readline(source.max_line), b"") if line.strip())
         first, second = next(lines, b""), next(lines, b"")
-    return first.rstrip().endswith(b"}") and second.lstrip().startswith(b"{")
+    if not (first.rstrip().endswith(b"}") and second):
+        return False
+    return second.lstrip().startswith(b"{") or _is_object(first)
+
+
+def _is_object(content: bytes) -> bool:
+    try:
+        return bool(_object(content))
+    except ImportProblem:
+        return False
+
+
+def json_lines(source: Source, path: Path | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the numbered objects of JSON lines: of the file, or of one in a folder; others are reported."""
+    for line, content in source.lines(path):
+        with source.report_problems(path, line):
+            yield line, _object(content)
 
 
 ROWS_NOTE = "The rows are the objects of `{}`, each with the fields around it."
@@ -386,7 +405,7 @@ def responses_of(records: Sequence[Any]) -> str:
 SPEAKER_KEYS = frozenset(["role", "from", "speaker", "author", "sender"])
 
 
-def rows_of(record: dict[str, Any], responses: str) -> list[Row]:
+def rows_of_record(record: dict[str, Any], responses: str) -> list[Row]:
     """Return a JSON object as rows: one for each of its responses, else one."""
     parts = record.get(responses) if responses else None
     if not isinstance(parts, list) or not parts:
@@ -407,7 +426,7 @@ def _json_lines(source: Source) -> TableFile:
     responses = responses_of(_first_objects(source))
     for line, content in islice(source.lines(), SAMPLE_LINES):
         try:
-            columns |= dict.fromkeys(chain.from_iterable(rows_of(_object(content), responses)))
+            columns |= dict.fromkeys(chain.from_iterable(rows_of_record(_object(content), responses)))
         except ImportProblem as problem:
             if not columns:
                 raise problem.placed(line=line) from None
@@ -419,7 +438,7 @@ def _json_lines(source: Source) -> TableFile:
         left_out = source.left_out.setdefault("", {})
         for line, content in source.lines():
             try:
-                rows = rows_of(_object(content), responses)
+                rows = rows_of_record(_object(content), responses)
             except ImportProblem as problem:
                 if line in left_out:
                     yield line, {}
@@ -442,15 +461,40 @@ def _object(content: bytes) -> dict[str, Any]:
     return require(decode_python(content), dict)
 
 
-def _json_list(source: Source) -> TableFile:
-    return table_of_objects(decode_python(source.document(source.path)))
-
-
 def _json_document(source: Source) -> TableFile:
-    records, note = records_of(require(decode_python(source.document(source.path)), dict))
+    records, note = rows_of(decode_python(source.document(source.path)))
     table = table_of_objects(records)
     table.notes += [note] if note else []
     return table
+
+
+def rows_of(document: Any) -> tuple[Any, str]:
+    """Return the objects that are the rows of a JSON document read as a table, and a note on which they are.
+
+    Several lists of objects that are alike, such as `train` and `test`, are read one after another; of
+    objects that hold dialogues, such as episodes with scenes, the dialogues are the rows.
+    """
+    path: list[str] = []
+    note = ""
+    if isinstance(document, dict):
+        lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
+        if (
+            len(lists) > 1
+            and not TURN_LISTS & lists.keys()
+            and _are_alike([part[0] for part in lists.values()])
+        ):
+            document = [{SPLIT: key} | record for key, value in lists.items() for record in value]
+            path = [", ".join(lists)]
+        else:
+            path = [key for key in lists if lists[key] is records_of(document)[0]]
+            document, note = records_of(document)
+    if isinstance(document, list) and document and all(isinstance(part, list) for part in document):
+        document = [{DIALOGUE: part} for part in document]
+        note = f"Each list of the document is a row, with its turns as `{DIALOGUE}`."
+    if _is_list_of_objects(document):
+        document, inner = _inner_records(document)
+        path += inner
+    return document, f"The rows are the objects of `{'[].'.join(path)}`." if path else note
 
 
 def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
@@ -463,14 +507,14 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
     lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
     if len(lists) == 1:
         ((key, records),) = lists.items()
-        if key.lower() not in TURN_LISTS or any(map(_has_objects, records)):
+        is_of_turns = key.lower() in TURN_LISTS and not divided_by(records)
+        if not is_of_turns or any(map(_has_objects, records)):
             return records, f"The rows are the objects of `{key}`."
     values = list(document.values())
-    if len(values) > 1 and all(isinstance(value, dict) and value for value in values):
-        shared = set(values[0]).intersection(*values[1:50])
-        if 2 * len(shared) >= len(values[0]):
-            records = [{"key": key} | value for key, value in document.items()]
-            return records, "The rows are the objects of the document, with their keys as `key`."
+    is_of_objects = len(values) > 1 and all(isinstance(value, dict) and value for value in values)
+    if is_of_objects and _are_alike(values[:50]):
+        records = [{"key": key} | value for key, value in document.items()]
+        return records, "The rows are the objects of the document, with their keys as `key`."
     return [document], ""
 
 
@@ -502,6 +546,81 @@ def _is_plain(values: Iterable[Any]) -> bool:
     return not any(isinstance(value, list | dict) for value in values)
 
 
+DIALOGUE = "dialogue"
+"""Column of the turns in a document of lists."""
+SPLIT = "split"
+"""Column with the list, such as `train`, in which a record stands."""
+
+
+def _inner_records(records: list[Any]) -> tuple[list[Any], list[str]]:
+    """Return the dialogues within records, such as the scenes of episodes, with the keys that lead to them.
+
+    An inner record has the texts and numbers of those around it; where both have a key, it is named by the
+    path. Records stay where what they hold are turns, with a text each, or nothing that holds turns.
+    """
+    path: list[str] = []
+    while key := _key_of_inner(records):
+        path.append(key)
+        records = [
+            {
+                (name if name not in inner else f"{'.'.join(path)}.{name}"): value
+                for name, value in record.items()
+                if not isinstance(value, dict | list)
+            }
+            | inner
+            for record in records
+            for inner in record.get(key) or ()
+        ]
+    return records, path
+
+
+def _key_of_inner(records: list[Any]) -> str:
+    """Return the key of lists whose objects hold lists of turns, empty where there is none or several."""
+    inner: dict[str, bool] = {}
+    for record in records[:SAMPLE_LINES]:
+        for key, value in record.items():
+            if key.lower() not in TURN_LISTS and _is_list_of_objects(value):
+                inner[key] = inner.get(key, True) and all(map(_holds_turns, value))
+    keys = [key for key, holds in inner.items() if holds]
+    if len(keys) != 1:
+        return ""
+    lists = (record.get(keys[0]) or [] for record in records)
+    return keys[0] if all(value == [] or _is_list_of_objects(value) for value in lists) else ""
+
+
+def _holds_turns(record: dict[str, Any]) -> bool:
+    """Whether an object is no turn, and has a list of objects that are turns or hold some."""
+    if any(isinstance(record.get(key), str) for key in TURN_TEXTS):
+        return False
+    return any(
+        _is_list_of_objects(value)
+        and (any(isinstance(value[0].get(key), str) for key in TURN_TEXTS) or _holds_turns(value[0]))
+        for value in record.values()
+    )
+
+
+def _are_alike(records: Sequence[dict[str, Any]]) -> bool:
+    """Whether all objects have half of the keys of the first."""
+    shared = set(records[0]).intersection(*records[1:])
+    return 2 * len(shared) >= len(records[0]) > 0
+
+
+DIALOGUE_ID = re.compile(
+    r"(?:conversation|conv|dialog(?:ue)?|chat|session)[_ -]?(?:id|sid|uuid|hash)", re.IGNORECASE
+)
+"""Keys of messages for the dialogue to which they belong."""
+
+
+def divided_by(messages: list[Any]) -> str:
+    """Return the key by which a list of messages holds several dialogues, '' for one dialogue."""
+    first = messages[0] if messages and isinstance(messages[0], dict) else {}
+    for key in filter(DIALOGUE_ID.fullmatch, first):
+        names = [entry.get(key) if isinstance(entry, dict) else None for entry in messages]
+        if all(isinstance(name, str | int) for name in names) and len(set(names)) > 1:
+            return str(key)
+    return ""
+
+
 def _is_list_of_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(part, dict) for part in value)
 
@@ -518,12 +637,12 @@ def table_of_objects(records: Any) -> TableFile:
         if not isinstance(record, dict):
             raise ImportProblem(f"object {number} of the list must be an object, not {kind_of(record)}")
     responses = responses_of(records[:FIRST_OBJECTS])
-    first = [rows_of(record, responses) for record in records[:SAMPLE_LINES]]
+    first = [rows_of_record(record, responses) for record in records[:SAMPLE_LINES]]
     columns = dict.fromkeys(chain.from_iterable(chain.from_iterable(first)))
     rest = records[SAMPLE_LINES:]
 
     def read_rows() -> Iterator[tuple[int, Row]]:
-        further = (rows_of(record, responses) for record in rest)
+        further = (rows_of_record(record, responses) for record in rest)
         for number, rows in enumerate(chain(first, further), start=1):
             yield from ((number, row) for row in rows if row)
 

@@ -352,7 +352,8 @@ def _labels(name: str, part: _Part) -> Iterator[LabelRecord]:
     answers: dict[tuple[Any, ...], LabelRecord] = {}
     for row, index in zip(part.rows, part.turn_of_row, strict=True):
         for answer in row.answers:
-            label = replace(answer.label, continuation=name, turn=index if answer.is_about_turn else None)
+            turn = index if answer.is_about_turn else None
+            label = replace(answer.label, continuation=name, turn=turn, line=row.line)
             place = (label.rater, label.kind, label.question, label.turn, label.sample)
             before = answers.setdefault(place, label)
             if (before.value, before.missing) != (label.value, label.missing):

@@ -12,7 +12,6 @@ from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -42,7 +41,7 @@ from annotation.records import SELF, Dialogue, LabelRecord
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import LEVELS
 from annotation.text.display import language_tag
-from annotation.text.table_cells import NOBODY, judges_of, looks_like_a_model
+from annotation.text.table_cells import NOBODY, judges_of, list_names, looks_like_a_model
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
@@ -76,7 +75,9 @@ class FilesField(forms.FileField):
 class FileForm(forms.Form):
     """A file to import, or the files of a data set."""
 
-    file = FilesField(help_text="A data set of several files: choose all of them together.")
+    file = FilesField(
+        help_text="A file for each rater, or a data set of several: choose all together, or a zip."
+    )
 
     def clean(self) -> dict[str, Any]:
         """Check size and names of the files."""
@@ -113,14 +114,27 @@ def _receive(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES)
     if not form.is_valid():
         return _file_page(request, form, status=422)
-    upload_row = uploads.keep(by=user_of(request), files=form.cleaned_data["file"], **_options(request))
+    user = user_of(request)
+    try:
+        upload_row = uploads.keep(by=user, files=form.cleaned_data["file"], **_options(request))
+    except ImportProblem as problem:
+        form.add_error("file", f"The file {problem.reason}.")
+        return _file_page(request, form, status=422)
+    if (faulty := _faulty_upload(request)) is not None and faulty.state == "waiting":
+        uploads.cancel(upload=faulty, by=user)
     return redirect("upload", upload_row.pk)
+
+
+def _faulty_upload(request: HttpRequest) -> Upload | None:
+    """Return the upload `like`, of which a corrected file is sent."""
+    like = row_id(request.GET.get("like", ""))
+    return None if like is None else access.upload(user_of(request), like)
 
 
 def _options(request: HttpRequest) -> dict[str, Any]:
     """Return the options of the upload `like`, for its corrected file, or of the corpus `into`."""
-    if (like := row_id(request.GET.get("like", ""))) is not None:
-        return uploads.options_of(access.upload(user_of(request), like))
+    if (faulty := _faulty_upload(request)) is not None:
+        return uploads.options_of(faulty)
     into = Corpus.objects.filter(name=request.GET.get("into", "")).first()
     return {"corpus_name": into.name, "into": True} if into else {}
 
@@ -314,7 +328,7 @@ def _posted_reading(request: HttpRequest, upload_row: Upload) -> dict[str, Any]:
         raise ImportProblem("is not a format: choose one", field="format")
     is_changed = any(data.get(key, "") != data.get(f"{key}-was", "") for key in ("format", SHEET))
     stored = {key: upload_row.file_settings.get(key, "") for key in (RATED, JUDGES)}
-    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data)
+    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data, format)
     accepted = FORMATS[format].settings
     values = {key: value for key, value in values.items() if key in (*COMMON, *accepted)}
     return {
@@ -345,16 +359,17 @@ def _guess(upload_row: Upload, format: str, key: str) -> Entries:
     return next((reading.mapping.entries() for reading in readings if key in ("", reading.key)), {})
 
 
-def _posted_names(data: Any) -> dict[str, str]:
+def _posted_names(data: Any, format: str) -> dict[str, str]:
     """Return the settings of the boxes: speakers whose turns are rated, and raters that are models."""
     names = {}
     speakers, rated = data.getlist("speaker"), data.getlist("rated")
     if speakers and not rated:
         raise ImportProblem("tick at least one speaker whose turns are rated", field="rated")
     if speakers:
-        names[RATED] = "" if set(rated) >= set(speakers) else ",".join(rated)
+        is_everyone = set(rated) >= set(speakers) and not FORMATS[format].rated
+        names[RATED] = "" if is_everyone else list_names(rated)
     if any(map(looks_like_a_model, data.getlist("open-rater"))) or data.getlist("judge"):
-        names[JUDGES] = ",".join(data.getlist("judge")) or NOBODY
+        names[JUDGES] = list_names(data.getlist("judge")) or NOBODY
     return names
 
 
@@ -557,7 +572,6 @@ def _preview(
         "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
         "levels": LEVELS,
         "items": _items(preview.ratings),
-        "another_file": "" if profile else reverse("import-corpus"),
         "dialogue": dialogue,
         "number": number,
         "language": language_tag(dialogue.language) if dialogue else "",
@@ -600,11 +614,13 @@ def rows_left_out(request: HttpRequest, pk: int) -> FileResponse:
 @require_POST
 @researcher_only
 def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: cancel an own import; a file that was not imported yet is deleted."""
+    """Researchers: cancel an own import; a file that was not imported yet is deleted, and another chosen."""
     upload_row = access.upload(user_of(request), pk)
     is_waiting = upload_row.state == "waiting"
     uploads.cancel(upload=upload_row, by=user_of(request))
-    return redirect("corpora") if is_waiting else redirect("upload", pk)
+    if not is_waiting:
+        return redirect("upload", pk)
+    return redirect("import-corpus" if request.POST.get("next") == "file" else "corpora")
 
 
 @require_POST

@@ -79,7 +79,7 @@ class CocoevalBehaviours(Asking):
         history = history_of(case)
         keys = self.asked_in(case.part)
         return {
-            "behaviours": lambda: "\n".join(_described_of_cocoeval_behaviours(key) for key in keys),
+            "behaviours": lambda: "\n".join(_describe_behaviour(key) for key in keys),
             "history": lambda: quote("HISTORY", seen.transcript(history)),
             "turns": lambda: quote("TURNS", numbered(case, seen, history)),
             "n": str(len(case.judged())),
@@ -145,7 +145,7 @@ def _own_names(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _described_of_cocoeval_behaviours(key: str) -> str:
+def _describe_behaviour(key: str) -> str:
     question = QUESTIONS[key]
     text = question.help
     return f"- {key} ({question.group.lower()}): {text['definition']} Not this: {text['not_this']}"

@@ -10,6 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.corpora import table_readings
+from annotation.corpora.previews import LATER
 from annotation.models import Corpus, Import, Label, Turn, Upload
 from tests import factories
 from tests.corpora.import_page import FormFields, import_by_page, post_preview, send_file
@@ -221,6 +223,7 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     assert "4 rows that do not fit" in page.content.decode()
     page = post_preview(researcher, page, "import")
     assert page.context["upload"].result["left_out"] == 4
+    assert not send_file(researcher, table()).context["skips"]
 
 
 def test_a_program_imports_a_table_by_its_certain_guess_and_is_told_it() -> None:
@@ -268,6 +271,25 @@ def test_scales_that_are_not_named_are_guessed_from_all_rows(researcher: Client,
     )
     assert answer.status_code == 201, answer.content
     assert answer.json()["mapping"]["scale:q"] == ["2", "3", "4", "5"]
+
+
+def test_scales_of_more_rows_than_a_preview_counts_are_guessed_by_the_import(
+    researcher: Client, at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [2 + n % 2 if n < 5_500 else 5 for n in range(5_501)]
+    rows = [f"d{n // 4},{'ub'[n % 2]},Good morning {n},{answer},{answer}" for n, answer in enumerate(answers)]
+    content = "\n".join(["conv_id,author,utterance,anna_quality,gpt_quality", *rows])
+    monkeypatch.setattr(table_readings, "SCAN_SECONDS", 0)
+    page = send_file(researcher, table(content))
+    prepared = page.context["prepared"]
+    assert (prepared.reading, dict(prepared.mapping.scales)) == ("turns", {})
+    assert LATER in page.content.decode()
+    post_preview(researcher, page, do="import")
+    imported = Import.objects.get()
+    assert imported.mapping["scale:quality"] == ["2", "3", "4", "5"]
+    assert Label.objects.filter(number=5).count() == 2
+    answer = api(researcher=True).post("/api/v1/imports/", {"file": table(content), "name": "y"})
+    assert answer.json()["mapping"] == imported.mapping
 
 
 def test_answers_of_a_crowd_platform_go_to_the_dialogues_that_have_their_ids(
@@ -374,13 +396,30 @@ def test_ratings_whose_texts_are_in_the_file_become_dialogues_with_a_name(resear
 
 
 def test_all_problems_of_a_file_are_on_the_page_at_once(researcher: Client) -> None:
-    """A label is reported with the first line of its dialogue."""
+    """A label is reported with its row, and so is a turn."""
     rows = CHATS.replace("It is broken.", "").replace("Can I cancel?,2026-03-02 10:16,,", "Yes,10:16,4,")
     page = send_file(researcher, table(rows))
     page = post_preview(researcher, page, "preview", rated=["bot"])
-    assert {problem.line for problem in page.context["problems"]} == {
-        2,
-        8,
-    }  # a label is reported with its dialogue
+    assert {problem.line for problem in page.context["problems"]} == {4, 8}
     page = post_preview(researcher, page, "preview", rated=["bot"], skip_bad_rows="yes")
     assert page.context["can_import"] is False
+
+
+def test_a_corrected_file_replaces_the_faulty_one_and_keeps_its_roles(researcher: Client) -> None:
+    page = send_file(researcher, table(CHATS.replace("It is broken.", "")))
+    page = post_preview(researcher, page, "preview", **{"role-6": "metadata"})
+    faulty = Upload.objects.get()
+    assert f'href="/corpora/import/new/?like={faulty.pk}"' in page.content.decode()
+    page = send_file(researcher, table(), query=f"?like={faulty.pk}")
+    assert roles(page)["row"] == "metadata"
+    assert Upload.objects.get().pk != faulty.pk
+
+
+def test_files_that_wait_are_listed_until_they_are_imported_or_replaced(researcher: Client) -> None:
+    send_file(researcher, table("%PDF-1.4", name="x.pdf"))
+    page = researcher.get("/corpora/").content.decode()
+    assert "Not imported yet" in page
+    assert "is being imported" not in page
+    address = reverse("cancel-upload", args=[Upload.objects.get().pk])
+    assert researcher.post(address, {"next": "file"}).url == "/corpora/import/new/"  # type: ignore[attr-defined]
+    assert "Not imported yet" not in researcher.get("/corpora/").content.decode()

@@ -135,3 +135,71 @@ def test_files_of_one_chat_without_an_id_are_named_after_the_file(tmp_path: Path
     chat = {"internal": [["hi", "hello"]], "visible": [["hi", "hello"]]}
     ((dialogue,), _) = dialogues(written(tmp_path, chat, name="Ana.json"))
     assert dialogue.id == "Ana"
+
+
+@pytest.mark.parametrize("key", ["conversation_id", "conversationId", "chat_id", "session_id"])
+def test_one_list_of_messages_may_hold_several_conversations(tmp_path: Path, key: str) -> None:
+    said = [
+        ("c1", "user", "Hi"),
+        ("c1", "assistant", "Hello"),
+        ("c2", "user", "So"),
+        ("c2", "assistant", "Yes"),
+    ]
+    messages = [{key: chat, "role": role, "content": text} for chat, role, text in said]
+    (one, two), _ = dialogues(written(tmp_path, {"messages": messages}))
+    assert [(one.id, len(one.turns)), (two.id, len(two.turns))] == [("c1", 2), ("c2", 2)]
+
+
+def test_exchanges_before_an_instruction_are_its_first_turns(tmp_path: Path) -> None:
+    chat = {"instruction": "So?", "input": "", "output": "Yes", "history": [["Hi", "Hello"]]}
+    ((dialogue,), _) = dialogues(written(tmp_path, [chat]))
+    assert [turn.text for turn in dialogue.turns] == ["Hi", "Hello", "So?", "Yes"]
+
+
+def test_the_only_speaker_beside_the_user_is_rated_whatever_its_name(tmp_path: Path) -> None:
+    said = [("User", "Hi"), ("Wizard42", "Hello")]
+    activities = [
+        {"type": "message", "channelId": "emulator", "from": {"id": name, "name": name}, "text": text}
+        for name, text in said
+    ]
+    ((dialogue,), _) = dialogues(written(tmp_path, activities))
+    assert turns(dialogue) == [("User", "Hi", False), ("Wizard42", "Hello", True)]
+
+
+def test_an_opening_message_of_intercom_without_an_author_is_the_users(tmp_path: Path) -> None:
+    parts = [{"type": "comment", "body": "<p>Sure</p>", "author": {"type": "admin", "name": "Ben"}}]
+    chat = {"id": "9", "source": {"body": "Refund"}, "conversation_parts": {"conversation_parts": parts}}
+    ((dialogue,), _) = dialogues(written(tmp_path, chat))
+    assert turns(dialogue) == [("user", "Refund", False), ("Ben", "Sure", True)]
+
+
+def test_reasoning_of_lm_studio_is_no_part_of_the_reply(tmp_path: Path) -> None:
+    steps = [
+        {"type": "contentBlock", "style": {"type": kind}, "content": [{"type": "text", "text": text}]}
+        for kind, text in (("thinking", "Hm"), ("default", "Hello"))
+    ]
+    said = [
+        {"role": "user", "content": [{"type": "text", "text": "Hi"}]},
+        {"role": "assistant", "steps": steps},
+    ]
+    messages = [{"versions": [version], "currentlySelected": 0} for version in said]
+    chat = {"name": "x", "lastUsedModel": {"identifier": "m-7b"}, "messages": messages}
+    ((dialogue,), _) = dialogues(written(tmp_path, chat))
+    assert (turns(dialogue)[1], dialogue.system) == (("assistant", "Hello", True), "m-7b")
+
+
+def test_a_list_of_librechats_messages_is_divided_by_conversation(tmp_path: Path) -> None:
+    said = [("a", "r", "c1", True, "Hi"), ("b", "a", "c1", False, "Hello"), ("c", "r", "c2", True, "So")]
+    messages = [
+        {"messageId": own, "parentMessageId": parent, "conversationId": chat, "isCreatedByUser": is_user}
+        | {"sender": "User" if is_user else "m", "text": "" if own == "b" else text}
+        | {
+            "content": [{"type": "think", "think": "Hm"}, {"type": "text", "text": text}]
+            if own == "b"
+            else None
+        }
+        for own, parent, chat, is_user, text in said
+    ]
+    (one, two), _ = dialogues(written(tmp_path, messages, name="m.json"))
+    assert (one.id, turns(one)) == ("c1", [("User", "Hi", False), ("m", "Hello", True)])
+    assert two.id == "c2"

@@ -36,7 +36,7 @@ def rows(tmp_path: Path, text: str, *options: str, name: str = "ratings.csv") ->
     path = tmp_path / name
     path.write_text(text)
     source = Source(path)
-    table = mapped.open_table(source)
+    table = mapped.open_nested(source)
     mapping = read_mapping(entries_of_options(options), table.columns)
     return [row for _, row in mapped.rating_rows(source, table, mapping)]
 

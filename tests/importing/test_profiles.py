@@ -720,3 +720,18 @@ def test_many_authors_are_speakers(tmp_path: Path) -> None:
     rows = [f"room-{n // 40},user_{n % 200},message {n} of all\n" for n in range(400)]
     profile = profile_of(tmp_path, "thread_id,author,message\n" + "".join(rows))
     assert profile.readings[0].mapping.of("speaker") == "author"
+
+
+def test_a_column_of_different_names_is_the_id_of_dialogues_in_cells(tmp_path: Path) -> None:
+    said = "Client: I feel sad.\\nCoach: Tell me more."
+    rows = [f'case {n},"{said}",{n % 5 + 1}\n'.replace("\\n", "\n") for n in range(12)]
+    profile = profile_of(tmp_path, "Case,Transcript,helpful\n" + "".join(rows))
+    assert "dialogue=Case" in mapped(profile.readings[0])
+
+
+@pytest.mark.parametrize("header", ["Gesprächs-Nr,wer,Äußerung", "رقم المحادثة,المتحدث,النص"])
+def test_columns_may_be_called_in_german_and_arabic(header: str, tmp_path: Path) -> None:
+    rows = [f"g{n // 4},{('Kunde', 'Bot')[n % 2]},Das ist der Satz {n}.\n" for n in range(20)]
+    profile = profile_of(tmp_path, f"{header}\n" + "".join(rows))
+    dialogue, speaker, text = header.split(",")
+    assert mapped(profile.readings[0]) == {f"dialogue={dialogue}", f"speaker={speaker}", f"text={text}"}

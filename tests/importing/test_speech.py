@@ -97,6 +97,24 @@ def test_the_last_result_of_google_repeats_all_words(tmp_path: Path) -> None:
     assert [turn.text for turn in dialogue.turns] == ["a", "b"]
 
 
+def test_words_of_watson_have_the_speakers_of_their_beginnings(tmp_path: Path) -> None:
+    words = [["so", 0.0, 0.4], ["then", 0.5, 0.7], ["yes", 2.3, 2.8]]
+    labels = [{"from": start, "to": end, "speaker": int(start > 1)} for _, start, end in words]
+    results = [{"alternatives": [{"transcript": "so then yes", "timestamps": words}], "final": True}]
+    ((dialogue,), _) = dialogues(written(tmp_path, {"results": results, "speaker_labels": labels}))
+    assert [(turn.speaker, turn.text) for turn in dialogue.turns] == [
+        ("speaker 0", "so then"),
+        ("speaker 1", "yes"),
+    ]
+
+
+def test_an_annotation_of_elan_without_a_time_of_its_own_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "a.eaf"
+    path.write_text((FORMS / "elan.eaf").read_text().replace(' TIME_VALUE="1000"', ""))
+    ((dialogue,), _) = dialogues(path)
+    assert [(turn.text, turn.time) for turn in dialogue.turns] == [("hello", "0"), ("hi Ana", "0.9")]
+
+
 SHORT = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n3\n<exists>\n{size}\n'
 
 

@@ -412,6 +412,7 @@ def test_names_of_columns_may_stand_in_brackets(tmp_path: Path) -> None:
         ("".join(f"t{n // 3}\tc{n % 3}\tv{n % 2}\n" for n in range(12)), ("item", "rater", "label")),
         ("2,1,2\n3,3,4\n2,2,2\n", ("column 1", "column 2", "column 3")),
         ("d1,good,4\nd2,bad,1\nd3,good,5\n", ("column 1", "column 2", "column 3")),
+        ("A\tHow are you?\nB\tFine\nA\tGood to hear\n", ("column 1", "column 2")),
     ],
 )
 def test_a_table_without_a_header_has_all_of_its_rows(

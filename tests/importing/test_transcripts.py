@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem
-from annotation.formats.corpus_format import Head
+from annotation.formats.corpus_format import Head, guess, read_start
 from annotation.records import Dialogue
 from tests.importing.helpers import imported, read_file
 
@@ -199,6 +199,38 @@ def test_otter_writes_names_and_times_above_the_texts() -> None:
 def test_speakers_stand_before_or_beside_times(tmp_path: Path, text: str) -> None:
     (dialogue,), _ = read_file(written(tmp_path, text))
     assert turns(dialogue) == [("SPEAKER_00", "Hi"), ("SPEAKER_01", "Yes")]
+
+
+WAYS: dict[str, tuple[str, str]] = {
+    "arrows": (">> Ana: Are we one?\n\n>> Beth: We are.\n\n>> Ana: Good.\n", "Ana Beth Ana"),
+    "wide colons": ("医生：你好\n病人：我头疼。\n医生：有没有发烧？\n", "医生 病人 医生"),
+    "numbered lines": (
+        "1. Doctor: How are you?\n2. Client: Not well.\n3. Doctor: Why?\n",
+        "Doctor Client Doctor",
+    ),
+    "prompts": ("user> hello\nbot> Hi, what is it?\nuser> the time\nbot> Ten.\n", "user bot user bot"),
+    "numbered speakers": ("T1: Hello, how are you?\nC1: Fine.\nT2: And now?\nC2: Well.\n", "T C T C"),
+    "names above texts": (
+        "ANA\nAll right, Ben.\n\nBEN\nWhat?\n\nANA\nNothing,\nreally.\n\nBEN\nOh.\n",
+        "ANA BEN ANA BEN",
+    ),
+    "text of Discord": (
+        "Ana — Today at 10:01 AM\nhi\nhere?\nBen — Today at 10:02 AM\nyes\nAna — 01/02/2024 10:03 AM\nok\n",
+        "Ana Ben Ana",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "speakers"), WAYS.values(), ids=WAYS)
+def test_speakers_are_written_in_many_ways(tmp_path: Path, text: str, speakers: str) -> None:
+    (dialogue,), _ = read_file(written(tmp_path, text))
+    assert [turn.speaker for turn in dialogue.turns] == speakers.split()
+    assert all(turn.text and ":" not in turn.text for turn in dialogue.turns)
+
+
+def test_headings_that_do_not_recur_are_no_speakers(tmp_path: Path) -> None:
+    text = "Aim\nWe ask why.\n\nMethod\nWe asked.\n\nResult\nThey said so.\n\nEnd\nThank you.\n"
+    assert guess(FORMATS, read_start(written(tmp_path, text))) == "table"
 
 
 def test_lines_of_dashes_divide_dialogues() -> None:

@@ -72,16 +72,16 @@ def says(turn: Turn) -> bool:
 def _step(point: str) -> int:
     """Return n of `every:n`, 0 for anything else."""
     text = point.strip()
-    return _number_of_mpceval_points(text.removeprefix(EVERY)) if text.startswith(EVERY) else 0
+    return _point_number(text.removeprefix(EVERY)) if text.startswith(EVERY) else 0
 
 
 def _point_numbers(point: str) -> tuple[int, ...]:
     """Return the numbers of a list, ascending and without duplicates; () for anything else."""
-    numbers = [_number_of_mpceval_points(part) for part in point.split(",")]
+    numbers = [_point_number(part) for part in point.split(",")]
     return tuple(sorted(set(numbers))) if all(numbers) and len(numbers) <= MOST else ()
 
 
-def _number_of_mpceval_points(text: str) -> int:
+def _point_number(text: str) -> int:
     """Return a number from 1, 0 for anything else."""
     digits = text.strip()
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 6 else 0
