@@ -300,13 +300,13 @@ LISTS_OF_TURNS = re.compile(r'\s*\[\s*\[\s*["{]')
 
 
 def describe_json(formats: Mapping[str, Format], head: Head) -> str:
-    """Describe a JSON file that no format knows: its top keys, and the nearest format."""
+    """Describe a JSON file that no format knows: its top keys, and the nearest format if two keys are its."""
     keys = sorted(head.objects[0] if head.objects else head.keys)
     names = ", ".join(key[:40] for key in keys[:12]) + (", ..." if len(keys) > 12 else "")
     words = {format.key: set(re.findall(r'"(\w+)"', format.hint)) for format in formats.values()}
     nearest = max(words, key=lambda key: len(words[key] & head.inner))
     text = f"is JSON with the keys {names}, which no format has" if names else "is JSON without any object"
-    if words[nearest] & head.inner:
+    if len(words[nearest] & head.inner) > 1:
         text += f"; the nearest format is {nearest}: {formats[nearest].hint}"
     return text
 
