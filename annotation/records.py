@@ -124,7 +124,8 @@ class LabelRecord:
 
     An answer about a comparison has its `members` in the order to which the answer refers, the first
     of them also as continuation and turn; `shown` are their numbers in the order in which the rater saw them.
-    An answer about a fact or a question has its kind and key as `record`, and the continuation `self`.
+    An answer about a fact or a question has its kind and key as `record`, and the continuation `self`. `line`
+    is that of a row with the answer, where its dialogue has several.
     """
 
     rater: str
@@ -147,6 +148,7 @@ class LabelRecord:
     record: tuple[str, str] | None = None
     group: str = ""
     anchors: tuple[tuple[float, str], ...] = ()
+    line: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,3 +58,23 @@ class Prompt:
         """Return the SHA-256 of all content sent."""
         text = json.dumps([self.messages(), self.schema], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+# JSON schemas of replies.
+
+TEXT = {"type": "string"}
+
+
+def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these fields."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def list_schema(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object whose only field is a list of objects with these fields."""
+    return object_schema({name: {"type": "array", "items": object_schema(fields)}})

@@ -10,11 +10,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation import hooks
-from annotation.corpora import splits, uploads
+from annotation.corpora import splits
 from annotation.corpora.previews import PreparedImport, dialogue_json, rating_json
 from annotation.corpora.table_readings import readings_json
 from annotation.formats import FORMATS
 from annotation.formats.corpus_format import MOST, SETTINGS, Setting
+from annotation.formats.folders import MOST_FILES
 from annotation.formats.profile import ColumnProfile
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn, Upload
 from annotation.work import labels as label_counts
@@ -227,8 +228,8 @@ class FileRequest(serializers.Serializer[Any]):
     more = serializers.ListField(
         child=serializers.FileField(),
         default=list,
-        max_length=uploads.MOST,
-        help_text="the other files of a data set that is several",
+        max_length=MOST_FILES,
+        help_text="further files: one a rater, or the other parts of a data set",
     )
     name = serializers.CharField(default="", max_length=Corpus.name.field.max_length)
     into = serializers.CharField(default="", max_length=Corpus.name.field.max_length)

@@ -6,11 +6,8 @@ A corpus has one item per set of members, whatever their order; existing items s
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
-from django.db import connection
-
-from annotation.corpora.import_staging import fresh_table
+from annotation.corpora.import_staging import derived_table, execute, fetch, fresh_table
 from annotation.formats import Faults, ImportProblem
 from annotation.models import Item
 from annotation.models.corpora import Corpus, ItemMember
@@ -57,9 +54,7 @@ def make(*, corpus: Corpus, sets: Sequence[Members]) -> int:
     rows = [(n, continuation, turn) for n, members in enumerate(sets) for continuation, turn in members]
     columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
     values = dict(zip(("sets", "continuations", "turns"), columns, strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(MAKE.format(given=SETS), {"corpus": corpus.pk, **values})
-        return int(cursor.fetchone()[0])
+    return int(fetch(MAKE.format(given=SETS), {"corpus": corpus.pk, **values})[0][0])
 
 
 def compared(members: Members) -> str:
@@ -153,35 +148,21 @@ def place(corpus: Corpus, faults: Faults) -> int:
     Labels whose members cannot be compared go to `faults`. `import_compared` has the item of each other
     label.
     """
-    fresh_table("import_member", COLUMNS)
     fresh_table("import_compared", "(n bigint PRIMARY KEY, item_id bigint, own int[])")
     parameters = {"corpus": corpus.pk}
-    if not _run(FIND, parameters):
+    if not derived_table("import_member", COLUMNS, FIND, parameters):
         return 0
-    analyse_tables("import_member")
-    if wrong := _rows(WRONG):
+    if wrong := fetch(WRONG):
         for _, line, field, why in wrong:
             name = f"{field.removesuffix('value')}continuations" if field.startswith("labels") else "item"
             name = field if field == "responses" else name
             faults.add(ImportProblem(why, field=name, line=line))
-        _run(LEAVE_OUT, {"rows": [row[0] for row in wrong]})
+        execute(LEAVE_OUT, {"rows": [row[0] for row in wrong]})
     if len(wrong) == MOST:
         faults.refuse()  # there may be further faults, for which no item can be created
-    item_count = _rows(MAKE.format(given=STAGED_MEMBERS), parameters)[0][0]
+    item_count = fetch(MAKE.format(given=STAGED_MEMBERS), parameters)[0][0]
     if item_count >= WORTH_TELLING:
         analyse_tables(Item._meta.db_table, ItemMember._meta.db_table)
-    _run(KEEP, parameters)
+    execute(KEEP, parameters)
     analyse_tables("import_compared")
     return int(item_count)
-
-
-def _run(statement: str, values: dict[str, Any]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return int(cursor.rowcount)
-
-
-def _rows(statement: str, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())

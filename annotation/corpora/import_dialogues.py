@@ -6,9 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db import connection
-
-from annotation.corpora.import_staging import ImportResult, copy_rows, fresh_table, reserve_ids
+from annotation.corpora.import_staging import (
+    ImportResult,
+    copy_rows,
+    execute,
+    fetch,
+    fresh_table,
+    reserve_ids,
+)
 from annotation.corpora.rows import TurnRow, agenda_json, participants_json, turn_row
 from annotation.corpora.splits import part_in
 from annotation.formats import Faults, SourceRecord
@@ -129,26 +134,39 @@ def _refuse_contradiction(stored: StoredDialogue, record: Dialogue) -> None:
             raise ImportProblem("differs from what the corpus has for this dialogue", field=name)
 
 
-DIALOGUE_COLUMNS = [
-    "id",
-    "corpus_id",
-    "key",
-    "cluster",
-    "language",
-    "summary",
-    "participants",
-    "metadata",
-    "agenda",
-    "scenario",
-    "script",
-    "part",
-    "imported_id",
-]
-DIALOGUE_TYPES = ["int8", "int8", "text", "text", "text", "text", *["jsonb"] * 5, "text", "int8"]
-CONTINUATION_COLUMNS = ["id", "dialogue_id", "key", "system_id", "mode", "trial", "condition"]
-CONTINUATION_TYPES = ["int8", "int8", "text", "int8", "text", "int4", "jsonb"]
-TURN_COLUMNS = ["continuation_id", "position", "speaker", "text", "given", "at", "extra"]
-TURN_TYPES = ["int8", "int4", "text", "text", "bool", "int4", "jsonb"]
+DIALOGUE_COLUMNS = {
+    "id": "int8",
+    "corpus_id": "int8",
+    "key": "text",
+    "cluster": "text",
+    "language": "text",
+    "summary": "text",
+    "participants": "jsonb",
+    "metadata": "jsonb",
+    "agenda": "jsonb",
+    "scenario": "jsonb",
+    "script": "jsonb",
+    "part": "text",
+    "imported_id": "int8",
+}
+CONTINUATION_COLUMNS = {
+    "id": "int8",
+    "dialogue_id": "int8",
+    "key": "text",
+    "system_id": "int8",
+    "mode": "text",
+    "trial": "int4",
+    "condition": "jsonb",
+}
+TURN_COLUMNS = {
+    "continuation_id": "int8",
+    "position": "int4",
+    "speaker": "text",
+    "text": "text",
+    "given": "bool",
+    "at": "int4",
+    "extra": "jsonb",
+}
 
 Placed = tuple[int, Continuation]
 """Id of a dialogue in the database, and a continuation to add to it."""
@@ -207,7 +225,7 @@ class Writer:
         cls, *, corpus: Corpus, imported: Import, result: ImportResult, into: bool, faults: Faults
     ) -> Writer:
         """Open a writer for a corpus, inside the import's transaction."""
-        fresh_table("import_seen", "(key text PRIMARY KEY, line integer)")
+        fresh_table("import_seen", "(key text PRIMARY KEY, line bigint)")
         systems = dict(corpus.systems.values_list("name", "id"))
         return cls(corpus, imported, result, into, systems, faults)
 
@@ -249,9 +267,7 @@ class Writer:
     def _first_ones(self, entries: Sequence[SourceRecord]) -> list[SourceRecord]:
         """Return the entries whose dialogues did not occur before; report the others."""
         keys = [entry.record.id for entry in entries if isinstance(entry.record, Dialogue)]
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [keys])
-            seen: dict[str, int | None] = dict(cursor.fetchall())
+        seen = dict(fetch("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [keys]))
         before = set(seen)
         new_entries: list[SourceRecord] = []
         for entry in entries:
@@ -262,13 +278,13 @@ class Writer:
                 seen[entry.record.id] = entry.line
             new_entries.append(entry)
         fresh = ((key, line) for key, line in seen.items() if key not in before)
-        copy_rows("import_seen", ("key", "line"), ("text", "int4"), fresh)
+        copy_rows("import_seen", {"key": "text", "line": "int8"}, fresh)
         return new_entries
 
     def _write_dialogues(self, records: list[Dialogue]) -> list[int]:
         ids = reserve_ids("annotation_dialogue", len(records))
         rows = (self._dialogue_row(key, record) for key, record in zip(ids, records, strict=True))
-        copy_rows("annotation_dialogue", DIALOGUE_COLUMNS, DIALOGUE_TYPES, rows)
+        copy_rows("annotation_dialogue", DIALOGUE_COLUMNS, rows)
         self.result.dialogues += len(records)
         return ids
 
@@ -296,14 +312,12 @@ class Writer:
             (key, dialogue, part.id, self.systems[part.system], part.mode, part.trial, dict(part.condition))
             for key, (dialogue, part) in zip(ids, placed, strict=True)
         )
-        copy_rows("annotation_continuation", CONTINUATION_COLUMNS, CONTINUATION_TYPES, rows)
+        copy_rows("annotation_continuation", CONTINUATION_COLUMNS, rows)
         parts = [part for _, part in placed]
-        copy_rows("annotation_turn", TURN_COLUMNS, TURN_TYPES, _turn_rows(ids, parts))
-        with connection.cursor() as cursor:
-            for kind in IMPORTED_KINDS:
-                statement = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
-                cursor.execute(statement, {"corpus": self.corpus.pk, "ids": ids, "kind": kind.key})
-                self.result.items += cursor.rowcount
+        copy_rows("annotation_turn", TURN_COLUMNS, _turn_rows(ids, parts))
+        for kind in IMPORTED_KINDS:
+            statement = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
+            self.result.items += execute(statement, {"corpus": self.corpus.pk, "ids": ids, "kind": kind.key})
         self.result.continuations += len(ids)
         self.result.turns += sum(len(part.turns) for part in parts)
 

@@ -27,7 +27,7 @@ from annotation.corpora import splits
 from annotation.corpora.import_dialogues import Writer
 from annotation.corpora.import_labels import place_labels
 from annotation.corpora.import_names import Tidying, known_scheme
-from annotation.corpora.import_staging import ImportResult, close_staging, open_staging, stage, staged
+from annotation.corpora.import_staging import ImportResult, close_staging, fetch, open_staging, stage, staged
 from annotation.formats import FORMATS, corpus_format
 from annotation.formats.corpus_format import (
     ANY_ROLES,
@@ -43,6 +43,7 @@ from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
 from annotation.models.corpora import LICENCE_LIMIT, Import
+from annotation.text.table_cells import listed_names
 from config.embedded.processes import follow_parent
 from config.models import Event
 from config.planner import WORTH_TELLING, analyse_tables
@@ -217,8 +218,8 @@ def _send(sending: int, source: Source, produce: Callable[[], Iterator[list[Any]
 
 def rated_speakers(format: Format, source: Source) -> frozenset[str]:
     """Return the speakers or roles whose turns are rated, in lower case; empty where it is all of them."""
-    names = str(source.settings.get(RATED, "")).split(",") if RATED in source.settings else format.rated
-    return frozenset(name.strip().casefold() for name in names) - {""}
+    names = listed_names(str(source.settings[RATED])) if RATED in source.settings else format.rated
+    return frozenset(name.casefold() for name in names)
 
 
 def mark_rated(entry: SourceRecord, speakers: frozenset[str]) -> SourceRecord:
@@ -266,6 +267,7 @@ STORED = (Dialogue, Continuation, Turn, Record, Item)
 """Tables that labels refer to: statements over many labels are planned with their current sizes."""
 
 NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
+NOTHING = "the file holds nothing that can be imported"
 
 
 MOST_DIALOGUES = 3
@@ -341,11 +343,12 @@ def import_path(
         sha256=sha256,
     )
     if order.origin.path.is_dir() and not order.format.folder:
-        raise ImportProblem(f"is a folder; the format {format} is one file", file=name or str(path))
+        reason = f"is a folder; the format {format} is one file: import them one by one"
+        raise ImportProblem(reason, file=name or str(path))
     try:
         result = _perform_without_bad_rows(order, progress) if order.skips else _perform(order, progress)
     except ImportProblem as problem:
-        raise problem.placed(file=order.origin.name) from None
+        raise order.origin.locate(problem).placed(file=order.origin.name) from None
     if result.left_out and left_out is not None:
         result.left_out_file = str(write_left_out(order.origin, left_out))
     return result
@@ -566,7 +569,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
     """Store the import's counts; where it added nothing, undo all of it."""
     if not any(result.counts().values()):
         if not result.unchanged:
-            raise ImportProblem("the file holds nothing that can be imported")
+            raise ImportProblem(NOTHING)
         result.labels, result.missing = staged()
         raise _NothingNew
     splits.grow(corpus=imported.corpus)
@@ -585,10 +588,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
 def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:
     """Report each cluster that an import divided between training and the part used to measure judges."""
     values = {"corpus": imported.corpus_id, "imported": imported.pk, "most": MOST}
-    with connection.cursor() as cursor:
-        cursor.execute(DIVIDED, values)
-        rows = cursor.fetchall()
-    for cluster, training, rest in rows:
+    for cluster, training, rest in fetch(DIVIDED, values):
         faults.add(
             ImportProblem(
                 f"the cluster {cluster!r} has dialogues in training ({_quote_keys(training)}) and outside it "

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import connection
-
 from annotation.corpora import comparisons, import_staging
 from annotation.corpora.import_names import QuestionReference, Resolver, Tidying, staged_questions
-from annotation.corpora.import_staging import NOTHING, ImportResult, copy_rows, fresh_table
+from annotation.corpora.import_staging import (
+    NOTHING,
+    ImportResult,
+    derived_table,
+    execute,
+    fetch,
+    filled_table,
+)
 from annotation.formats.source import Faults, ImportProblem
 from annotation.models import Import, Question, Rater
 from annotation.models.corpora import Corpus
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.schemes.definitions import RANKING, Value, describe_bounds, values_text
 from annotation.work import labels
-from config.planner import analyse_tables
 
 # Placement of staged labels: on their items, for their questions, by their raters; misfits are refused.
 #
@@ -37,19 +41,20 @@ MISSING_RATERS = """
 SELECT DISTINCT r.n, r.kind, r.name, r.identified FROM import_rater r JOIN import_placed p ON p.rater = r.n
  WHERE r.rater_id IS NULL ORDER BY r.n
 """
-COLUMNS = ("n", "kind", "name", "identified", "rater_id", "shared_id")
-TYPES = ("int4", "text", "text", "bool", "int8", "int8")
+SET_RATER = "UPDATE import_rater SET rater_id = %(rater)s WHERE n = %(n)s"
+RATER_COLUMNS = {
+    "n": "int4",
+    "kind": "text",
+    "name": "text",
+    "identified": "bool",
+    "rater_id": "int8",
+    "shared_id": "int8",
+}
 
 
 def find_raters(corpus: Corpus, faults: Faults) -> None:
     """Fill the table `import_rater` with the file's raters and their stored data."""
-    fresh_table(
-        "import_rater",
-        "(n integer, kind text, name text, identified boolean, rater_id bigint, shared_id bigint)",
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(STAGED_RATERS)
-        staged = cursor.fetchall()
+    staged = fetch(STAGED_RATERS)
     stored = _stored(corpus, [name for _, name, *_ in staged])
     rows = []
     for number, (kind, name, always, ever, line) in enumerate(staged):
@@ -59,8 +64,7 @@ def find_raters(corpus: Corpus, faults: Faults) -> None:
             faults.add(ImportProblem(reason, field="identified", line=line))
         shared = stored.get((None, kind, name))
         rows.append((number, kind, name, always, mine and mine.pk, shared and shared.pk))
-    copy_rows("import_rater", COLUMNS, TYPES, rows)
-    analyse_tables("import_rater")
+    filled_table("import_rater", RATER_COLUMNS, rows)
 
 
 def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str], Rater]:
@@ -75,15 +79,23 @@ def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str
 
 def create_raters(corpus: Corpus) -> None:
     """Create the corpus's raters that labels still need."""
-    with connection.cursor() as cursor:
-        cursor.execute(MISSING_RATERS)
-        for number, kind, name, identified in cursor.fetchall():
-            rater = labels.imported_rater(corpus=corpus, kind=kind, name=name, identified=identified)
-            cursor.execute("UPDATE import_rater SET rater_id = %s WHERE n = %s", [rater.pk, number])
+    for number, kind, name, identified in fetch(MISSING_RATERS):
+        rater = labels.imported_rater(corpus=corpus, kind=kind, name=name, identified=identified)
+        execute(SET_RATER, {"rater": rater.pk, "n": number})
 
 
 WORDS = ("nominal", "text", RANKING)
 """Levels whose answers are texts."""
+QUESTION_COLUMNS = {
+    "kind": "text",
+    "key": "text",
+    "scheme": "text",
+    "id": "int8",
+    "words": "bool",
+    "level": "text",
+    "values": "jsonb",
+    "numbers": "jsonb",
+}
 
 
 def place_labels(
@@ -108,14 +120,9 @@ def place_labels(
     _refuse_uncertain_count(parameters, faults)
     _refuse_unplaced(parameters, faults)
     result.items += comparisons.place(corpus, faults)
-    if _number("SELECT count(evidence) FROM import_label"):
+    if _count("SELECT count(evidence) FROM import_label"):
         _refuse_beyond(parameters, faults)
-    fresh_table(
-        "import_decided",
-        "(dialogue text, continuation text, kind text, PRIMARY KEY (dialogue, continuation))",
-    )
-    _run(import_staging.DECIDED, parameters)
-    analyse_tables("import_decided")
+    derived_table("import_decided", import_staging.DECIDED_COLUMNS, import_staging.DECIDED, parameters)
     resolver = Resolver(corpus, schemes, fresh, faults, built_in)
     questions = resolver.resolve(staged_questions())
     _store_questions(questions)
@@ -123,46 +130,25 @@ def place_labels(
     _join_spellings(joined)
     _refuse_doubtful(faults)
     find_raters(corpus, faults)
-    fresh_table("import_placed", import_staging.PLACED_COLUMNS)
-    _run(import_staging.PLACE, parameters)
-    analyse_tables("import_placed")
+    derived_table("import_placed", import_staging.PLACED_COLUMNS, import_staging.PLACE, parameters)
     _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
     _refuse_over_turns(faults)
     if not fresh:
-        result.unchanged = _run(import_staging.DROP_UNCHANGED, parameters)
+        result.unchanged = execute(import_staging.DROP_UNCHANGED, parameters)
         _refuse_conflicts(faults)
     _refuse_repeated(faults)
     faults.refuse()
     create_raters(corpus)
-    result.labels = _run(import_staging.INSERT, parameters)
-    result.missing = _number("SELECT count(*) FROM import_placed WHERE missing <> ''")
+    result.labels = execute(import_staging.INSERT, parameters)
+    result.missing = _count("SELECT count(*) FROM import_placed WHERE missing <> ''")
     result.notes += [*notes, *resolver.notes]
 
 
-def _run(statement: str, values: Mapping[str, Any]) -> int:
-    """Run a statement and return the number of affected rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values or None)
-        return int(cursor.rowcount)
-
-
-def _rows(statement: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
-
-
-def _number(statement: str) -> int:
-    return int(_rows(statement)[0][0])
+def _count(statement: str) -> int:
+    return int(fetch(statement)[0][0])
 
 
 def _store_questions(questions: Mapping[QuestionReference, Question]) -> None:
-    fresh_table(
-        "import_question",
-        '(kind text, key text, scheme text, id bigint, words boolean, level text, "values" jsonb,'
-        " numbers jsonb)",
-    )
     rows = (
         (
             *(
@@ -177,24 +163,16 @@ def _store_questions(questions: Mapping[QuestionReference, Question]) -> None:
         )
         for reference, question in questions.items()
     )
-    copy_rows(
-        "import_question",
-        ("kind", "key", "scheme", "id", "words", "level", "values", "numbers"),
-        ("text", "text", "text", "int8", "bool", "text", "jsonb", "jsonb"),
-        rows,
-    )
-    analyse_tables("import_question")
+    filled_table("import_question", QUESTION_COLUMNS, rows)
 
 
 def _join_spellings(joined: Mapping[tuple[int, str], str]) -> None:
     """Spell staged answers as in `joined`, by question id and the file's spelling."""
     if not joined:
         return
-    fresh_table("import_spelling", "(question bigint, spelling text, joined text)")
     rows = ((*key, spelling) for key, spelling in joined.items())
-    copy_rows("import_spelling", ("question", "spelling", "joined"), ("int8", "text", "text"), rows)
-    analyse_tables("import_spelling")
-    _run(import_staging.JOIN_SPELLINGS, {})
+    filled_table("import_spelling", {"question": "int8", "spelling": "text", "joined": "text"}, rows)
+    execute(import_staging.JOIN_SPELLINGS)
 
 
 def _numbers_by_word(question: Question) -> dict[str, float]:
@@ -206,17 +184,15 @@ def _numbers_by_word(question: Question) -> dict[str, float]:
 
 def _place_numbered(parameters: Mapping[str, Any], faults: Faults) -> None:
     """Find the turns of labels that name them by the number annotators see."""
-    if not _number("SELECT count(*) FROM import_label WHERE turn_number IS NOT NULL"):
+    if not _count("SELECT count(*) FROM import_label WHERE turn_number IS NOT NULL"):
         return
-    fresh_table("import_numbered", import_staging.NUMBERED_COLUMNS)
-    _run(import_staging.NUMBERED, parameters)
-    analyse_tables("import_numbered")
-    rows = _rows(import_staging.MISNUMBERED)
+    derived_table("import_numbered", import_staging.NUMBERED_COLUMNS, import_staging.NUMBERED, parameters)
+    rows = fetch(import_staging.MISNUMBERED)
     for _, line, *place in rows:
         faults.add(ImportProblem(_misnumbered(*place), field="turn_number", line=line))
     if rows:
         faults.refuse()
-    _run(import_staging.PLACE_NUMBERED, {})
+    execute(import_staging.PLACE_NUMBERED)
 
 
 def _misnumbered(
@@ -242,7 +218,7 @@ def _misnumbered(
 
 def _refuse_uncertain_count(parameters: Mapping[str, Any], faults: Faults) -> None:
     """Refuse a file that never names the first turn, so that its `turn` may count from 0 or from 1."""
-    ((line, fits_zero, fits_one),) = _rows(import_staging.COUNTS_FROM, parameters)
+    ((line, fits_zero, fits_one),) = fetch(import_staging.COUNTS_FROM, parameters)
     if not fits_one:  # null: nothing is counted
         return
     reason = (
@@ -259,11 +235,11 @@ def _refuse_uncertain_count(parameters: Mapping[str, Any], faults: Faults) -> No
 
 
 def _refuse_unplaced(parameters: Mapping[str, Any], faults: Faults) -> None:
-    rows = _rows(import_staging.UNPLACED, parameters)
-    for row in rows:
-        faults.add(_unplaced(*row[1:]))
+    rows = fetch(import_staging.UNPLACED, parameters)
+    for place in dict.fromkeys(row[1:] for row in rows):
+        faults.add(_unplaced(*place))
     if rows:
-        _run("DELETE FROM import_label WHERE n = ANY(%(rows)s)", {"rows": [row[0] for row in rows]})
+        execute("DELETE FROM import_label WHERE n = ANY(%(rows)s)", {"rows": [row[0] for row in rows]})
 
 
 def _unplaced(
@@ -294,7 +270,7 @@ def _unplaced(
 
 def _refuse_beyond(parameters: Mapping[str, Any], faults: Faults) -> None:
     """Refuse evidence at turns that do not exist, or beyond their text."""
-    for line, field, index, continuation, turn, end, is_there, length in _rows(
+    for line, field, index, continuation, turn, end, is_there, length in fetch(
         import_staging.BEYOND, parameters
     ):
         reason = f"there is no turn {turn} in the continuation {continuation!r}"
@@ -311,7 +287,7 @@ def _sibling(field: str, key: str) -> str:
 
 def _refuse_doubtful(faults: Faults) -> None:
     """Refuse words for no answer, and misspelt numbers, where no scale has them."""
-    for line, field, text, doubt in _rows(import_staging.DOUBTFUL):
+    for line, field, text, doubt in fetch(import_staging.DOUBTFUL):
         answer = repr(text[:40])
         reason = f"{answer} is not written as a number: write digits with one decimal point, like 3.5"
         if doubt == NOTHING:
@@ -322,7 +298,7 @@ def _refuse_doubtful(faults: Faults) -> None:
 
 
 def _refuse_off_scale(questions: Mapping[int, Question], faults: Faults) -> None:
-    for line, field, number, text, question_id in _rows(import_staging.OFF_SCALE):
+    for line, field, number, text, question_id in fetch(import_staging.OFF_SCALE):
         question = questions[question_id]
         answer = repr(text) if number is None else f"{number:g}"
         scheme = question.version.scheme.key
@@ -332,7 +308,7 @@ def _refuse_off_scale(questions: Mapping[int, Question], faults: Faults) -> None
 
 def _refuse_over_turns(faults: Faults) -> None:
     """Refuse counts of turns that exceed the number of turns."""
-    for line, field, number, turns in _rows(import_staging.OVER_TURNS, {"scheme": COUNTS.key}):
+    for line, field, number, turns in fetch(import_staging.OVER_TURNS, {"scheme": COUNTS.key}):
         reason = f"{number:g} turns are counted in a continuation of {turns}"
         faults.add(ImportProblem(reason, field=field, line=line))
 
@@ -347,14 +323,14 @@ def _scale(question: Question) -> str:
 
 
 def _refuse_repeated(faults: Faults) -> None:
-    for first, line, field in _rows(import_staging.REPEATED):
+    for first, line, field in fetch(import_staging.REPEATED):
         where = "" if first is None or first == line else f", first on line {first}"
         reason = f"this rater answers this question about this item twice with the same sample{where}"
         faults.add(ImportProblem(reason, field=field, line=line))
 
 
 def _refuse_conflicts(faults: Faults) -> None:
-    for line, field, rater, before, missing in _rows(import_staging.CONFLICTS):
+    for line, field, rater, before, missing in fetch(import_staging.CONFLICTS):
         answer = "no answer" if missing else before
         reason = f"the corpus has another answer of {rater!r} there already: {answer}"
         faults.add(ImportProblem(reason, field=field, line=line))

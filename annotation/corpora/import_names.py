@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any
 
-from django.db import connection
 from django.db.models import Exists, Min, OuterRef, Q
 from django.db.models.functions import Length
 
@@ -179,9 +178,7 @@ SELECT {import_staging.KIND} AS kind, question, scheme, min(line),
 
 def staged_questions() -> list[QuestionReference]:
     """Return the distinct questions of the staged labels."""
-    with connection.cursor() as cursor:
-        cursor.execute(STAGED_QUESTIONS)
-        return [QuestionReference(*row) for row in cursor.fetchall()]
+    return [QuestionReference(*row) for row in import_staging.fetch(STAGED_QUESTIONS)]
 
 
 @dataclass(slots=True)
@@ -487,9 +484,7 @@ class Tidying:
             ("systems", list(self.systems.clashes.values()), self.systems.stored),
         ]
         if dialogues and not self.names:
-            with connection.cursor() as cursor:
-                cursor.execute(DIALOGUES, [imported.pk, imported.corpus_id, imported.pk])
-                rows = cursor.fetchall()
+            rows = import_staging.fetch(DIALOGUES, [imported.pk, imported.corpus_id, imported.pk])
             earlier = {key for _, before in rows for key in before or ()}
             clashes.append(("dialogues", [keys for keys, _ in rows], earlier))
         if not self.names:

@@ -20,18 +20,33 @@ from config.planner import analyse_tables
 
 # The statements that place a file's labels. Tables named `import_...` live as long as the transaction.
 
-# COPY into tables, ids reserved beforehand, and temporary tables.
+# Statements, COPY into tables, ids reserved beforehand, and temporary tables.
+
+Columns = Mapping[str, str]
+"""Columns of a table, with their types in PostgreSQL."""
 
 
-def copy_rows(
-    table: str, columns: Sequence[str], types: Sequence[str], rows: Iterable[Sequence[Any]]
-) -> None:
-    """Write rows into a table through COPY in binary form, with the given PostgreSQL types."""
+def execute(statement: str, values: Mapping[str, Any] | None = None) -> int:
+    """Run a statement and return the number of affected rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return int(cursor.rowcount)
+
+
+def fetch(statement: str, values: Any = None) -> list[tuple[Any, ...]]:
+    """Run a query and return its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+
+
+def copy_rows(table: str, columns: Columns, rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows into a table through COPY in binary form."""
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
         sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
     )
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        copy.set_types(types)
+        copy.set_types(list(columns.values()))
         for row in rows:
             copy.write_row(row)
 
@@ -40,11 +55,8 @@ def reserve_ids(table: str, count: int) -> list[int]:
     """Reserve `count` ids of a table that nobody else will get."""
     if not count:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [table, count]
-        )
-        return [row[0] for row in cursor.fetchall()]
+    statement = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
+    return [number for (number,) in fetch(statement, [table, count])]
 
 
 def fresh_table(name: str, definition: str) -> None:
@@ -59,6 +71,25 @@ def fresh_table(name: str, definition: str) -> None:
         )
 
 
+def filled_table(name: str, columns: Columns, rows: Iterable[Sequence[Any]]) -> None:
+    """Create a temporary table for the transaction with these rows."""
+    fresh_table(name, f"({_definition(columns)})")
+    copy_rows(name, columns, rows)
+    analyse_tables(name)
+
+
+def derived_table(name: str, definition: str, statement: str, values: Mapping[str, Any]) -> int:
+    """Create a temporary table for the transaction, fill it by a statement, and return its number of rows."""
+    fresh_table(name, definition)
+    count = execute(statement, values)
+    analyse_tables(name)
+    return count
+
+
+def _definition(columns: Columns) -> str:
+    return ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+
+
 KIND = f"""CASE WHEN l.record_kind IS NOT NULL THEN l.record_kind
   WHEN jsonb_array_length(l.members) = 2 THEN 'pair' WHEN l.members IS NOT NULL THEN 'ranking'
   WHEN l.position IS NULL THEN '{kind_at(None).key}'
@@ -67,6 +98,7 @@ KIND = f"""CASE WHEN l.record_kind IS NOT NULL THEN l.record_kind
                 '{kind_at(0).key}') END"""  # noqa: S608  (keys of ours)
 """Kind of item that a staged label `l` is about."""
 
+DECIDED_COLUMNS = "(dialogue text, continuation text, kind text, PRIMARY KEY (dialogue, continuation))"
 DECIDED = f"""
 INSERT INTO import_decided
 SELECT d.key, c.key, CASE WHEN d.scenario IS NULL THEN '{ANSWER.key}' ELSE '{DECISION.key}' END
@@ -139,7 +171,7 @@ SELECT l.n, l.line, l.field, l.dialogue, l.continuation, l.position, l.record_ki
 """
 
 PLACED_COLUMNS = """(
-  n bigint, line integer, field text, item_id bigint, question_id bigint, rater integer, occasion text,
+  n bigint, line bigint, field text, item_id bigint, question_id bigint, rater integer, occasion text,
   sample integer, number float8, text text, missing text, explanation text, evidence jsonb,
   "values" jsonb, shown smallint[])
 """
@@ -328,7 +360,7 @@ class ImportResult:
 
 NOTHING, NUMBER = "nothing", "number"
 COLUMNS = {
-    "line": "int4",
+    "line": "int8",
     "field": "text",
     "dialogue": "text",
     "continuation": "text",
@@ -361,13 +393,12 @@ COLUMNS = {
 
 def open_staging() -> None:
     """Create the empty table `import_label`."""
-    columns = ", ".join(f'"{name}" {kind}' for name, kind in COLUMNS.items())
-    fresh_table("import_label", f"(n bigint GENERATED ALWAYS AS IDENTITY, {columns})")
+    fresh_table("import_label", f"(n bigint GENERATED ALWAYS AS IDENTITY, {_definition(COLUMNS)})")
 
 
 def stage(entries: Iterable[SourceRecord], faults: Faults) -> None:
     """Add the labels of a batch."""
-    copy_rows("import_label", list(COLUMNS), list(COLUMNS.values()), _rows(entries, faults))
+    copy_rows("import_label", COLUMNS, _rows(entries, faults))
 
 
 def close_staging() -> None:
@@ -377,10 +408,8 @@ def close_staging() -> None:
 
 def staged() -> tuple[int, int]:
     """Count the staged labels, and how many of them are missing answers."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*), count(*) FILTER (WHERE missing <> '') FROM import_label")
-        labels, missing = cursor.fetchone()
-        return int(labels), int(missing)
+    ((labels, missing),) = fetch("SELECT count(*), count(*) FILTER (WHERE missing <> '') FROM import_label")
+    return labels, missing
 
 
 def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any, ...]]:
@@ -390,13 +419,13 @@ def _rows(entries: Iterable[SourceRecord], faults: Faults) -> Iterator[tuple[Any
                 problem = ImportProblem(
                     f"{rating.label.occasion!r} is not one of {', '.join(Occasion.values)}",
                     field=rating.field.removesuffix("value") + "occasion",
-                    line=entry.line,
+                    line=rating.label.line or entry.line,
                     file=entry.file,
                 )
                 faults.add(problem)
                 continue
             yield (
-                entry.line,
+                rating.label.line or entry.line,
                 rating.field,
                 rating.dialogue,
                 *_columns(rating),
@@ -413,6 +442,7 @@ def _ratings(entry: SourceRecord) -> Iterator[Rating]:
     if isinstance(entry.record, Dialogue):
         for index, label in enumerate(entry.record.labels):
             own = f"labels[{index}].value" if entry.line else f"{label.question} of {entry.record.id}"
+            own = label.question if label.line else own
             yield Rating(entry.record.id, label, label.level, label.values, field=own)
     else:
         yield entry.record

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.corpora.import_file import batches, import_path, read_apart, records_of
+from annotation.corpora.import_file import NOTHING, batches, import_path, read_apart, records_of
 from annotation.corpora.import_names import Tidying
 from annotation.corpora.rows import continuation_json, head_json, turn_json
 from annotation.corpora.table_readings import (
@@ -18,14 +18,12 @@ from annotation.corpora.table_readings import (
     CPU_SECONDS,
     Outline,
     guessed_settings,
+    lacks_scales,
     outline,
-    with_scales,
+    with_scales_at_once,
 )
 from annotation.formats import FORMATS, Rating, SourceRecord
-from annotation.formats.corpus_format import (
-    SKIP_BAD_ROWS,
-    settings_of,
-)
+from annotation.formats.corpus_format import SKIP_BAD_ROWS, settings_of
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.mapping import read_mapping
 from annotation.formats.source import Faults, ImportProblem, Source
@@ -34,10 +32,9 @@ from annotation.records import HUMAN, SELF, Dialogue, LabelRecord
 
 FIRST_ROWS = 5_000
 """Rows, or lines, of a file that a preview reads."""
-MOST_DIALOGUES, MOST_RATINGS, MOST_NAMES = 10, 50, 50
+MOST_DIALOGUES, MOST_RATINGS, MOST_SPEAKERS, MOST_RATERS = 10, 50, 300, 50
 """First dialogues and ratings of a preview, and speakers and raters that it names."""
-MOST_SCANNED = 2**20
-"""Bytes of a file whose answers are all read for its preview."""
+LATER = "The scales without values are guessed from all rows by the import: there are many rows."
 MOST_EARLIER = 200
 """Newest imports that are searched for the columns of a file."""
 
@@ -79,16 +76,26 @@ class Preview:
         for part in record.all_continuations():
             self.n_turns += len(part.turns)
             for turn in part.turns:
-                if turn.speaker in self.speakers or len(self.speakers) < MOST_NAMES:
+                if turn.speaker in self.speakers or len(self.speakers) < MOST_SPEAKERS:
                     self.speakers[turn.speaker] = self.speakers.get(turn.speaker, False) or not turn.given
         for label in record.labels:
             self._add_label(label)
         if len(self.dialogues) < MOST_DIALOGUES:
             self.dialogues.append(record)
 
+    @property
+    def has_all_speakers(self) -> bool:
+        """Whether all speakers of the part that was read are named."""
+        return len(self.speakers) < MOST_SPEAKERS
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file was read to its end, without problems and without records."""
+        return self.is_complete and not (self.n_dialogues or self.n_ratings or self.n_problems)
+
     def _add_label(self, label: LabelRecord) -> None:
         self.n_labels += 1
-        if len(self.raters) < MOST_NAMES:
+        if len(self.raters) < MOST_RATERS:
             self.raters.setdefault(label.rater, label.kind or HUMAN)
 
 
@@ -107,6 +114,8 @@ def preview(source: Source, *, format: str) -> Preview:
         faults.refuse()
     except ImportProblem as problem:
         result.problems = problem.all() if problem in faults.problems else [problem, *faults.problems]
+        for part in result.problems:
+            source.locate(part)
         result.n_problems = max(faults.total, len(result.problems))
     result.is_complete = not source.is_cut
     result.open_raters = tuple(rater for rater in result.raters if rater in {*tidying.unsaid, *tidying.kinds})
@@ -172,26 +181,30 @@ def prepare(
     guess. Problems of the file are part of the preview.
     """
     prepared = PreparedImport(Outline(format), settings=dict(settings))
+    has_scales = True
     try:
         prepared.outline = outline(Source(path, name=name, settings=settings), format=format)
         if prepared.outline.profile:
+            if not prepared.outline.profile.n_rows:
+                raise ImportProblem(NOTHING)
             _choose_mapping(prepared, mapping, remembers)
-            _complete_scales(prepared, Source(path, name=name, settings=settings))
+            has_scales = _complete_scales(prepared, Source(path, name=name, settings=settings))
         if not prepared.missing:
             prepared.preview = _preview_of(prepared, path, name)
+            if prepared.preview.is_empty:
+                raise ImportProblem(NOTHING)
             if prepared.preview.dialogues or into:
                 _try_import(prepared, path, name=name, corpus=corpus, into=into, by=by)
     except ImportProblem as problem:
         prepared.preview.problems, prepared.preview.n_problems = problem.all(), problem.total
+    if not has_scales:
+        prepared.preview.notes.append(LATER)
     return prepared
 
 
 def _try_import(prepared: PreparedImport, path: Path, **options: Any) -> None:
-    """Find the problems that only the import itself has, by a trial that is undone."""
+    """Find all problems of the import, and count what it would add, by a trial that is undone."""
     preview = prepared.preview
-    skips = prepared.settings.get(SKIP_BAD_ROWS) == "yes"
-    if preview.problems and not skips:
-        return
     result = import_path(
         path=path,
         format=prepared.outline.format,
@@ -201,6 +214,9 @@ def _try_import(prepared: PreparedImport, path: Path, **options: Any) -> None:
         **options,
     )
     preview.problems, preview.n_problems, preview.n_left_out = [], 0, result.left_out
+    if result.left_out:
+        preview.n_dialogues, preview.n_turns = result.dialogues, result.turns
+        preview.n_labels, preview.n_ratings = result.labels, min(preview.n_ratings, result.labels)
     preview.notes = result.notes or preview.notes
 
 
@@ -215,7 +231,10 @@ def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembe
         read_mapping(chosen, names)
     elif prepared.earlier and remembers:
         prepared.mapping = read_mapping(prepared.earlier.mapping, names)
-        prepared.settings = prepared.earlier.file_settings | prepared.settings
+        settings = {
+            key: value for key, value in prepared.earlier.file_settings.items() if key != SKIP_BAD_ROWS
+        }
+        prepared.settings = settings | prepared.settings
     elif guesses:
         prepared.mapping = next(iter(guesses.values())).mapping
         prepared.settings = guessed_settings(profile, prepared.mapping) | prepared.settings
@@ -225,13 +244,22 @@ def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembe
         if reading.mapping.entries() == entries:
             prepared.reading, prepared.missing = key, reading.missing
             break
+    if not entries:
+        prepared.missing = prepared.missing or ("a column with texts or answers",)
 
 
-def _complete_scales(prepared: PreparedImport, source: Source) -> None:
-    """Guess the scales that the mapping of a small file does not name, as its import will."""
-    if prepared.mapping.columns and not prepared.reading and source.total <= MOST_SCANNED:
-        entries = with_scales(source, prepared.mapping.entries())
-        prepared.mapping = read_mapping(entries, [column.name for column in prepared.mapping.columns])
+def _complete_scales(prepared: PreparedImport, source: Source) -> bool:
+    """Guess the scales that the mapping does not name as its import will; False where that takes long."""
+    profile, mapping = prepared.outline.profile, prepared.mapping
+    assert profile is not None
+    if not mapping.columns:
+        return True
+    if prepared.reading:
+        return not lacks_scales(profile, mapping)
+    entries = with_scales_at_once(source, mapping.entries())
+    if entries is not None:
+        prepared.mapping = read_mapping(entries, [column.name for column in mapping.columns])
+    return entries is not None
 
 
 def _preview_of(prepared: PreparedImport, path: Path, name: str) -> Preview:

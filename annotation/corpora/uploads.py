@@ -21,11 +21,12 @@ from django.utils import timezone
 
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
-from annotation.corpora.table_readings import choose_reading
+from annotation.corpora.table_readings import choose_reading, not_one_file, recognise_format
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import SETTINGS, Head, guess, read_start, settings_of
+from annotation.formats.corpus_format import SETTINGS, settings_of
+from annotation.formats.folders import MOST_FILES, is_archive, name_together, unpack
 from annotation.formats.mapping import check_entries
-from annotation.formats.source import PACKED, PARTS, ImportProblem, Source
+from annotation.formats.source import PACKED, PARTS, ZIP, ImportProblem, Source, suffix_of
 from annotation.models.corpora import Corpus, Upload
 from config.permissions import is_researcher
 from jobs import job_actions
@@ -38,7 +39,6 @@ from jobs.models.job import Job
 
 # Several files sent as one: the parts of a data set, as the command reads them from a folder.
 
-MOST = 1_000
 NAME_LIMIT = 200
 OVERHEAD = 2**20
 """Bytes of a request beside its files, at most."""
@@ -46,22 +46,15 @@ OVERHEAD = 2**20
 Files: TypeAlias = "Sequence[UploadedFile[Any]]"
 
 
-def check(files: Files, format: str) -> None:
-    """Refuse several files that cannot be one folder of a format; raises ImportProblem for `file`."""
-    if len(files) > 1 and not FORMATS[format].folder:
-        raise ImportProblem(f"{len(files)} files were sent; the format {format} is one file", field="file")
-    check_names(files)
-
-
 def check_names(files: Files) -> None:
     """Refuse several files whose names cannot be those of one folder; raises ImportProblem for `file`."""
     if len(files) < 2:
         return
-    if len(files) > MOST:
-        raise ImportProblem(f"{len(files)} files are more than {MOST}", field="file")
+    if len(files) > MOST_FILES:
+        raise ImportProblem(f"{len(files)} files are more than {MOST_FILES}", field="file")
     names = [called(file) for file in files]
     for name in names:
-        if not name.endswith(PARTS) or len(name.encode()) > NAME_LIMIT:
+        if suffix_of(name) not in PARTS or len(name.encode()) > NAME_LIMIT:
             raise ImportProblem(
                 f"{name[:60]!r} is not a part of a data set: its files end in {' or '.join(PARTS)}",
                 field="file",
@@ -76,8 +69,10 @@ def read_options(files: Files, sent: Mapping[str, Any]) -> dict[str, Any]:
     Either `name` or `into` is set. The format is detected where none is named. Raises ImportProblem.
     """
     mapping = check_entries(sent["mapping"])
-    format = sent["format"] or guess(FORMATS, read_head(files))
-    check(files, format)
+    check_names(files)
+    format = sent["format"] or recognise(files)
+    if len(files) > 1 and not FORMATS[format].folder:
+        raise ImportProblem(not_one_file(len(files), format), field="file")
     values = {key: sent.get(key) for key in SETTINGS}
     return {
         "format": format,
@@ -102,8 +97,7 @@ def called(file: UploadedFile[Any]) -> str:
 
 def together(files: Files) -> str:
     """Return a common name for the files."""
-    names = sorted(called(file) for file in files)
-    return names[0] if len(names) == 1 else f"{len(names)} files: {', '.join(names)}"[:300]
+    return name_together([called(file) for file in files])
 
 
 def first(files: Files) -> UploadedFile[Any]:
@@ -120,22 +114,21 @@ def on_disk(files: Files) -> Iterator[Path]:
         yield path
 
 
-def read_head(files: Files) -> Head:
-    """Read the beginning of the files, to detect their format."""
+def recognise(files: Files) -> str:
+    """Return the format of the files; raises ImportProblem."""
     with on_disk(files) as path:
-        head = read_start(path, together(files))
-        _ = head.header  # while the file is there
-        return head
+        return recognise_format(Source(path, name=together(files)))
 
 
 def is_packed(files: Files) -> bool:
     """Whether the content of a file is larger than the file: an archive, a workbook, a Parquet file."""
-    for file in files:
-        start = file.read(4)
-        file.seek(0)
-        if start.startswith(PACKED):
-            return True
-    return False
+    return any(_begins_with(file, PACKED) for file in files)
+
+
+def _begins_with(file: UploadedFile[Any], marks: bytes | tuple[bytes, ...]) -> bool:
+    start = file.read(4)
+    file.seek(0)
+    return bool(start.startswith(marks))
 
 
 def size(files: Files) -> int:
@@ -144,8 +137,18 @@ def size(files: Files) -> int:
 
 
 def write(files: Files, place: Path) -> None:
-    """Write one file as `place`, several into a new folder of that name."""
+    """Write one file as `place`, several and those of an archive into a new folder of that name.
+
+    Raises ImportProblem for an archive that cannot be unpacked.
+    """
     if len(files) == 1:
+        if _begins_with(files[0], ZIP):
+            with tempfile.TemporaryDirectory(prefix="concord-import-") as folder:
+                packed = Path(folder) / "sent"
+                _write(files[0], packed)
+                if is_archive(packed):
+                    unpack(packed, place)
+                    return
         _write(files[0], place)
         return
     place.mkdir(mode=0o700)

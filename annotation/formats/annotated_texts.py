@@ -20,6 +20,7 @@ from typing import Any, Literal
 from annotation.formats.corpus_format import SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, is_number, plain, require
 from annotation.formats.source import ImportProblem, Source
+from annotation.formats.table_reader import is_json_lines, json_lines
 from annotation.formats.transcripts import NAME, ROLE, speakers_of
 from annotation.records import SELF, Dialogue, LabelRecord, Passage, RaterKind, Turn
 from annotation.text.references import MOST, in_order
@@ -282,22 +283,19 @@ def json_records(source: Source) -> Iterator[tuple[Path, int, dict[str, Any]]]:
     for file in source.files():
         for line, record in _lines_or_document(source, file):
             is_empty = False
-            with source.report_problems(file, line):
-                yield file, line, require(record, dict)
+            yield file, line, record
     if is_empty:
         raise ImportProblem("holds no record")
 
 
-def _lines_or_document(source: Source, file: Path) -> Iterator[tuple[int, Any]]:
-    with source.open(file) as opened:
-        first = opened.readline(source.max_line).strip()
-    if first.startswith(b"{") and first.endswith(b"}"):
-        for line, text in source.lines(file):
-            with source.report_problems(file, line):
-                yield line, decode_python(text)
+def _lines_or_document(source: Source, file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if is_json_lines(source, file):
+        yield from json_lines(source, file)
         return
     content = decode_python(source.document(file))
-    yield from enumerate(content if isinstance(content, list) else [content], start=1)
+    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
+        with source.report_problems(file, number):
+            yield number, require(record, dict)
 
 
 def value_of_cell(cell: Any) -> Any:

@@ -8,9 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as arrow
-from pyarrow import parquet
-
 from annotation.formats.annotated_texts import (
     ANYBODY,
     Answer,
@@ -23,9 +20,10 @@ from annotation.formats.annotated_texts import (
     turns_of_messages,
     value_of_cell,
 )
+from annotation.formats.arrow_tables import read_objects
 from annotation.formats.corpus_format import Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, is_number, require
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import BINARY_TABLES, ImportProblem, Source
 from annotation.formats.table_file import as_text
 from annotation.formats.table_reader import open_table
 
@@ -269,7 +267,14 @@ def _looks_like_doccano(head: Head) -> bool:
     lists = [record[key] for key in LABELS if isinstance(record.get(key), list)]
     entries = [entry for entries in lists for entry in entries]
     is_marked = all(isinstance(e, str) or _is_mark(e) for e in entries)
+    if any(_repeats_a_class(record.get(key)) for record in head.objects for key in LABELS):
+        return False  # answers of several people by position
     return bool(lists) and is_marked and (bool(entries) or "Comments" in record or "id" in record)
+
+
+def _repeats_a_class(entries: Any) -> bool:
+    classes = [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
+    return len(set(classes)) < len(classes)
 
 
 def _is_mark(entry: Any) -> bool:
@@ -392,19 +397,10 @@ def read_argilla(source: Source) -> Iterator[SourceRecord]:
 
 def _argilla_records(source: Source) -> Iterator[tuple[Path, int, dict[str, Any]]]:
     for file in source.files():
-        with file.open("rb") as opened:
-            start = opened.read(8)
-        if start.startswith(b"PAR1"):
-            table = parquet.read_table(file)
-        elif start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-            with arrow.memory_map(str(file)) as memory:
-                opener = arrow.ipc.open_file if start.startswith(b"ARROW1") else arrow.ipc.open_stream
-                table = opener(memory).read_all()
-        else:
+        if not source.binary_start(file).startswith(tuple(BINARY_TABLES)):
             yield from json_records(source)
             return
-        source.done += file.stat().st_size
-        for line, row in enumerate(table.to_pylist(), start=1):
+        for line, row in read_objects(source, file):
             yield file, line, row
 
 
@@ -550,13 +546,12 @@ def _has_argilla_columns(names: Iterable[str]) -> bool:
 
 def _looks_like_argilla(head: Head) -> bool:
     keys = head.inner
-    if head.text.startswith(("{", "[")):
+    if head.is_json:
         is_feedback = {"fields", "responses"} <= keys and bool(
             keys & {SUGGESTION + "s", "external_id", "user_id"}
         )
         return is_feedback or _has_argilla_columns(keys)
-    is_table = head.content.startswith((b"ARROW1", b"\xff\xff\xff\xff", b"PAR1"))
-    return is_table and _has_argilla_columns(head.paths)
+    return head.content.startswith(tuple(BINARY_TABLES)) and _has_argilla_columns(head.paths)
 
 
 ARGILLA = Format(

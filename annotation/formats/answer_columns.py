@@ -12,6 +12,7 @@ from annotation.formats.header_words import (
     GENERIC,
     HEADERS,
     ITEMS,
+    NUMBER_AT_END,
     PEOPLE,
     QUALITIES,
     TWO_RESPONSES,
@@ -24,6 +25,8 @@ from annotation.formats.header_words import (
     word_set,
 )
 from annotation.formats.mapping import Column
+from annotation.formats.nested_answers import dictionaries_by_rater, lists_by_position
+from annotation.text.table_cells import looks_like_a_model
 
 KIND_ROLES = {"human": "label", "judge": "judge", "key": "key", "metric": "metric", "": "label"}
 STRUCTURE = word_set("dialogue session turn time language speaker system rater kind context")
@@ -33,7 +36,7 @@ DERIVED = word_set(
     " consensus"
     " agreement aggregated aggregate tokens words chars duration seconds price cost age year kappa alpha"
     " gender"
-    " time spent elapsed latency country education native confidence"
+    " time spent elapsed latency country education native confidence delta diff difference composite"
 )
 """Words in the headers of figures that follow from others or describe the text."""
 NAMES_OF_PARTS = ITEMS.union(
@@ -45,8 +48,16 @@ GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
 NUMBERED_QUESTION = re.compile(r"(?:q|qn|question|frage|pregunta|item_q)[_ .-]?\d{1,3}[a-z]?", re.IGNORECASE)
 NO_LABELS = frozenset(["response", "answer", "code", "points"])
 """Words for answers that are words for other things, too."""
+CONTENTS = word_set("answer answers response responses reply output outputs completion summary target")
+"""Words for what is rated."""
+ROLES_OF_BOTH = word_set("evaluator assessor reviewer rater labeler annotator")
+"""Names of raters who may be models where another one is called human."""
 NAMING = word_set("id ids uuid name names email username")
 """Last words of headers whose columns name somebody or something."""
+FACT = re.compile(r"(?:is|has|was|did|are)(?=[A-Z_ ])")
+"""Names of columns that say what is the case, such as `is_pass`."""
+MOST_WORDS = 8
+"""Words of a rater's name in a header, at most."""
 OPEN_QUESTION = re.compile(
     r".*[?？]\s*$|^(how|what|which|is|does|do|did|are|was|please|rate)\b.*", re.I | re.S
 )
@@ -94,17 +105,34 @@ def answer_columns(
     names: dict[str, AnswerName] = {}
     reasons: list[AnswerName] = []
     people = _people(columns.values(), passed) if are_sure and not has_rater else {}
+    others = {name: column for name, column in columns.items() if column.is_outside or not has_rater}
+    nested, answers.doubts = lists_by_position(others, passed)
+    by_rater, doubts = dictionaries_by_rater(others.values(), passed)
+    nested |= by_rater
+    answers.doubts += doubts
     for column in columns.values():
         if column.name in passed or column.looks_like == "empty" or is_nameless(column.name):
             continue
         name = _name_of(column)
-        if has_rater and name.kind == "human" and name.rater.casefold() in PEOPLE:
+        if column.is_outside and not name.rater and column.name not in nested:
+            if column.is_list and column.is_answers and not _is_derived(column):
+                answers.doubts.append(
+                    f"{column.name} is in another list than the raters, and would be left out"
+                )
+            continue  # the raters are in a list, and this is none of their answers
+        if has_rater and not column.is_outside and name.kind == "human" and name.rater.casefold() in PEOPLE:
             name = replace(name, rater="", kind="")  # such as annotator_label: the row's rater
         if column.name in people:
             names[column.name] = people[column.name]
+        elif column.name in nested:
+            name = nested[column.name]
+            if name.is_reason:
+                reasons.append(name)
+            elif column.is_answers:
+                names[column.name] = name
         elif name.is_reason and not (column.is_answers and _is_short_range(column)):
             reasons.append(name)
-        elif column.is_answers and column.has_repeats:
+        elif column.is_answers and column.has_repeats and _is_sure(column, name):
             answers.doubts.append(f"{column.name} has lists of answers, and nothing says who gave each")
         elif column.is_answers and (_may_answer(column, name) or column.name in varying):
             if _is_derived(column):
@@ -116,8 +144,10 @@ def answer_columns(
                 answers.doubts.append(f"{column.name} may hold answers, too")
     if people:
         answers.doubts.append(f"{_listed(people)} may be raters or questions")
+    _leave_out_contents(names, columns, answers)
     if not has_rater:
         _take_numbered_for_raters(names, columns, answers)
+    _name_judges(names, columns)
     _split_unknown(names, columns, answers, has_rater, varying)
     _number_raters(names)
     _name_questions(names)
@@ -150,6 +180,26 @@ def _people(columns: Iterable[ColumnProfile], taken: Collection[str]) -> dict[st
     return {column.name: AnswerName(column.name, rater=column.name, kind="human") for column in best}
 
 
+def _leave_out_contents(
+    names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile], answers: Answers
+) -> None:
+    """Leave out what is rated, such as `gold_answer` beside `judge_label`, and facts that never change."""
+    labels = [columns[name] for name, parts in names.items() if not _names_content(parts)]
+    for name in [name for name in names if name not in answers.unclear]:
+        column, others = columns[name], [label for label in labels if label.name != name]
+        is_fact = column.looks_like == "constant" and column.guess.look == "category"
+        is_fact = is_fact and any(label.looks_like != "constant" for label in others)
+        is_content = len(labels) > 1 and _names_content(names[name]) and bool(names[name].rater)
+        if (is_fact or is_content) and others and not _shares_values(column, others):
+            names.pop(name)
+            answers.unclear.append(name)
+
+
+def _names_content(parts: AnswerName) -> bool:
+    words = {token.base for token in tokens_of(parts.question)}
+    return bool(words) and words <= CONTENTS
+
+
 def _take_numbered_for_raters(
     names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile], answers: Answers
 ) -> None:
@@ -159,14 +209,27 @@ def _take_numbered_for_raters(
     groups: dict[str, list[str]] = {}
     for name in names:
         tokens = tokens_of(plain_name(name))
-        match = re.fullmatch(r"(.*?)[\W_]*\d{1,2}", name)
+        match = NUMBER_AT_END.search(name)
         if match and {token.base for token in tokens} - {""} <= GENERIC - NO_LABELS:
-            groups.setdefault(match[1], []).append(name)
+            groups.setdefault(name[: match.start()], []).append(name)
     for stem, group in groups.items():
         if len(group) > 1 and all(_shares_values(columns[group[0]], [columns[name]]) for name in group):
             for name in group:
                 names[name] = replace(names[name], rater=name, kind="human", question=stem)
             answers.doubts.append(f"{_listed(group)} may be raters or questions")
+
+
+def _name_judges(names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile]) -> None:
+    """Take `judge_tulu` for a judge beside `judge_gpt-4`, with the same answers, and not for a question."""
+    judges = [parts for parts in names.values() if parts.kind == "judge"]
+    models = [parts for parts in judges if looks_like_a_model(parts.rater) and parts.is_generic]
+    if not models:
+        return
+    for parts in judges:
+        is_unnamed = {token.base for token in tokens_of(parts.rater)} <= {"judge", "llm"}
+        is_question = parts.is_generic or parts.has_quality or parts.item
+        if is_unnamed and not is_question and _shares_values(columns[parts.name], [columns[models[0].name]]):
+            names[parts.name] = replace(parts, rater=plain_name(parts.name), question=models[0].question)
 
 
 def _is_short_range(column: ColumnProfile) -> bool:
@@ -187,7 +250,11 @@ def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
     last = tokens_of(name.name)[-1:]
     if last and last[0].word in NAMING:
         return False
-    if "[]." in name.name or SYSTEM_OF_PAIR.search(name.name) or name.name.casefold().startswith(GIVEN):
+    if (
+        (column.is_list and "[]." in name.name)
+        or SYSTEM_OF_PAIR.search(name.name)
+        or name.name.casefold().startswith(GIVEN)
+    ):
         return False
     if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
         return False
@@ -218,7 +285,11 @@ def _has_answer_word(name: AnswerName) -> bool:
 
 def _is_derived(column: ColumnProfile) -> bool:
     words = [token.base for token in tokens_of(plain_name(column.name))]
-    if words[-1:] == ["accuracy"] and column.guess.look in ("scale", "ordered", "yes_no"):
+    if (
+        words[-1:] == ["accuracy"]
+        and words[0] not in DERIVED
+        and column.guess.look in ("scale", "ordered", "yes_no")
+    ):
         return False  # a quality that people rate
     return "derived" in column.meanings or any(word in DERIVED for word in (words[:1] + words[-1:]))
 
@@ -274,6 +345,7 @@ def _split_unknown(
     split = _split_by_question(unnamed, names, shared, answers) if unnamed else {}
     if not split and len(unnamed) >= 3:
         split = _grid(unnamed, answers)
+    split |= _rest_of_grid([name for name in unnamed if name not in split], split)
     for name, (rater, question) in split.items():
         names[name] = replace(names[name], rater=rater, kind="human", question=question)
     rest = [name for name in unnamed if name not in split]
@@ -299,7 +371,9 @@ def _split_unknown(
         for name in unsure:
             if generic and _shares_values(columns[name], generic) and columns[name].guess.look != "score":
                 names[name] = replace(names[name], rater=name, kind="human", question="")
-                if not all(parts.is_generic for parts in named.values()):
+                if FACT.match(name):
+                    answers.doubts.append(f"{name} may be a rater or the right answer")
+                elif not all(parts.is_generic for parts in named.values()):
                     answers.doubts.append(f"{name} may be a rater or a question")
             else:
                 if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
@@ -369,18 +443,36 @@ def _split_by_question(
     return splits
 
 
+def _rest_of_grid(names: Iterable[str], split: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Split further names, of questions that every rater of a grid has an answer to."""
+    raters = {rater.casefold() for rater, _ in split.values()}
+    questions: dict[str, dict[str, tuple[str, str]]] = {}
+    for name in names if len(raters) > 1 else ():
+        for before, after in _sides(name):
+            for rater, question in ((before, after), (after, before)):
+                if rater.casefold() in raters:
+                    questions.setdefault(question.casefold(), {})[name] = (rater, question)
+    complete = [
+        columns
+        for columns in questions.values()
+        if {rater.casefold() for rater, _ in columns.values()} == raters
+    ]
+    return {name: parts for columns in complete for name, parts in columns.items()}
+
+
 def _is_usual(text: str) -> bool:
     tokens = tokens_of(text)
     return len(tokens) == 1 and tokens[0].base in QUALITIES
 
 
 def _sides(name: str) -> list[tuple[str, str]]:
-    """Return the parts before and behind each of the places where a name can be split."""
+    """Return the parts before and behind each of the places where a rater may end or begin."""
     plain = plain_name(name)
     tokens = tokens_of(plain)
     return [
         (plain[: tokens[place - 1].end].strip(" ([{"), plain[tokens[place].start :].strip(" )]}"))
         for place in range(1, len(tokens))
+        if place <= MOST_WORDS or len(tokens) - place <= MOST_WORDS
     ]
 
 
@@ -417,7 +509,7 @@ def _number_raters(names: dict[str, AnswerName]) -> None:
     """Read `human_score_1` as the score of human 1, where several columns differ in the number alone."""
     groups: dict[tuple[str, str], list[AnswerName]] = {}
     for parts in names.values():
-        number = re.search(r"[\W_]*(\d+)$", parts.question)
+        number = NUMBER_AT_END.search(parts.question)
         if parts.kind == "human" and number and not re.search(r"\d", parts.rater):
             groups.setdefault((parts.rater, parts.question[: number.start()]), []).append(parts)
     for (rater, question), group in groups.items():
@@ -484,7 +576,15 @@ def _doubt_raters(
         rater for rater in raters if {token.base for token in tokens_of(rater)} <= {"judge", "judges", ""}
     ]
     if len(called) > 1 or (called and "human" not in raters.values()):
-        answers.doubts.append(f"{_listed(called)} may be people or models")
+        are_numbers = all(rater.isdigit() for rater in called)
+        others = "raters, or other things that are rated" if are_numbers else "people or models"
+        answers.doubts.append(f"{_listed(called)} may be {others}")
+    if any(rater.casefold() == "human" for rater in raters):
+        answers.doubts += [
+            f"{rater} may be a person or a model"
+            for rater, kind in raters.items()
+            if kind == "human" and rater.casefold() in ROLES_OF_BOTH
+        ]
     for column in columns.values():
         name = answer_name(column.name)
         last = tokens_of(column.name)[-1:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
@@ -52,17 +53,16 @@ def open_arrow_table(source: Source, start: bytes) -> TableFile:
     return TableFile(medium, columns, read_rows, notes=notes)
 
 
-def read_objects(source: Source, start: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the numbered rows of a file as JSON objects, nested as they are; times become texts."""
-    number = 0
-    with source.open_binary() as file:
-        for batch in _read(file, start)[1]:
+def read_objects(source: Source, path: Path | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the numbered rows of the file, or of one in a folder, as JSON objects; times become texts."""
+    number, done = 0, source.done
+    with source.open_binary(path) as file:
+        for batch in _read(file, source.binary_start(path))[1]:
             cells = {name: _values(batch.column(name), name, {}) for name in batch.schema.names}
             for place in range(batch.num_rows):
                 number += 1
                 yield number, {name: _plain(values[place]) for name, values in cells.items()}
-            source.done = min(file.tell(), source.total)
-    source.done = source.total
+            source.done = min(done + file.tell(), source.total)
 
 
 def _plain(value: Any) -> Any:

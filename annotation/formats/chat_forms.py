@@ -12,6 +12,7 @@ from typing import Any
 from annotation.formats.chat_records import (
     ASSISTANT,
     CALL,
+    EVENTS,
     SKIPPED_PARTS,
     USER,
     Form,
@@ -23,22 +24,16 @@ from annotation.formats.chat_records import (
     has_paths,
     objects_at,
     paths_of,
+    placeholders,
     records,
     text_of,
     time_of,
 )
 from annotation.formats.corpus_format import Head
 from annotation.formats.fields import decode_python
-from annotation.formats.header_words import names_answers
+from annotation.formats.header_words import OWNERS, names_answers
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, LabelRecord
-
-
-def _placeholders(parts: Iterable[Any], name: str, *keys: str) -> list[str]:
-    """Return a placeholder for each attachment: `[file: list.txt]`."""
-    labels = (first_at(part, keys) if isinstance(part, dict) else None for part in parts)
-    return [f"[{name}: {label}]" if isinstance(label, str) else f"[{name}]" for label in labels]
-
 
 # Lists of messages with roles: OpenAI's form, ShareGPT and its relatives, LMSYS-Chat-1M, WildChat, UltraChat.
 
@@ -56,7 +51,8 @@ def _has_answers(paths: frozenset[str]) -> bool:
     """Whether chats have labels beside them: they are read as a table, which has them, too."""
     outer = {path for path in paths if "[]" not in path and "." not in path}
     nested = {re.split(r"\[]|\.", path)[0] for path in paths - outer}
-    return any(map(names_answers, outer - nested - UNRATED))
+    beside = {name for name in nested if name.casefold() in OWNERS and f"{name}[].role" not in paths}
+    return bool(beside) or any(map(names_answers, outer - nested - UNRATED))
 
 
 MESSAGES = Form(
@@ -168,11 +164,31 @@ PAIRS = (
     ("prompt", "completion"),
     ("prompt", "response"),
 )
-BESIDE = {"input", "context", "system", "category", "id", "source"}
+BESIDE = {"input", "context", "system", "category", "id", "source", "history"}
 
 
 def _pair_of(names: Iterable[str]) -> tuple[str, str] | None:
     return next((pair for pair in PAIRS if set(pair) <= set(names) <= {*pair, *BESIDE}), None)
+
+
+def pairs_of(value: Any, path: str) -> list[tuple[str, str]]:
+    """Return a list of pairs of texts, the user's and the reply."""
+    pairs = value if isinstance(value, list) else []
+    for number, pair in enumerate(pairs):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise ImportProblem(
+                "must be a pair of texts: the user's and the reply", field=f"{path}[{number}]"
+            )
+    return [(text_of(user, path), text_of(reply, path)) for user, reply in pairs]
+
+
+def turns_of_pairs(pairs: Iterable[tuple[str, Any]]) -> list[Raw]:
+    """Return the turns of user and assistant in these pairs."""
+    return [
+        {"speaker": speaker, "text": text}
+        for pair in pairs
+        for speaker, text in zip((USER, ASSISTANT), pair, strict=True)
+    ]
 
 
 def _prepare_instructions(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
@@ -182,8 +198,8 @@ def _prepare_instructions(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             f"must have {' or '.join(f'`{prompt}` and `{reply}`' for prompt, reply in PAIRS)}"
         )
     before = [text_of(raw.get(name), name) for name in (pair[0], "input", "context")]
-    user = {"speaker": USER, "text": "\n\n".join(filter(None, before))}
-    yield {**raw, "turns": [user, {"speaker": ASSISTANT, "text": raw[pair[1]]}]}
+    exchanges = [*pairs_of(raw.get("history"), "history"), ("\n\n".join(filter(None, before)), raw[pair[1]])]
+    yield {**raw, "turns": turns_of_pairs(exchanges)}
 
 
 INSTRUCTIONS = Form(
@@ -258,7 +274,7 @@ def _prepare_chatgpt(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     nodes = raw.get("mapping")
     if not isinstance(nodes, dict):
         raise ImportProblem("must be an object", field="mapping")
-    branch = _branch(
+    branch = branch_to(
         raw.get("current_node") or _last_leaf(nodes), {key: at(node, "parent") for key, node in nodes.items()}
     )
     turns = [turn for key in branch if (turn := _chatgpt_turn(nodes[key]))]
@@ -267,7 +283,7 @@ def _prepare_chatgpt(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     yield {**raw, "turns": turns}
 
 
-def _branch(leaf: Any, parents: Mapping[str, Any]) -> list[str]:
+def branch_to(leaf: Any, parents: Mapping[str, Any]) -> list[str]:
     """Return the keys from the root of a tree to a leaf."""
     branch: dict[str, None] = {}
     key = leaf
@@ -333,7 +349,7 @@ def _prepare_claude(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         key: message.get("parent_message_uuid", before[number])
         for number, (key, message) in enumerate(zip(keys, messages, strict=True))
     }
-    branch = set(_branch(raw.get("current_leaf_message_uuid") or before[-1], parents))
+    branch = set(branch_to(raw.get("current_leaf_message_uuid") or before[-1], parents))
     if others := len(messages) - len(branch):
         left_out[OTHER_BRANCHES] += others
     turns = []
@@ -346,7 +362,7 @@ def _prepare_claude(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         ]
         is_call = bool(parts) and not any(part.get("type") == "text" for part in parts)
         text = text_of(parts, f"{path}.content") or text_of(message.get("text"), f"{path}.text")
-        files = _placeholders(
+        files = placeholders(
             [*objects_at(message, "attachments", path), *objects_at(message, "files", path)],
             "file",
             "file_name",
@@ -454,7 +470,6 @@ OASST = Form(
 
 SLACK_MESSAGES = ("bot_message", "thread_broadcast", "me_message", "file_share", "file_comment")
 SLACK_LISTS = {"users", "channels", "groups", "dms", "mpims", "integration_logs", "canvases"}
-EVENTS = "entries of the program itself (joins, calls, topics)"
 SLACK_LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 
 
@@ -494,19 +509,19 @@ USER_NAMES = ("profile.display_name", "real_name", "profile.real_name", "name")
 
 def _prepare_slack(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     names = dict(raw["names"])
-    for message in raw["turns"]:
+    for message in objects_at(raw, "turns"):
         name = first_at(message, ("user_profile.display_name", "user_profile.real_name"))
         if isinstance(name, str) and isinstance(message.get("user"), str):
             names.setdefault(message["user"], name)
     turns = []
-    for number, message in enumerate(raw["turns"]):
+    for number, message in enumerate(objects_at(raw, "turns")):
         if message.get("subtype") not in (None, *SLACK_MESSAGES):
             left_out[EVENTS] += 1
             continue
         user = first_at(message, ("user", "username", "bot_profile.name", "bot_id"))
         text = text_of(message.get("text"), f"[{number}].text")
         text = html.unescape(SLACK_LINK.sub(lambda link: _slack_link(link, names), text))
-        files = _placeholders(objects_at(message, "files", f"[{number}]"), "file", "name", "title")
+        files = placeholders(objects_at(message, "files", f"[{number}]"), "file", "name", "title")
         turns.append(
             {
                 **message,
@@ -561,11 +576,11 @@ def _prepare_discord(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
             continue
         parts = [
             text_of(message.get("content"), f"messages[{number}].content"),
-            *_placeholders(objects_at(message, "attachments", f"messages[{number}]"), "file", "fileName"),
-            *_placeholders(objects_at(message, "stickers", f"messages[{number}]"), "sticker", "name"),
+            *placeholders(objects_at(message, "attachments", f"messages[{number}]"), "file", "fileName"),
+            *placeholders(objects_at(message, "stickers", f"messages[{number}]"), "sticker", "name"),
         ]
         if not any(parts):
-            parts = _placeholders(objects_at(message, "embeds", f"messages[{number}]"), "embed", "title")
+            parts = placeholders(objects_at(message, "embeds", f"messages[{number}]"), "embed", "title")
         turns.append({**message, "text": "\n".join(filter(None, parts))})
     yield {**raw, "turns": turns}
 
@@ -673,10 +688,10 @@ MESSENGER = Form(
 )
 
 BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>(?=.)", re.IGNORECASE | re.DOTALL)
-FILE_TAG, TAG = re.compile(r"<attachment[^>]*>|<img[^>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
+FILE_TAG, TAG = re.compile(r"<attachment[^<>]*>|<img[^<>]*>", re.IGNORECASE), re.compile(r"<[a-zA-Z/][^<>]*>")
 
 
-def _plain_html(text: str) -> str:
+def plain_html(text: str) -> str:
     """Return the text of a message in HTML."""
     return html.unescape(TAG.sub("", FILE_TAG.sub("[file]", BREAK.sub("\n", text)))).strip()
 
@@ -699,7 +714,7 @@ def _prepare_teams(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
         turns.append(
             {
                 "speaker": speaker,
-                "text": _plain_html(body) if is_html else body,
+                "text": plain_html(body) if is_html else body,
                 "time": first_at(message, ("createdDateTime", "originalarrivaltime")),
                 "id": message.get("id"),
             }

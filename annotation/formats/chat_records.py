@@ -20,7 +20,7 @@ from annotation.formats.arrow_tables import read_objects
 from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, MAX_DEPTH, NAME_LIMIT, decode_python, plain
 from annotation.formats.source import BINARY_TABLES, ImportProblem, Source
-from annotation.formats.table_reader import is_json_lines
+from annotation.formats.table_reader import divided_by, is_json_lines, json_lines
 from annotation.records import HUMAN, Dialogue, LabelRecord, Participant, Turn
 
 Raw = dict[str, Any]
@@ -100,15 +100,13 @@ def records(source: Source, inside: Paths = (), by_id: bool = False) -> Iterator
     In a document they are the entries of its list, of the first list at a path of `inside`, or with `by_id`
     the values of its object, each with its key as `id`; else the document is one record.
     """
-    start = source.binary_start()
-    if start.startswith(tuple(BINARY_TABLES)):
-        for number, raw in read_objects(source, start):
+    if source.binary_start().startswith(tuple(BINARY_TABLES)):
+        for number, raw in read_objects(source):
             yield Record(raw, number)
         return
     if is_json_lines(source):
-        for number, content in source.lines():
-            with source.report_problems(line=number):
-                yield Record(_object(decode_python(content)), number)
+        for number, raw in json_lines(source):
+            yield Record(raw, number)
         return
     document = decode_python(source.document(source.path))
     for path, raw in _entries(document, inside, by_id):
@@ -179,7 +177,7 @@ def first_path(raw: Raw, paths: Paths) -> tuple[str, Any]:
 
 # Values of a record.
 
-SKIPPED_PARTS = ("thinking", "redacted_thinking", "reasoning")
+SKIPPED_PARTS = ("thinking", "redacted_thinking", "reasoning", "think")
 """Parts with a model's reasoning, which are no turns."""
 
 
@@ -204,7 +202,14 @@ def _part(part: Any, path: str) -> str | None:
     if kind in SKIPPED_PARTS:
         return None
     text = part.get("text")
+    text = text.get("value") if isinstance(text, dict) else text
     return text if isinstance(text, str) else f"[{kind}]"
+
+
+def placeholders(parts: Iterable[Any], name: str, *keys: str) -> list[str]:
+    """Return a placeholder for each attachment: `[file: list.txt]`."""
+    labels = (first_at(part, keys) if isinstance(part, dict) else None for part in parts)
+    return [f"[{name}: {label}]" if isinstance(label, str) else f"[{name}]" for label in labels]
 
 
 def name_of(value: Any, path: str, limit: int = NAME_LIMIT) -> str:
@@ -217,19 +222,20 @@ def name_of(value: Any, path: str, limit: int = NAME_LIMIT) -> str:
     return str(plain(text.strip(), path))
 
 
-EPOCH, IN_MS, LATEST = 1e8, 1e11, 1e13
-"""From which number a time counts seconds since 1970, from which milliseconds, and up to which."""
+EPOCH, IN_MS, IN_US, LATEST = 1e8, 1e11, 1e14, 1e16
+"""From which number a time counts seconds since 1970, from which milli- and microseconds, and up to which."""
 
 
 def time_of(value: Any) -> str:
-    """Return a time as text: seconds or milliseconds since 1970 as ISO 8601, anything else as it is."""
+    """Return a time as text: seconds, or parts of them, since 1970 as ISO 8601, anything else as it is."""
     try:
         seconds = 0.0 if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return value if isinstance(value, str) else ""
     if not EPOCH <= seconds < LATEST:
         return "" if isinstance(value, bool) else str(value)
-    moment = datetime.fromtimestamp(seconds / 1000 if seconds >= IN_MS else seconds, UTC)
+    unit = 1e6 if seconds >= IN_US else 1e3 if seconds >= IN_MS else 1
+    moment = datetime.fromtimestamp(seconds / unit, UTC)
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -263,7 +269,10 @@ class Form:
 
     `roles` are the roles of speakers, in lower case; None where all are people, and all turns are rated. A
     speaker with another role is refused by a `strict` form. `metadata` are kept with the dialogue, `extra`
-    with a turn, by the last name of their paths; of `metadata.*` all fields are kept. `prepare`
+    with a turn, by the last name of their paths; of `metadata.*` all fields are kept. Entries of the list of
+    turns without the values of `only` are no messages, and are counted; `is_by_time` puts the oldest first.
+    Values at the paths of `attached` become placeholders. Where the records are messages themselves,
+    `group` is the path of their dialogue's id. The only chat of a file may be named after it. `prepare`
     brings a record into this shape first, as none, one or several; it counts what it leaves out. `read` finds
     the records where they are not one by one in the file.
     """
@@ -286,6 +295,12 @@ class Form:
     extra: Paths = ()
     inside: Paths = ()
     by_id: bool = False
+    only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    is_by_time: bool = False
+    attached: Paths = ()
+    plain_text: Callable[[str], str] | None = None
+    group: str = ""
+    is_named_by_file: bool = False
     roles: Mapping[str, str] | None = field(default_factory=lambda: ROLES)
     strict: bool = False
     system: str = UNNAMED
@@ -336,6 +351,8 @@ class Form:
             *self.time,
             *self.model,
             *self.extra,
+            *self.only,
+            *self.attached,
             *CALLS,
             "tool_call_id",
         )
@@ -346,6 +363,7 @@ def read_form(form: Form, source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each chat of a file; chats without any turn are left out, and counted."""
     reading = _Reading(form, source)
     chats = form.read(source, reading.left_out) if form.read else records(source, form.inside, form.by_id)
+    chats = _grouped(form, chats) if form.group else _divided(form, chats)
     for number, record in enumerate(chats):
         if number == source.first_rows:
             source.is_cut = True
@@ -356,6 +374,39 @@ def read_form(form: Form, source: Source) -> Iterator[SourceRecord]:
                 if dialogue := reading.dialogue(raw):
                     yield SourceRecord(dialogue, record.line, record.file)
     reading.note()
+
+
+def _grouped(form: Form, messages: Iterable[Record]) -> Iterator[Record]:
+    """Yield a record for each dialogue of a file of messages; records that have messages are dialogues."""
+    groups: dict[str, Record] = {}
+    for record in messages:
+        if any(isinstance(at(record.raw, path), list) for path in form.turns):
+            yield record
+            continue
+        key = at(record.raw, form.group)
+        name = name_of("" if key is None else key, form.group, ID_LIMIT)
+        group = groups.setdefault(name, Record({"id": name or None, form.turns[0]: []}, record.line))
+        group.raw[form.turns[0]].append(record.raw)
+    yield from groups.values()
+
+
+def _divided(form: Form, chats: Iterable[Record]) -> Iterator[Record]:
+    """Yield the chats; one without an id whose messages name several conversations becomes several."""
+    for record in chats:
+        path = next((path for path in form.turns if isinstance(at(record.raw, path), list)), "")
+        messages = at(record.raw, path) if path and "." not in path else []
+        key = divided_by(messages) if first_at(record.raw, form.id) is None else ""
+        if not key:
+            yield record
+            continue
+        groups: dict[str, list[Raw]] = {}
+        for message in messages:
+            groups.setdefault(str(at(message, key)), []).append(message)
+        for name, group in groups.items():
+            yield replace(record, raw={**record.raw, form.id[0]: name, path: group})
+
+
+EVENTS = "entries of the program itself (joins, calls, topics)"
 
 
 class _Reading:
@@ -371,7 +422,7 @@ class _Reading:
 
     def note(self) -> None:
         """Add remarks on the file to its notes."""
-        notes = [f"{name}, left out: {count}" for name, count in self.left_out.items()]
+        notes = [f"{name}, left out: {count}" for name, count in self.left_out.items() if count]
         if self.n_blank:
             notes.append(f"turns without text, kept as they are: {self.n_blank}")
         if self.others:
@@ -397,7 +448,7 @@ class _Reading:
         metadata = _values(raw, form.metadata)
         if prompt := "\n\n".join(filter(None, prompts)):
             metadata.setdefault("system_prompt", prompt)
-        roles = {message.turn.speaker: message.role for message in messages}
+        roles = _answering({message.turn.speaker: message.role for message in messages})
         is_by_people = form.roles is None or not {ASSISTANT, USER} & {*roles.values()}
         turns = tuple(message.turn for message in messages)
         if ASSISTANT in roles.values():
@@ -421,12 +472,30 @@ class _Reading:
             if (value := at(raw, path)) is not None:
                 if not isinstance(value, list):
                     raise ImportProblem("must be a list", field=path)
-                return path, value
+                return path, self._messages_in(value)
         raise ImportProblem("is missing", field=self.form.turns[0])
+
+    def _messages_in(self, entries: list[Any]) -> list[Any]:
+        """Return the entries that are messages, in the order of their times where the form says so."""
+        form = self.form
+        messages = [
+            entry
+            for entry in entries
+            if not isinstance(entry, dict) or all(at(entry, path) in form.only[path] for path in form.only)
+        ]
+        if others := len(entries) - len(messages):
+            self.left_out[EVENTS] += others
+        if form.is_by_time:
+            messages.sort(key=lambda entry: _place_in_time(first_at(entry, form.time)))
+        return messages
 
     def _id(self, raw: Raw) -> str:
         path, value = first_path(raw, self.form.id)
-        return f"chat-{self.number}" if value is None else name_of(value, path, ID_LIMIT)
+        if value is not None:
+            return name_of(value, path, ID_LIMIT)
+        stem = Path(self.source.name).stem
+        is_first = self.form.is_named_by_file and self.number == 1 and stem
+        return stem[:ID_LIMIT] if is_first else f"chat-{self.number}"
 
     def _message(self, entry: Any, path: str) -> _Message:
         form = self.form
@@ -442,6 +511,9 @@ class _Reading:
         role = self._role(first_at(entry, form.role) or name, f"{path}.{(form.role or form.speaker)[0]}")
         text_path, value = first_path(entry, form.text)
         text = text_of(value, f"{path}.{text_path}", form.joint)
+        if form.plain_text:
+            text = form.plain_text(text)
+        text = "\n".join(filter(None, [text, *_attachments(entry, form.attached)]))
         is_call = not text and any(entry.get(call) for call in CALLS[:2])
         turn = Turn(
             name,
@@ -476,6 +548,29 @@ class _Reading:
                 return name_of(value, path)
         models = dict.fromkeys(message.model for message in messages if message.model)
         return name_of(" + ".join(models), "model") if models else self.form.system
+
+
+def _answering(roles: dict[str, str]) -> dict[str, str]:
+    """Return the roles of speakers; the only one beside the user is the assistant, whatever its name."""
+    others = [name for name, role in roles.items() if role not in KNOWN_ROLES]
+    if len(others) == 1 and USER in roles.values() and ASSISTANT not in roles.values():
+        return roles | {others[0]: ASSISTANT}
+    return roles
+
+
+def _place_in_time(value: Any) -> tuple[bool, float, str]:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (not is_number, value if is_number else 0.0, str(value))
+
+
+def _attachments(entry: Raw, paths: Paths) -> Iterator[str]:
+    for path in paths:
+        if value := at(entry, path):
+            kind = path.rsplit(".", 1)[-1].removesuffix("s")
+            yield from placeholders(value if isinstance(value, list) else [value], kind, *ATTACHMENT_NAMES)
+
+
+ATTACHMENT_NAMES = ("name", "filename", "file_name", "fileName", "title", "content.title")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.formats.header_words import answer_name, is_nameless, meanings_of
-from annotation.formats.scales import ScaleGuess, decimal_number, guess_scale
+from annotation.formats.scales import ScaleGuess, decimal_number, guess_scale, json_list
 from annotation.formats.table_file import Cell, Row
+from annotation.formats.transcript_cells import END_OF_TURN
 from annotation.text.table_cells import looks_like_a_model, looks_like_nothing
 
 LOOKS = {
@@ -39,7 +40,9 @@ ANSWER_LOOKS = ("scale", "yes_no", "ordered", "category", "set", "score")
 LONGEST_EXAMPLE = 80
 N_EXAMPLES = 3
 RESPONSE_ID = re.compile(r"response[ _.-]?id", re.IGNORECASE)
-"""One person's answers to a survey; what is rated where it recurs, and another column names raters."""
+"""One person's answers to a survey; where another column names raters, what is rated if it recurs."""
+LONGEST_LIST = 2_000
+"""Characters of a text that may be a list of answers, and elements of a list."""
 FEW = 20
 """Maximum number of different values of a column that are listed."""
 TIME = re.compile(
@@ -49,6 +52,7 @@ TIME = re.compile(
     r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w* .*\d{1,2}:\d{2}.*",
     re.IGNORECASE,
 )
+ADDRESS = re.compile(r"https?://\S+$", re.IGNORECASE)
 SAID = re.compile(r"^[^\S\n]*(?:\[[^\]]{1,40}\]\s*)?[^\s:：\n][^:：\n]{0,40}[:：][ \t]*\S", re.MULTILINE)
 SAID_INLINE = re.compile(
     r"\b(?:user|human|customer|bot|assistant|system|agent|ai|speaker ?\w|person ?\w|[AB])\s?[:：]\s",
@@ -62,6 +66,8 @@ class ColumnProfile:
 
     `looks_like` is one of `LOOKS`; `n` of `n_rows` cells have a text that is not one of the `missing` words.
     `values` are all different ones where they are few, in order; `separator` stands between values of a set.
+    `lengths` are those of the lists in the cells, 0 where there is none; empty without any list. A column
+    `is_outside` where the raters are in a list, and it is not.
     """
 
     name: str
@@ -79,6 +85,8 @@ class ColumnProfile:
     is_list: bool = False
     n_words: float = 0.0
     has_repeats: bool = False
+    lengths: tuple[int, ...] = ()
+    is_outside: bool = False
 
     @property
     def coverage(self) -> float:
@@ -108,21 +116,36 @@ def describe_columns(
         name: describe_column(name, [row.get(name) for row in rows], wordings.get(name, "")) for name in names
     }
     raters = [column for column in columns.values() if column.looks_like in ("rater", "judge")]
-    for column in raters if len(raters) > 1 else ():
-        if RESPONSE_ID.fullmatch(column.name) and column.n_different < column.n:
+    for column in columns.values() if not raters else ():
+        is_id = column.looks_like == "id" and column.meanings == {"item"}
+        if is_id and column.n_different < column.n and answer_name(column.name).kind == "human":
+            columns[column.name] = replace(column, looks_like="rater", meanings=frozenset({"rater"}))
+            break
+    has_others = len(raters) > 1 or any(answer_name(name).kind in ("human", "judge") for name in names)
+    for column in raters if has_others else ():
+        if not RESPONSE_ID.fullmatch(column.name):
+            continue
+        if column.n_different < column.n:
             columns[column.name] = replace(column, looks_like="id", meanings=frozenset({"item"}))
+        elif any(rater.n_different < rater.n for rater in raters):
+            columns[column.name] = replace(column, looks_like="id", meanings=frozenset())
     return columns
 
 
 def describe_column(name: str, cells: Sequence[Cell], wording: str = "") -> ColumnProfile:
     """Describe one column."""
-    is_list = name.endswith("[]") or any(isinstance(cell, list) for cell in cells)
+    lists = [list_of_cell(cell) if len(cell or "") <= LONGEST_LIST else None for cell in cells]
+    is_list = any(isinstance(cell, list) for cell in cells) or (
+        name.endswith("[]") and not any(isinstance(cell, str) for cell in cells)
+    )
     texts = [text for cell in cells for text in _texts(cell)]
     missing = [text for text in texts if looks_like_nothing(text)]
     answered = [text for text in texts if not looks_like_nothing(text)]
     counts = Counter(answered)
     n = sum(any(not looks_like_nothing(text) for text in _texts(cell)) for cell in cells)
     meanings = meanings_of(name) or (meanings_of(wording) if wording else frozenset())
+    if name.endswith("[]") and not meanings:  # such as `annotators[]`
+        meanings = meanings_of(name.removesuffix("[]").removesuffix("s"))
     guess = guess_scale(Counter(texts)) if len(counts) <= 5_000 else ScaleGuess(look="text")
     n_words = sum(len(text.split()) or 1 for text in answered) / len(answered) if answered else 0.0
     n_words = max(
@@ -148,8 +171,17 @@ def describe_column(name: str, cells: Sequence[Cell], wording: str = "") -> Colu
         guess=guess,
         is_list=is_list,
         n_words=n_words,
-        has_repeats=any(isinstance(cell, list) and _has_repeats(_texts(cell)) for cell in cells),
+        has_repeats=any(_has_repeats(_texts(parts)) for parts in lists if parts),
+        lengths=tuple(len(parts or ()) for parts in lists) if any(lists) else (),
     )
+
+
+def list_of_cell(cell: Cell) -> list[Cell] | None:
+    """Return a list in a cell, also where it is written as JSON; None for any other cell."""
+    if isinstance(cell, str) and cell.startswith("[") and cell.rstrip().endswith("]"):
+        parts = json_list(cell)
+        return None if parts is None else list(parts)
+    return cell if isinstance(cell, list) else None
 
 
 def _texts(cell: Cell) -> list[str]:
@@ -181,13 +213,15 @@ def _look(
     total = sum(counts.values())
     if content := _nested(texts):
         return content
+    if not is_list and _share(texts, _is_transcript) >= 0.6:
+        return "transcript"
     is_short = n_words <= 4 and max(map(len, texts)) <= 80
     if is_short and (look := _look_by_header(counts, meanings, guess)):
         return look
-    if not is_list and _share(texts, _is_transcript) >= 0.6:
-        return "transcript"
     if "explanation" in meanings and n_words > 1.5:
         return "explanation"
+    if _share(texts, lambda text: ADDRESS.match(text) is not None) >= 0.9:
+        return "id"
     if _share(texts, lambda text: TIME.fullmatch(text) is not None) >= 0.9:
         return "time"
     if len(counts) == 1 and total > 1:
@@ -202,7 +236,7 @@ def _look(
         return "id" if is_count and all_different and (is_nameless(name) or "item" in meanings) else "score"
     if is_short and total > 1 and _share(texts, looks_like_a_model) >= 0.8:
         return "system"
-    if guess.look == "set":
+    if guess.look == "set" and not ("text" in meanings and n_words > 2):
         return "set"
     if n_words >= 4 or ("text" in meanings and n_words > 1.5) or max(map(len, texts)) > 80:
         return "text" if len(counts) > 8 or n_words >= 3 or "text" in meanings else "category"
@@ -240,7 +274,7 @@ def _mean_words(texts: Sequence[str]) -> float:
 
 
 def _is_transcript(text: str) -> bool:
-    if "__eou__" in text:
+    if END_OF_TURN.search(text):
         return True
     return (len(SAID.findall(text)) >= 2 and "\n" in text) or len(SAID_INLINE.findall(text)) >= 2
 
@@ -248,7 +282,7 @@ def _is_transcript(text: str) -> bool:
 def _look_by_header(counts: Counter[str], meanings: frozenset[str], guess: ScaleGuess) -> str:
     """Return the look of a column of short cells whose header says what it is, where its cells allow it."""
     total = sum(counts.values())
-    few = len(counts) <= max(50, total // 5)
+    few = len(counts) <= max(50, total // 2)
     if "turn" in meanings and all(any(char.isdigit() for char in text) for text in counts):
         return "turn"
     if "time" in meanings and any(any(char.isdigit() for char in text) for text in counts):

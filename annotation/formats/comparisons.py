@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,9 +11,9 @@ from typing import Any, cast
 from annotation.formats.corpus_format import JUDGES, OF_TABLES, Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
-from annotation.formats.model_messages import content_text, log_records, top_names
+from annotation.formats.model_messages import content_text, log_records, top_names, unpacked_list
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_file import text_of
+from annotation.formats.table_file import as_text, text_of
 from annotation.formats.table_reader import open_table, own_columns
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
 from annotation.schemes.definitions import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
@@ -131,9 +130,7 @@ def comparison_of_object(raw: dict[str, Any]) -> Comparison:
     """Parse an object in Concord's own form."""
     fields = Fields(raw, "", LINE)
     context = turns_of(fields, "context")
-    responses = tuple(
-        _response_of_pair_lines(part, len(context)) for part in fields.objects("responses", RESPONSE)
-    )
+    responses = tuple(_own_response(part, len(context)) for part in fields.objects("responses", RESPONSE))
     if not MEMBERS[0] <= len(responses) <= MEMBERS[1]:
         raise fields.problem(
             "responses", f"has {len(responses)}: from {MEMBERS[0]} to {MEMBERS[1]} are compared"
@@ -144,13 +141,13 @@ def comparison_of_object(raw: dict[str, Any]) -> Comparison:
         dialogue=fields.id("id"),
         context=context,
         responses=responses,
-        label=_label_of_pair_lines(fields, [response.continuation.system for response in responses]),
+        label=_own_label(fields, [response.continuation.system for response in responses]),
         cluster=fields.id("cluster", ""),
         language=fields.id("language", "", limit=40),
     )
 
 
-def _response_of_pair_lines(fields: Fields, at: int) -> Response:
+def _own_response(fields: Fields, at: int) -> Response:
     system = fields.id("system", limit=NAME_LIMIT)
     if fields.has("text") == fields.has("turns"):
         raise fields.problem("text", "write either a text or turns")
@@ -160,7 +157,7 @@ def _response_of_pair_lines(fields: Fields, at: int) -> Response:
     return response(fields.id("id", system), system, turns, at)
 
 
-def _label_of_pair_lines(fields: Fields, systems: list[str]) -> LabelRecord | None:
+def _own_label(fields: Fields, systems: list[str]) -> LabelRecord | None:
     answer_fields = [name for name in ("winner", "ranking", "missing") if fields.has(name)]
     if not answer_fields:
         return None
@@ -259,10 +256,10 @@ def battle_of_object(raw: Mapping[str, Any]) -> Comparison:
     turn = fields.count("turn", None)
     alone = all(len(side) == len(context) + 1 for side in sides)
     responses = tuple(
-        _response(fields, name, system, turns, (len(context), turn, alone))
+        _battle_response(fields, name, system, turns, (len(context), turn, alone))
         for name, system, turns in zip("ab", systems, sides, strict=True)
     )
-    label = _label(fields, systems)
+    label = _battle_label(fields, systems)
     return Comparison(
         dialogue=_id(fields),
         context=context,
@@ -299,13 +296,6 @@ def of_row(row: Mapping[str, str]) -> Comparison:
     return battle_of_object(raw)
 
 
-def text_of_value(value: Any) -> str:
-    """Return a value of JSON as the cell of a table has it."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
     """Split the prompt and both responses into a text per exchange.
 
@@ -320,17 +310,9 @@ def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
 
 def _list(value: str) -> list[str]:
     """Return the texts of a JSON list, null as an empty one; [] for anything else."""
-    if not value.lstrip().startswith("["):
-        return []
-    try:
-        elements = decode(value.encode())
-    except ImportProblem:
-        return []
-    if not isinstance(elements, list) or not all(
-        element is None or isinstance(element, str) for element in elements
-    ):
-        return []
-    return [element or "" for element in elements]
+    elements = unpacked_list(value.strip())
+    is_list = isinstance(elements, list) and all(isinstance(part, str | None) for part in elements)
+    return [element or "" for element in elements] if is_list else []
 
 
 def _until_reply(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
@@ -339,7 +321,7 @@ def _until_reply(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     return turns[:first]
 
 
-def _response(
+def _battle_response(
     fields: Fields, side: str, system: str, turns: tuple[Turn, ...], where: tuple[int, int | None, bool]
 ) -> Response:
     at, turn, alone = where
@@ -360,7 +342,7 @@ def _id(fields: Fields) -> str:
     return fields.id("question_id" if fields.has("question_id") else "id")
 
 
-def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
+def _battle_label(fields: Fields, systems: list[str]) -> LabelRecord | None:
     if not fields.has("winner"):
         return None
     name, kind = _judge(fields)
@@ -488,7 +470,7 @@ def _of_object(raw: Any, source: Source) -> Comparison:
         return battle_of_object(raw)
     if SIDES[1] <= raw.keys():
         source.pass_over(name for name in raw if name not in COLUMNS)
-        return of_row({name: text_of_value(raw[name]) for name in raw if name in COLUMNS})
+        return of_row({name: as_text(raw[name]) or "" for name in raw if name in COLUMNS})
     return comparison_of_object(raw)
 
 

@@ -125,18 +125,17 @@ def _add(
     if own in lines:
         raise fields.problem("id", f"{own[:60]!r} is there twice, first on line {lines[own]}")
     lines[own] = line
-    conversation = corpus.conversations.setdefault(key, Conversation(key, about.get(key, {})))
-    conversation.utterances.append(
-        Utterance(
-            own,
-            speaker,
-            fields.text("text"),
-            fields.text_or_number("timestamp"),
-            fields.text("reply-to" if "reply-to" in fields.raw else "reply_to", ""),
-            fields.object("meta"),
-            line,
-        )
+    utterance = Utterance(
+        own,
+        speaker,
+        fields.text("text"),
+        fields.text_or_number("timestamp"),
+        fields.text("reply-to" if "reply-to" in fields.raw else "reply_to", ""),
+        fields.object("meta"),
+        line,
     )
+    conversation = corpus.conversations.setdefault(key, Conversation(key, about.get(key, {})))
+    conversation.utterances.append(utterance)
 
 
 def dialogues(
@@ -171,16 +170,16 @@ SIGNS = ('"speakertype"', '"paragraphbreaks"')
 def read_iq2(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each debate, in the order of the file."""
     corpus = read(source)
-    yield from dialogues(source, corpus, lambda debate: _dialogue_of_iq2(debate, corpus))
+    yield from dialogues(source, corpus, lambda debate: _debate(debate, corpus))
 
 
-def _dialogue_of_iq2(debate: Conversation, corpus: Convokit) -> Dialogue:
+def _debate(debate: Conversation, corpus: Convokit) -> Dialogue:
     sides: dict[str, str] = {}
     for utterance in debate.utterances:
         sides[utterance.speaker] = sides.get(utterance.speaker) or _side(utterance)
     return Dialogue(
         id=debate.id,
-        turns=tuple(_turn_of_iq2(utterance) for utterance in debate.utterances),
+        turns=tuple(_debate_turn(utterance) for utterance in debate.utterances),
         participants=tuple(
             _participant(speaker, side, corpus.speakers.get(speaker, {})) for speaker, side in sides.items()
         ),
@@ -203,7 +202,7 @@ def _participant(speaker: str, side: str, meta: dict[str, Any]) -> Participant:
     return Participant(speaker, role=side, profile=(profile,) if profile else (), extra=extra)
 
 
-def _turn_of_iq2(utterance: Utterance) -> Turn:
+def _debate_turn(utterance: Utterance) -> Turn:
     extra = {name: value for name, value in utterance.meta.items() if name != "speakertype" and value}
     segment = utterance.meta.get("segment")
     if segment is not None:
@@ -213,7 +212,7 @@ def _turn_of_iq2(utterance: Utterance) -> Turn:
     return Turn(utterance.speaker, utterance.text, time=utterance.time, extra=extra)
 
 
-def _looks_like_of_iq2(head: Head) -> bool:
+def _looks_like_iq2(head: Head) -> bool:
     debates = {"results", "winner", "title"} <= head.inner
     line = {"text"} <= head.keys and bool({"conversation_id", "root"} & head.keys)
     return debates or (line and any(sign in head.text for sign in SIGNS))
@@ -224,7 +223,7 @@ IQ2 = Format(
     title="Intelligence Squared debates",
     hint="utterances.jsonl, conversations.json and speakers.json of ConvoKit's iq2-corpus together.",
     read=read_iq2,
-    looks_like=_looks_like_of_iq2,
+    looks_like=_looks_like_iq2,
     folder=True,
 )
 
@@ -254,7 +253,7 @@ MAX_LISTED = 5
 def read_delidata(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each chat, in the order of the file."""
     corpus = read(source)
-    yield from dialogues(source, corpus, lambda chat: _dialogue(chat, corpus))
+    yield from dialogues(source, corpus, lambda chat: _chat(chat, corpus))
     empty = [
         f"{chat.id}, turn {n}"
         for chat in corpus.conversations.values()
@@ -266,12 +265,12 @@ def read_delidata(source: Source) -> Iterator[SourceRecord]:
         source.notes.append(f"turns without text, kept as they are: {len(empty)} ({examples})")
 
 
-def _dialogue(chat: Conversation, corpus: Convokit) -> Dialogue:
+def _chat(chat: Conversation, corpus: Convokit) -> Dialogue:
     speakers = dict.fromkeys(utterance.speaker for utterance in chat.utterances)
     labels = tuple(label for n, utterance in enumerate(chat.utterances) for label in _labels(utterance, n))
     return Dialogue(
         id=chat.id,
-        turns=tuple(_turn(utterance) for utterance in chat.utterances),
+        turns=tuple(_chat_turn(utterance) for utterance in chat.utterances),
         participants=tuple(
             Participant(speaker, extra=_answer(corpus.speakers.get(speaker, {}))) for speaker in speakers
         ),
@@ -291,7 +290,7 @@ def _answer(meta: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _turn(utterance: Utterance) -> Turn:
+def _chat_turn(utterance: Utterance) -> Turn:
     extra = {
         name: value for name, value in utterance.meta.items() if name not in ANNOTATIONS and value is not None
     }
@@ -318,7 +317,7 @@ def _labels(utterance: Utterance, position: int) -> Iterator[LabelRecord]:
         )
 
 
-def _looks_like(head: Head) -> bool:
+def _looks_like_delidata(head: Head) -> bool:
     chats = {"num_chats", "correct_ratio"} <= head.inner
     return chats or ({"conversation_id", "speaker", "text"} <= head.keys and '.tsv"' in head.text)
 
@@ -328,6 +327,6 @@ DELIDATA = Format(
     title="DeliData chats",
     hint="utterances.jsonl, conversations.json and speakers.json together, as ConvoKit writes them.",
     read=read_delidata,
-    looks_like=_looks_like,
+    looks_like=_looks_like_delidata,
     folder=True,
 )

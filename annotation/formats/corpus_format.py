@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from annotation.formats.fields import NAME_LIMIT
-from annotation.formats.source import PACKED, ZIP, ImportProblem, Source
-from annotation.formats.table_file import ENCODING, SHEET, flatten
+from annotation.formats.source import PACKED, ZIP, ImportProblem, Source, suffix_of
+from annotation.formats.table_file import ENCODING, SHEET, begins_list, flatten
 from annotation.formats.table_reader import open_table, records_of
 from annotation.records import Dialogue, LabelRecord
 
@@ -48,7 +48,7 @@ class Head:
     @property
     def is_json(self) -> bool:
         """Whether the text begins like JSON."""
-        return self.text.startswith(("{", "["))
+        return self.text.startswith("{") or begins_list(self.text)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -241,29 +241,74 @@ def check(content_hash: str, sha256: str) -> None:
         )
 
 
+NOT_READ: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), reason)
+    for pattern, reason in (
+        (r"\{\\rtf", "is rich text (RTF): save it as plain text"),
+        (
+            r"From \S+ +\w{3} \w{3} |(?:Return-Path|Received|Delivered-To|Message-ID|MIME-Version): ",
+            "is e-mail: import a table with columns for thread, sender and text, or texts like `Ana: hello`",
+        ),
+        (
+            r"<!DOCTYPE html|<html",
+            "is a web page: export JSON or text instead, as ChatGPT, Telegram and others do on request",
+        ),
+        (r"<\?xml|<!--|<!DOCTYPE|<[a-z][^<>]{0,200}>\s*<", "is XML: export JSON, CSV or plain text instead"),
+        (
+            r"(?:version: [^\n]*+\s*+)?(?:stories|nlu|rules|intents):\s",
+            "is training data without the bot's words: export trackers of conversations instead",
+        ),
+        (r"SPEAKER \S+ \d+ [\d.]+ [\d.]+ <NA>", "says who speaks when (RTTM), but not what is said"),
+        (
+            r"\S+[ \t]+Q0[ \t]+\S+[ \t]+\d+[ \t]+-?[\d.]+[ \t]+\S+\n",
+            "ranks documents (a run of TREC), and has no ratings",
+        ),
+        (
+            r"(?:--\s*+)++(?:MySQL|MariaDB|PostgreSQL|SQLite)|(?:CREATE TABLE|INSERT INTO|PRAGMA) ",
+            "is SQL: export the table as CSV",
+        ),
+        (
+            r"(?:\d{1,2}:){1,2}\d{2}\n[^\n]+\n(?:\d{1,2}:){1,2}\d{2}\n[^\n]+\n",
+            "has times and texts, but no line says who speaks: expected lines like `Ana: Hello`",
+        ),
+    )
+)
+"""Beginnings of files that people try, and cannot be read, with what to do instead."""
+
+
 def guess(formats: Mapping[str, Format], head: Head) -> str:
     """Return the key of the first format that fits a file's beginning, else `table`.
 
-    A JSON document that is neither is refused, with its keys and the nearest format.
+    Files of other kinds are refused; so is a JSON document that is neither, with its keys and the nearest
+    format.
     """
     for format in formats.values():
         if format.looks_like(head):
             return format.key
+    if LISTS_OF_TURNS.match(head.text):
+        return "table"
+    for pattern, reason in NOT_READ:
+        if pattern.match(head.text):
+            raise ImportProblem(reason)
     if head.is_json and not any("[]" in path for path in head.paths) and len(head.objects) < 2:
-        raise unknown_json(formats, head)
+        raise ImportProblem(describe_json(formats, head))
     return "table"
 
 
-def unknown_json(formats: Mapping[str, Format], head: Head) -> ImportProblem:
-    """Return the problem of a JSON file that no format knows: its top keys, and the nearest format."""
+LISTS_OF_TURNS = re.compile(r'\s*\[\s*\[\s*["{]')
+"""Beginning of a JSON document with a list for each dialogue."""
+
+
+def describe_json(formats: Mapping[str, Format], head: Head) -> str:
+    """Describe a JSON file that no format knows: its top keys, and the nearest format if two keys are its."""
     keys = sorted(head.objects[0] if head.objects else head.keys)
     names = ", ".join(key[:40] for key in keys[:12]) + (", ..." if len(keys) > 12 else "")
     words = {format.key: set(re.findall(r'"(\w+)"', format.hint)) for format in formats.values()}
     nearest = max(words, key=lambda key: len(words[key] & head.inner))
-    reason = f"is JSON with the keys {names}, which no format has" if names else "is JSON without any object"
-    if words[nearest] & head.inner:
-        reason += f"; the nearest format is {nearest}: {formats[nearest].hint}"
-    return ImportProblem(reason)
+    text = f"is JSON with the keys {names}, which no format has" if names else "is JSON without any object"
+    if len(words[nearest] & head.inner) > 1:
+        text += f"; the nearest format is {nearest}: {formats[nearest].hint}"
+    return text
 
 
 def read_start(path: str | Path, name: str = "") -> Head:
@@ -279,9 +324,8 @@ def read_start(path: str | Path, name: str = "") -> Head:
     if place.is_dir():
         inside = sorted(file for file in place.rglob("*") if file.is_file())
         files = tuple(file.name for file in inside)
-        order = {".json": 0, ".jsonl": 1, ".parquet": 2, ".arrow": 2}
         lines = [file for file in inside if file.name == "utterances.jsonl"]
-        place = min(lines or inside, key=lambda file: (order.get(file.suffix, 3), file.name), default=place)
+        place = min(lines or inside, key=lambda file: (_order(file.name), file.name), default=place)
     source = Source(place, name=name)
     if place.is_dir():
         return Head(b"")
@@ -292,6 +336,13 @@ def read_start(path: str | Path, name: str = "") -> Head:
             content = file.read(SIZE)
     parts = source.parts if content.startswith(ZIP) else ()
     return Head(content, source, files or parts)
+
+
+def _order(name: str) -> int:
+    """Return the place of a file among those of a folder: the first one determines the format."""
+    suffix = suffix_of(name)
+    kinds = (".json",), (".jsonl", ".ndjson"), (".parquet", ".arrow", ".feather"), (".csv", ".tsv", ".xlsx")
+    return next((number for number, kind in enumerate(kinds) if suffix in kind), len(kinds))
 
 
 # Settings that a user declares about a file: one table, for page, command and API.
@@ -428,7 +479,7 @@ SETTINGS: dict[str, Setting] = {
 
 
 def settings_of(values: Mapping[str, Any], format: str, accepted: tuple[str, ...]) -> dict[str, str | int]:
-    """
+    """Parse a user's settings of a file; empty ones are left out.
 
     Raises ImportProblem for a setting that the format does not accept, and for a value that it cannot have.
     """

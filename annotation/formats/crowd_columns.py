@@ -150,6 +150,8 @@ def is_answer(name: str, question: str, rows: Rows) -> bool:
     if COMMENT_NAME.search(question) and len(question.split()) <= 3:
         return False
     different = set(texts)
+    if all(text.startswith("{") for text in different):
+        return False  # what a page recorded, as JSON
     is_free = len(texts) > 3 and len(different) > max(12, 0.6 * len(texts)) and not _are_numbers(different)
     return not is_free and sum(map(len, different)) / len(different) <= LONG_ANSWER
 

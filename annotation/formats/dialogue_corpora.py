@@ -24,7 +24,7 @@ from annotation.formats.chat_records import (
     time_of,
 )
 from annotation.formats.corpus_format import Format, Head, SourceRecord
-from annotation.formats.fields import plain
+from annotation.formats.fields import decode_text, plain
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.transcript_cells import turns_of_transcript
 from annotation.records import HUMAN, SELF, Dialogue, LabelRecord, Participant, Turn
@@ -200,15 +200,8 @@ def _read_dailydialog(source: Source, left_out: Counter[str]) -> Iterator[Record
         return
     for line, content in source.lines():
         with source.report_problems(line=line):
-            texts = [text.strip() for text in _decoded(content).split(EOU)]
+            texts = [text.strip() for text in decode_text(content).split(EOU)]
             yield Record({"dialog": [text for text in texts if text]}, line)
-
-
-def _decoded(content: bytes) -> str:
-    try:
-        return str(plain(content.decode(), ""))
-    except UnicodeDecodeError as error:
-        raise ImportProblem(f"is not UTF-8 at byte {error.start}") from None
 
 
 def _prepare_dailydialog(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
@@ -262,17 +255,10 @@ DAILYDIALOG = Form(
     title="DailyDialog",
     hint="dialogues_text.txt with __eou__ after each turn, or JSON with dialog, act and emotion.",
     looks_like=lambda head: (
-        (
-            EOU in head.text.split("\n", 1)[0]
-            and not head.text.startswith(("{", "["))
-            and "," not in head.text.split(" ", 1)[0]
-        )
+        (EOU in head.text.split("\n", 1)[0] and not head.is_json and "," not in head.text.split(" ", 1)[0])
         or has_fields(head, "dialog", "act", "emotion")
         or has_fields(head, "utterances", "acts", "emotions")
-        or (
-            head.text.startswith(("{", "["))
-            and has_paths(head, "dialogue[].act", "dialogue[].emotion", "dialogue[].text")
-        )
+        or (head.is_json and has_paths(head, "dialogue[].act", "dialogue[].emotion", "dialogue[].text"))
     ),
     metadata=("topic", "fold"),
     roles=None,
@@ -293,7 +279,7 @@ def _read_empathetic(source: Source, left_out: Counter[str]) -> Iterator[Record]
     columns: list[str] = []
     start = 0
     for line, content in source.lines():
-        cells = [cell.replace(COMMA, ",") for cell in _decoded(content).split(",")]
+        cells = [cell.replace(COMMA, ",") for cell in decode_text(content).split(",")]
         if not columns:
             columns = [cell.strip() for cell in cells]
             if missing := [name for name in EMPATHETIC if name not in columns]:
@@ -347,7 +333,7 @@ def _read_parlai(source: Source, left_out: Counter[str]) -> Iterator[Record]:
     start = 0
     for line, content in source.lines():
         with source.report_problems(line=line):
-            parts = _decoded(content).split("\t")
+            parts = decode_text(content).split("\t")
             match = NUMBERED.match(parts[0])
             fields = {pair[1]: pair[2] for part in parts if (pair := FIELD.match(part))}
             is_named = "text" in fields and not match

@@ -4,36 +4,57 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 from annotation.formats.answer_columns import Answers, answer_columns
 from annotation.formats.columns import ColumnProfile
 from annotation.formats.header_words import (
     ID_WORDS,
-    KEYS,
+    NUMBER_AT_END,
     TWO_RESPONSES,
     answer_name,
+    is_header,
     is_nameless,
     tokens_of,
     word_set,
 )
-from annotation.formats.mapping import DIALOGUE_ITEM, TURN_ITEM, Column
+from annotation.formats.mapping import DIALOGUE_ITEM, TEXT_ROLES, TURN_ITEM, Column
+from annotation.formats.nested_answers import is_by_position, lists_by_position
 from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
 from annotation.formats.scales import decimal_number
+from annotation.formats.table_file import text_of
+from annotation.formats.transcript_cells import ASSISTANT, USER
+from annotation.formats.turn_lists import (
+    NO_SYSTEMS,
+    NO_TURNS,
+    are_parallel,
+    counts_turns,
+    has_names_of_speakers,
+    is_where_text_is,
+    speaker_in_name,
+    speaker_of_word,
+    texts_name_speakers,
+    turn_lists,
+)
 from annotation.text.table_cells import looks_like_a_model
 
-USER, ASSISTANT = "user", "assistant"
-SPEAKER_WORDS = word_set(
-    "user assistant system bot human ai agent customer client therapist doctor patient operator speaker"
-    " speaker1"
-    " speaker2 a b seeker supporter helper wizard apprentice chatbot counselor caller interviewer participant"
-    " student teacher tutor usr sys model gpt 用户 机器人 客服"
-)
-NO_SYSTEMS = KEYS | word_set("reference references correct ideal target original actual")
-NO_TURNS = NO_SYSTEMS | word_set(
-    "candidates options choices tags sources documents facts context keywords span"
-)
-"""Words in the headers of texts that nobody says in the dialogue."""
+SAMPLE_REPEATS, FIRST_CHARACTERS, LAST_CHARACTERS = 100, 12, 10
+"""Rows in which texts are compared, and how many characters at their beginnings and ends."""
+GROUPS = word_set("channel room chatroom group scene chapter game match round lesson video file story case")
+"""Words in the headers of what turns are grouped by, where no column says which dialogue they belong to."""
+WIDER_GROUPS = word_set("season series book volume show")
 OWN_ROLES = ("continuation", "trial", "at", "given", "addressees", "cluster", "language", "session")
+
+
+def read_plain_text(sample: Sample) -> Reading | None:
+    """A text that is no table: its first line is a sentence, and the others are texts."""
+    if len(sample.columns) != 1:
+        return None
+    ((name, column),) = sample.columns.items()
+    if column.looks_like not in ("text", "category", "id") or column.n_words < 2 or "text" in column.meanings:
+        return None
+    draft = Draft("turns", missing=["lines that say who speaks, such as `Ana: Hello`"])
+    return draft.reading(sample, "The file is a text.") if len(tokens_of(name)) > 2 else None
 
 
 def read_turns(sample: Sample) -> Reading | None:
@@ -49,7 +70,9 @@ def read_turns(sample: Sample) -> Reading | None:
     number = draft.pick("turn", [c for c in sample.look("turn") if not c.is_list])
     if not text:
         draft.missing.append("a column with the text of each turn")
-    if not speaker:
+    if not speaker and _has_several_turns(sample, dialogue):
+        draft.doubts.append("no column says who speaks: all turns are by `unnamed`")
+    elif not speaker:
         draft.missing.append("a column that says who speaks")
     if not dialogue:
         draft.doubts.append("no column says which dialogue a row belongs to: the file is one dialogue")
@@ -59,6 +82,7 @@ def read_turns(sample: Sample) -> Reading | None:
         draft.missing.append(f"several rows with the same {dialogue}")
     if draft.missing:
         return draft.reading(sample, "Each row is one turn of a dialogue.")
+    _doubt_wider_groups(draft, sample, dialogue)
     times = [c for c in sample.meaning("time", "time", "turn", "score", "id", "category") if not c.is_list]
     if times and times[0].name not in draft.columns:
         draft.add(times[0].name, "time")
@@ -66,6 +90,10 @@ def read_turns(sample: Sample) -> Reading | None:
     systems = [name for name in systems if name not in draft.columns]
     if systems and _is_constant_within(sample, dialogue, systems[0]):
         draft.add(systems[0], "system")
+    addressees = [
+        c for c in sample.columns.values() if c.n and is_header(c.name, "addressee") and not c.is_list
+    ]
+    draft.pick("addressees", addressees)
     for role in OWN_ROLES:
         own = [name for name in sample.columns if name.strip().casefold() == role]
         if own and own[0] not in draft.columns and sample.columns[own[0]].n:
@@ -73,11 +101,13 @@ def read_turns(sample: Sample) -> Reading | None:
     repeats = _repeats(sample, dialogue, number, text)
     rater = add_rater(draft, sample)
     varying = sample.varying(rater, dialogue, number or text) if rater and repeats == "turns" else ()
-    answers = answer_columns(
-        sample.columns, draft.columns, has_rater=bool(rater), varying=varying, are_sure=True
-    )
+    used = {*draft.columns, *_names_of_speakers(draft, sample)}
+    answers = answer_columns(sample.columns, used, has_rater=bool(rater), varying=varying, are_sure=True)
     add_answers(draft, answers)
     if repeats == "texts":
+        languages = [c.name for c in sample.meaning("language") if c.n_different > 1]
+        if any(not _is_constant_within(sample, number, name) for name in languages):
+            draft.doubts.append(f"rows with the same {number} may be translations: keep one {languages[0]}")
         rows = sample.keys(dialogue, number)
         if rater or answers.columns or len(set(rows)) < len(set(sample.keys(dialogue, number, speaker))):
             draft.doubts.append(f"rows with the same {number} have different texts, speakers or raters")
@@ -91,6 +121,16 @@ def read_turns(sample: Sample) -> Reading | None:
     _check_order(draft, sample, dialogue, number, rater)
     _doubt_texts_left_out(draft, sample)
     return draft.reading(sample, _sentence_of_turns(answers, rater, repeats))
+
+
+def _has_several_turns(sample: Sample, dialogue: str) -> bool:
+    """Whether most dialogues, by a column that is called so, have several rows, and no rater has them."""
+    return (
+        bool(dialogue)
+        and "dialogue" in sample.columns[dialogue].meanings
+        and len(sample.rows) >= 2 * sample.columns[dialogue].n_different
+        and not row_raters(sample)
+    )
 
 
 def _sentence_of_turns(answers: Answers, rater: str, repeats: str) -> str:
@@ -108,14 +148,16 @@ def _sentence_of_turns(answers: Answers, rater: str, repeats: str) -> str:
 
 
 def _text_column(draft: Draft, sample: Sample) -> str:
-    named = [
+    candidates = [
         column
         for column in sample.meaning(
             "text", "text", "category", "id", "constant", "explanation", "ordered", "speaker", "yes_no"
         )
         if (not column.is_list and ("turn" not in column.meanings or column.looks_like == "text"))
     ]
-    if not named:
+    if not candidates and sample.meaning("speaker"):  # `speaker, dialogue`: what each of them says
+        candidates = [c for c in sample.meaning("dialogue", "text") if not c.is_list]
+    if not candidates:
         plain = [
             c
             for c in sample.look("text")
@@ -123,10 +165,10 @@ def _text_column(draft: Draft, sample: Sample) -> str:
         ]
         if len(plain) != 1:
             return ""
-        named = plain
+        candidates = plain
         draft.doubts.append(f"{plain[0].name} may be something other than the text of the turns")
-    named.sort(key=lambda column: (-round(column.coverage, 1), -(column.looks_like == "text")))
-    best = [column for column in named if column.coverage > 0.5] or named
+    candidates.sort(key=lambda column: (-round(column.coverage, 1), -(column.looks_like == "text")))
+    best = [column for column in candidates if column.coverage > 0.5] or candidates
     return draft.pick("text", best)
 
 
@@ -137,8 +179,8 @@ def _dialogue_column(draft: Draft, sample: Sample) -> str:
         if not c.is_list and c.n_words <= 4 and c.looks_like not in ("empty", "text", "transcript", "json")
     ]
     for meaning in ("dialogue", "session"):
-        named = [c for c in usable if meaning in c.meanings and c.name not in draft.columns]
-        repeated = [c for c in named if c.n_different < c.n] or named
+        candidates = [c for c in usable if meaning in c.meanings and c.name not in draft.columns]
+        repeated = [c for c in candidates if c.n_different < c.n] or candidates
         ids = [
             c for c in repeated if any(t.word in ID_WORDS or t.word.endswith("id") for t in tokens_of(c.name))
         ]
@@ -155,32 +197,65 @@ def _dialogue_column(draft: Draft, sample: Sample) -> str:
     if ids:
         draft.doubts.append(f"{ids[0].name} may be something other than the dialogue")
         return draft.pick("dialogue", ids[:1])
-    return ""
+    groups = [
+        c
+        for c in usable
+        if {token.base for token in tokens_of(c.name)} & GROUPS
+        and 1 < c.n_different < c.n
+        and c.coverage == 1
+        and c.name not in draft.columns
+    ]
+    if groups:
+        draft.doubts.append(f"{groups[0].name} may be something other than the dialogue")
+    return draft.pick("dialogue", groups[:1])
+
+
+def _names_of_speakers(draft: Draft, sample: Sample) -> list[str]:
+    """Return the columns whose cells name speakers, such as listeners: they are no answers."""
+    speaker = next((column.name for column in draft.columns.values() if column.role == "speaker"), "")
+    cells = [row.get(speaker) for row in sample.rows] if speaker else []
+    names = {cell_text(part) for cell in cells for part in (cell if isinstance(cell, list) else [cell])}
+    names = {name for name in names if any(map(str.isalpha, name))}
+    return [
+        column.name
+        for column in sample.columns.values()
+        if not column.is_list
+        and column.values
+        and all(part.strip() in names for value in column.values for part in value.split(";"))
+    ]
+
+
+def _doubt_wider_groups(draft: Draft, sample: Sample, dialogue: str) -> None:
+    """Ask where dialogues have numbers that may begin again in each season or book."""
+    numbers = [decimal_number(text) for (text,) in sample.keys(dialogue)] if dialogue else []
+    wider = [c for c in sample.columns.values() if {token.base for token in tokens_of(c.name)} & WIDER_GROUPS]
+    if not wider or dialogue == wider[0].name or None in numbers:
+        return
+    is_id = any(token.word in ID_WORDS for token in tokens_of(dialogue)) or wider[0].n_different > 1
+    if not is_id or not _is_constant_within(sample, dialogue, wider[0].name):
+        draft.doubts.append(f"{dialogue} may begin again in each {wider[0].name}: join both in a column")
 
 
 def _speakers(sample: Sample) -> list[ColumnProfile]:
-    named = [c for c in sample.meaning("speaker", "speaker") if not c.is_list]
-    if len(named) > 1:  # several: an id beside a name, or a role beside a name
-        others = {c.name for c in named}
-        ids = [c for c in named if any(token.word == "id" for token in tokens_of(c.name))]
+    candidates = [c for c in sample.meaning("speaker", "speaker") if not c.is_list]
+    exact = [c for c in candidates if is_header(c.name, "speaker")]
+    if len(candidates) > 1 and exact:
+        candidates = exact
+    if len(candidates) > 1:  # several: an id beside a name, or a role beside a name
+        others = {c.name for c in candidates}
+        ids = [c for c in candidates if any(token.word == "id" for token in tokens_of(c.name))]
         if ids and len(ids) < len(others):
-            return [c for c in named if c not in ids][:1]
-        return named
-    named = named or [c for c in sample.meaning("speaker", "rater") if not c.is_list][:1]
-    if named:
-        return named
-    return [
-        c
-        for c in sample.columns.values()
-        if not c.is_list
-        and 1 < c.n_different <= 12
-        and c.looks_like in ("category", "rater", "id", "speaker", "system")
-        and all(
-            any(token.base in SPEAKER_WORDS or token.word in SPEAKER_WORDS for token in tokens_of(v))
-            for v in c.values
-        )
-        and c.values
-    ]
+            return [c for c in candidates if c not in ids][:1]
+        return candidates
+    candidates = candidates or [c for c in sample.meaning("speaker", "rater") if not c.is_list][:1]
+    if candidates:
+        return candidates
+    cells = {
+        tuple(sample.keys(c.name)): c
+        for c in reversed(list(sample.columns.values()))
+        if not c.is_list and has_names_of_speakers(c)
+    }
+    return list(reversed(cells.values()))
 
 
 def _is_constant_within(sample: Sample, group: str, name: str) -> bool:
@@ -213,10 +288,12 @@ def _check_dialogues(draft: Draft, sample: Sample, dialogue: str, speaker: str) 
     for key, name in sample.keys(dialogue, speaker):
         speakers[key].add(name)
     alone = sum(len(names) == 1 for names in speakers.values())
-    parents = [name for name in sample.columns if "parent" in {token.base for token in tokens_of(name)}]
+    words = {name: {token.base for token in tokens_of(name)} for name in sample.columns}
+    parents = [name for name in words if "parent" in words[name] or {"reply", "to"} <= words[name]]
+    parents += [name for name in words if {"in", "response", "to"} <= words[name]]
     if parents:
         draft.doubts.append(f"{parents[0]} may make a tree of the turns, with several next ones")
-    if alone * 2 > len(speakers):
+    if speaker and alone * 2 > len(speakers):
         draft.doubts.append(f"most dialogues have one {speaker}")
 
 
@@ -301,9 +378,10 @@ def _add_metadata(draft: Draft, sample: Sample, dialogue: str) -> None:
 
 
 def _doubt_texts_left_out(draft: Draft, sample: Sample) -> None:
-    """Ask about columns with various texts that would be left out."""
+    """Ask about columns with various texts that would be left out, and do not repeat what is read."""
     mentioned = {name for doubt in draft.doubts for name in re.split(r", | and | may | are ", doubt)}
-    left = [
+    texts = [column.name for column in draft.columns.values() if column.role in TEXT_ROLES]
+    unread = [
         c.name
         for c in sample.look("text", "transcript")
         if c.name not in draft.columns
@@ -311,52 +389,42 @@ def _doubt_texts_left_out(draft: Draft, sample: Sample) -> None:
         and c.n_different > 1
         and 2 * c.n_different >= c.n
         and c.name not in mentioned
+        and not {token.base for token in tokens_of(c.name)} & NO_TURNS
+        and not _repeats_texts(sample, c.name, texts)
     ]
-    if left:
-        draft.doubts.append(f"{', '.join(left[:3])} may be turns, too, and would be left out")
+    if unread:
+        draft.doubts.append(f"{', '.join(unread[:3])} may be turns, too, and would be left out")
+
+
+def _repeats_texts(sample: Sample, name: str, texts: Sequence[str]) -> bool:
+    """Whether the texts of a column begin and end with what stands in other columns of their rows."""
+    n = 0
+    for row in sample.rows[:SAMPLE_REPEATS]:
+        text = cell_text(row.get(name))
+        if not text:
+            continue
+        n += 1
+        others = "\n".join(text_of(row.get(other)) for other in texts)
+        if not (text[:FIRST_CHARACTERS] in others and text[-LAST_CHARACTERS:].strip() in others):
+            return False
+    return n > 0
 
 
 def read_messages(sample: Sample) -> Reading | None:
     """Dialogues in JSON: lists with the speaker and the text of each turn."""
-    groups: dict[str, dict[str, str]] = defaultdict(dict)
-    for column in sample.columns.values():
-        prefix, mark, last = column.name.rpartition("[].")
-        if not mark:
-            if column.name.endswith("[]") and _may_be_turns(sample, column):
-                groups[column.name]["list"] = column.name
-            continue
-        part = last.casefold()
-        if part in ("text", "content", "value", "utterance", "message", "body", "utt", "sentence") or (
-            "text" in column.meanings and column.looks_like == "text"
-        ):
-            groups[prefix].setdefault("text", column.name)
-        elif "speaker" in column.meanings or part in (
-            "user",
-            "name",
-            "speaker_id",
-            "agent",
-            "agent_id",
-            "sender_id",
-        ):
-            groups[prefix].setdefault("speaker", column.name)
-        elif "time" in column.meanings:
-            groups[prefix].setdefault("time", column.name)
-    turn_lists = [group for group in groups.values() if "text" in group and "speaker" in group]
-    lists = [group["list"] for group in groups.values() if "list" in group]
+    lists, alone = turn_lists(sample)
+    spoken = [turns for turns in lists if turns.speaker and turns.texts]
+    exchanges = [turns.by_speaker for turns in lists if turns.by_speaker]
     draft = Draft("messages")
-    if not turn_lists:
-        texts = [group["text"] for group in groups.values() if "text" in group]
-        if texts:
-            draft.missing.append(f"who speaks each of {texts[0]}")
-            return draft.reading(sample, "Each row is one dialogue with a list of its turns.")
-        if len(lists) != 1:
-            return None
-        draft.add(lists[0], "transcript")
-        draft.doubts.append(f"nothing says who speaks in {lists[0]}: two speakers in turn")
-    else:
-        draft.add(turn_lists[0]["text"], "text")
-        draft.add(turn_lists[0]["speaker"], "speaker")
-        draft.add(turn_lists[0].get("time", ""), "time")
+    sentence = "Each row is one dialogue with a list of its turns"
+    if spoken:
+        turns = spoken[0]
+        for name, role in ((turns.texts[0], "text"), (turns.speaker, "speaker"), (turns.time, "time")):
+            draft.add(name, role)
+        if turns.is_guess:
+            draft.doubts.append(f"{turns.texts[0]} may be something other than the text of the turns")
+        if len(turns.texts) > 1:
+            draft.doubts.append(f"{' and '.join(turns.texts[:3])} may be the text")
         beside = [
             column.name
             for meaning in ("prompt", "response", "context")
@@ -365,11 +433,54 @@ def read_messages(sample: Sample) -> Reading | None:
         ]
         if beside:
             draft.doubts.append(f"{', '.join(beside[:3])} may be turns, too")
-        if len(turn_lists) > 1:
-            draft.doubts.append(
-                f"{turn_lists[0]['text']} and {turn_lists[1]['text']} are both lists of turns"
-            )
-    return _with_row_answers(draft, sample, "Each row is one dialogue with a list of its turns")
+        if alone:
+            draft.doubts.append(f"{', '.join(alone[:3])} may be the turns")
+        if len(spoken) > 1:
+            draft.doubts.append(f"{spoken[0].texts[0]} and {spoken[1].texts[0]} are both lists of turns")
+    elif len(exchanges) == 1:
+        for name, speaker in exchanges[0].items():
+            draft.add(name, "utterance", speaker=speaker)
+    elif lists and lists[0].texts:
+        draft.missing.append(f"who speaks each of {lists[0].texts[0]}")
+        return draft.reading(sample, f"{sentence}.")
+    elif len(alone) != 1:
+        return None
+    elif speaker := speaker_in_name(alone[0]):
+        draft.add(alone[0], "utterance", speaker=speaker)
+    else:
+        draft.add(alone[0], "transcript")
+        if not texts_name_speakers(sample, alone[0]):
+            draft.doubts.append(f"nothing says who speaks in {alone[0]}: two speakers in turn")
+    return _with_row_answers(draft, sample, sentence)
+
+
+OF_TURNS = ("scale", "yes_no", "ordered", "category")
+NO_LABELS = frozenset({"derived", "item", "turn", "text", "time", "speaker", "language", "system", "session"})
+"""Meanings of columns beside turns that are no labels of them."""
+
+
+def _labels_of_turns(draft: Draft, sample: Sample) -> list[Column]:
+    """Return the columns whose lists have a label for each turn of the list that is read."""
+    turns = next((c.name for c in draft.columns.values() if c.role in ("text", "transcript")), "")
+    prefix = turns.removesuffix("[]").rpartition("[].")[0]
+    if "[]" not in turns:
+        return []
+    speakers, labels = _names_of_speakers(draft, sample), dict[str, Column]()
+    for column in sample.columns.values():
+        last = column.name.removesuffix("[]").rpartition("[].")
+        is_beside = last[0] == prefix and (are_parallel(sample, turns, column.name) if not prefix else True)
+        is_plain = column.is_list and column.name.endswith("[]") == (not prefix)
+        if column.name in draft.columns or not (is_beside and is_plain) or column.name in speakers:
+            continue
+        parts = answer_name(last[2])
+        is_label = column.looks_like in OF_TURNS and not column.meanings & NO_LABELS
+        is_label = is_label and not counts_turns(sample, column.name)
+        is_label = is_label and is_where_text_is(sample, column.name, turns)
+        if is_label and not parts.is_reason and parts.kind != "metric":
+            role = parts.kind if parts.kind in ("judge", "key") else "label"
+            label = Column(column.name, role, parts.question or last[2], parts.rater, TURN_ITEM)
+            labels.setdefault(label.key, label)
+    return list(labels.values())
 
 
 def read_transcript(sample: Sample) -> Reading | None:
@@ -403,15 +514,18 @@ def read_cells(sample: Sample) -> Reading | None:
     if responses and not prompts and not contexts:
         prompts = [c for c in sample.meaning("text", "text") if not c.is_list and c not in responses][:1]
         draft.doubts += [f"{c.name} may be something other than what it responds to" for c in prompts]
-    named, numbered = _named_turns(sample), _numbered_turns(sample)
-    if not (prompts or contexts) and not responses and len(named) < 2 and len(numbered) < 2:
+    turns, numbered = _named_turns(sample), _numbered_turns(sample)
+    if not (prompts or contexts) and not responses and len(turns) < 2 and len(numbered) < 2:
         return None
     sentence = "Each row is one exchange: a prompt and the response"
-    if named:
-        for name, speaker in named.items():
+    if turns:
+        for name, speaker in turns.items():
             draft.add(name, "utterance", speaker=speaker)
         sentence = "Each row is one dialogue with its turns in columns"
-        return _with_row_answers(draft, sample, sentence, item=DIALOGUE_ITEM if len(named) > 2 else TURN_ITEM)
+        if list(turns) != [name for name in sample.columns if name in turns]:
+            draft.missing.append("the columns of turns in their order")
+            return draft.reading(sample, f"{sentence}.")
+        return _with_row_answers(draft, sample, sentence, item=DIALOGUE_ITEM if len(turns) > 2 else TURN_ITEM)
     if (prompts or contexts) and responses:
         first, *more = prompts or contexts
         system = _system_of_responses(sample, first.name)
@@ -450,14 +564,23 @@ TURN_WORDS = word_set("turn utterance utt message msg text sentence line")
 def _named_turns(sample: Sample) -> dict[str, str]:
     """Return columns such as `user_1` and `bot_1` with the speakers of their turns, in order.
 
-    Each number has the same speakers, two or more, and the cells are not answers on one scale.
+    `Prompt` and `Claude Response 1` are the user and the assistant; what stands in brackets does not count. A
+    number may be missing once, for the first turn. Each number has the same speakers, two or more, and the
+    cells are not answers on one scale.
     """
     places: dict[str, tuple[int, str]] = {}
     for column in sample.columns.values():
-        numbers = re.findall(r"\d+", column.name)
-        words = [token.base for token in tokens_of(column.name) if token.base]
-        speakers = [word for word in words if word in SPEAKER_WORDS and len(word) > 1]
-        others = set(words) - set(speakers) - TURN_WORDS
+        header = BRACKETS.sub("", column.name)
+        numbers = re.findall(r"\d{1,9}", header) or ["1"]
+        words = [token for token in tokens_of(header) if token.base]
+        speakers = [speaker for token in words if (speaker := speaker_of_word(token.base))]
+        others = [
+            token
+            for token in words
+            if not speaker_of_word(token.base)
+            and token.base not in TURN_WORDS
+            and not looks_like_a_model(token.word)
+        ]
         is_text = column.n and not column.is_list and any(map(str.isalpha, "".join(column.examples)))
         if len(numbers) == len(speakers) == 1 and not others and is_text:
             places[column.name] = (int(numbers[0]), speakers[0])
@@ -467,10 +590,15 @@ def _named_turns(sample: Sample) -> dict[str, str]:
     groups = {frozenset(speakers) for speakers in by_number.values()}
     texts = {name: {text for (text,) in sample.keys(name) if text} for name in places}
     n_different = len(set().union(*texts.values()))
-    if len(groups) != 1 or len(*groups) < 2 or 2 * n_different < sum(map(len, texts.values())):
+    is_pair = len(groups) == 1 and len(*groups) == len(next(iter(by_number.values()))) > 1
+    is_plain = len(by_number) == 1 and not any(re.search(r"\d", name) for name in places)
+    if not is_pair or is_plain or 2 * n_different < sum(map(len, texts.values())):
         return {}
     order = sorted(places, key=lambda name: places[name][0])
     return {name: places[name][1] for name in order}
+
+
+BRACKETS = re.compile(r"\([^()]*\)")
 
 
 def _system_of_responses(sample: Sample, prompt: str) -> str:
@@ -482,18 +610,6 @@ def _system_of_responses(sample: Sample, prompt: str) -> str:
         if sum(len(names) > 1 for names in systems.values()) * 2 > len(systems) and "" not in systems:
             return column.name
     return ""
-
-
-def _may_be_turns(sample: Sample, column: ColumnProfile) -> bool:
-    """Whether a column of lists may have the texts of a dialogue's turns."""
-    words = {token.base for token in tokens_of(column.name)}
-    lists = [cell for row in sample.rows if isinstance(cell := row.get(column.name), list)]
-    return (
-        column.n_words >= 3
-        and not words & NO_TURNS
-        and "explanation" not in column.meanings
-        and sum(map(len, lists)) >= 2 * len(lists)
-    )
 
 
 def _may_hold_labels(column: ColumnProfile) -> bool:
@@ -508,11 +624,11 @@ def _numbered_turns(sample: Sample) -> list[str]:
     """Return columns with texts whose names differ in a number alone, such as `turn_1` and `turn_2`."""
     groups: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for column in sample.columns.values():
-        match = re.fullmatch(r"(.*?)[\W_]*(\d{1,2})", column.name)
-        if match and column.holds_text and not column.is_list:
-            stem = "".join(token.word for token in tokens_of(match[1]))
+        match = NUMBER_AT_END.search(column.name)
+        if match and len(match[1]) < 4 and column.holds_text and not column.is_list:
+            stem = "".join(token.word for token in tokens_of(column.name[: match.start()]))
             if stem in ("turn", "utterance", "utt", "message", "msg", "sentence", "line", "t", "u", "text"):
-                groups[stem].append((int(match[2]), column.name))
+                groups[stem].append((int(match[1]), column.name))
     best = max(groups.values(), key=len, default=[])
     return [name for _, name in sorted(best)]
 
@@ -536,6 +652,8 @@ def read_pairs(sample: Sample) -> Reading | None:
 
 def read_responses(sample: Sample) -> Reading | None:
     """Responses of several systems to a prompt, one column a system."""
+    if len(_named_turns(sample)) > 2:
+        return None
     pairs = [c.name for c in sample.columns.values() if TWO_RESPONSES.fullmatch(c.name)]
     systems: dict[str, str] = {}
     for column in sample.columns.values():
@@ -594,6 +712,11 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         for c in sample.meaning(meaning)
         if not c.is_list and c.looks_like in ("id", "turn", "constant") and c.name not in draft.columns
     ]
+    ids += [
+        c
+        for c in sample.look("id")
+        if not (c.is_list or c.meanings or c.name in draft.columns) and c.n_different == len(sample.rows)
+    ]
     ids = list({c.name: c for c in ids}.values())
     raters = row_raters(sample)
     rater = raters[0].name if raters else ""
@@ -622,22 +745,26 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
         ]
         if systems:
             draft.add(systems[0].name, "system")
-    lists = [c.name for c in sample.columns.values() if c.is_list] if draft.key == "messages" else []
+    by_position, _ = lists_by_position(sample.columns, draft.columns)
+    of_messages = [c.name for c in sample.columns.values() if c.is_list and c.name not in by_position]
+    lists = of_messages if draft.key == "messages" else []
+    labels_of_turns = _labels_of_turns(draft, sample)
+    draft.columns |= {label.name: label for label in labels_of_turns}
     varying = sample.varying(rater, *texts) if rater and draft.key != "messages" else ()
-    answers = answer_columns(
-        sample.columns, {*draft.columns, *lists}, has_rater=bool(rater), varying=varying, are_sure=True
-    )
+    used = {*draft.columns, *lists, *_names_of_speakers(draft, sample)}
+    answers = answer_columns(sample.columns, used, has_rater=bool(rater), varying=varying, are_sure=True)
     unread = [name for name in lists if name not in draft.columns and _may_hold_labels(sample.columns[name])]
     if unread:
         draft.doubts.append(f"{', '.join(unread[:3])} may be labels: a mapping reads no lists of them")
-    if rater:
+    if rater and (answers.columns or draft.key != "messages"):
         add_rater(draft, sample)
     add_answers(draft, answers, item)
     if item:
         for name, reason in list(draft.columns.items()):
             if reason.role == "explanation" and reason.question:
                 draft.columns[name] = Column(name, "explanation", reason.question, reason.rater, item)
-    if answers.columns and not rater and not answers.raters:
+    is_nameless_rater = not rater and not answers.raters and not any(c.rater for c in labels_of_turns)
+    if (answers.columns or labels_of_turns) and is_nameless_rater:
         draft.doubts.append("no column says who answered: the rater is named after the file")
     if answers.columns and draft.key == "responses":
         draft.doubts.append("nothing says which response the answers are about")
@@ -646,10 +773,14 @@ def _with_row_answers(draft: Draft, sample: Sample, sentence: str, item: str = "
     raters_text = (
         ", rated by one rater"
         if rater and answers.columns
+        else ", rated by raters who are numbered, and not identified"
+        if any(map(is_by_position, answers.columns))
         else f", rated by {', '.join(raters_in_columns[:4])}"
         if raters_in_columns
         else ", with labels"
         if answers.columns
+        else ", with labels of the turns"
+        if labels_of_turns
         else ""
     )
     return draft.reading(sample, f"{sentence}{raters_text}.")

@@ -35,6 +35,7 @@ from annotation.formats.model_messages import (
     verdict,
 )
 from annotation.formats.source import BROKEN, ImportProblem, Source
+from annotation.formats.table_reader import json_lines
 from annotation.records import Continuation, Dialogue, Participant, RaterKind
 from annotation.text.table_cells import number as finite_number
 
@@ -104,8 +105,9 @@ def _last_answer(continuation: Continuation) -> int:
     return max(number for number, turn in enumerate(continuation.turns) if not turn.given)
 
 
-def gather(samples: Iterable[tuple[Sample, Answer | None]], omissions: Omissions) -> Iterator[SourceRecord]:
-    """Yield a dialogue for each sample, with the answers of all its runs."""
+def _gathered(source: Source, samples: Iterable[tuple[Sample, Answer | None]]) -> Iterator[SourceRecord]:
+    """Yield a dialogue for each sample, with the answers of all its runs; note what is left out."""
+    omissions = Omissions()
     gathered: dict[str, Sample] = {}
     for sample, answer in samples:
         stored = gathered.setdefault(sample.key, sample)
@@ -122,6 +124,7 @@ def gather(samples: Iterable[tuple[Sample, Answer | None]], omissions: Omissions
     for sample in gathered.values():
         if sample.answers or sample.history:
             yield SourceRecord(sample.record())
+    omissions.note(source)
 
 
 def _without_history(messages: Sequence[Message], history: Sequence[Message]) -> tuple[Message, ...]:
@@ -179,12 +182,10 @@ STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 
 def read_inspect(source: Source) -> Iterator[SourceRecord]:
     """Yield the samples of an Inspect log."""
-    omissions = Omissions()
-    yield from gather(_inspect_samples(source, omissions), omissions)
-    omissions.note(source)
+    return _gathered(source, _inspect_samples(source))
 
 
-def _inspect_samples(source: Source, omissions: Omissions) -> Iterator[tuple[Sample, Answer | None]]:
+def _inspect_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
     if zipfile.is_zipfile(source.path):
         header, samples = _inspect_archive(source)
     else:
@@ -358,12 +359,10 @@ PROMPTFOO_USER = "promptfoo user"
 
 def read_promptfoo(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each test and prompt, with the answers of all providers."""
-    omissions = Omissions()
     results = list(_promptfoo_results(source))
     shared = _shared_assertions(result for _, result in results)
     scored = _finely_scored(result for _, result in results)
-    yield from gather(_promptfoo_samples(source, results, shared, scored), omissions)
-    omissions.note(source)
+    yield from _gathered(source, _promptfoo_samples(source, results, shared, scored))
 
 
 def _promptfoo_results(source: Source) -> Iterator[tuple[int | None, dict[str, Any]]]:
@@ -496,7 +495,7 @@ PROMPTFOO = Format(
     read=read_promptfoo,
     settings=("system",),
     looks_like=lambda head: (
-        head.text.startswith(("{", "["))
+        head.is_json
         and (
             {"gradingResult", "response"} <= head.inner
             or {"evalId", "results", "prompts"} <= head.inner
@@ -517,9 +516,7 @@ DEEPEVAL_LISTS = ("testCases", "test_cases", "conversationalTestCases", "convers
 
 def read_deepeval(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each test case."""
-    omissions = Omissions()
-    yield from gather(_deepeval_samples(source), omissions)
-    omissions.note(source)
+    return _gathered(source, _deepeval_samples(source))
 
 
 def _deepeval_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
@@ -589,7 +586,7 @@ DEEPEVAL = Format(
     read=read_deepeval,
     settings=("system",),
     looks_like=lambda head: (
-        head.text.startswith(("{", "["))
+        head.is_json
         and bool({"metricsData", "metrics_data"} & head.inner)
         and bool({"actualOutput", "actual_output", "turns", "testCases", "conversational"} & head.inner)
     ),
@@ -605,16 +602,13 @@ DEEPEVAL = Format(
 
 def read_openai_evals(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each sample."""
-    omissions = Omissions()
-    yield from gather(_openai_samples(source), omissions)
-    omissions.note(source)
+    return _gathered(source, _openai_samples(source))
 
 
 def _openai_samples(source: Source) -> Iterator[tuple[Sample, Answer | None]]:
     spec: dict[str, Any] = {}
     samples: dict[str, list[tuple[int, dict[str, Any]]]] = {}
-    for line, content in source.lines():
-        event = require(decode_python(content), dict)
+    for line, event in json_lines(source):
         if isinstance(event.get("spec"), dict):
             spec = event["spec"]
         elif event.get("sample_id") is not None:
@@ -679,9 +673,7 @@ OPENAI_EVALS = Format(
 
 def read_lm_eval(source: Source) -> Iterator[SourceRecord]:
     """Yield a dialogue for each document."""
-    omissions = Omissions()
-    yield from gather(_lm_eval_samples(source), omissions)
-    omissions.note(source)
+    return _gathered(source, _lm_eval_samples(source))
 
 
 LM_EVAL_FIELDS = frozenset(

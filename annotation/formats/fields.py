@@ -35,6 +35,14 @@ def decode(content: bytes) -> Any:
     return value
 
 
+def decode_text(content: bytes) -> str:
+    """Return a text in UTF-8; another encoding and NUL characters are refused."""
+    try:
+        return str(plain(content.decode(), ""))
+    except UnicodeDecodeError as error:
+        raise ImportProblem(f"is not UTF-8 at byte {error.start}") from None
+
+
 def decode_python(content: bytes) -> Any:
     """Parse JSON as written by Python's own `json`: NaN, used for a missing value, becomes null.
 

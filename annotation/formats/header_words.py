@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from annotation.text.table_cells import looks_like_a_model
+from annotation.text.table_cells import MODEL, looks_like_a_model
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -19,30 +19,33 @@ HEADERS: dict[str, frozenset[str]] = {
     "dialogue": word_set(
         "dialogue dialog dial dlg conversation conv convo chat thread transcriptid callid ticket meeting"
         " interview episode messagetree conversationtree dialogueno dialognr 对话 会话 对话编号 会话编号"
-        " gespräch gesprächsnr conversación"
+        " gespräch gesprächsnr المحادثة رقمالمحادثة conversación"
         " conversacion diálogo dialogo conversa диалог беседа 会話 対話 대화"
     ),
     "session": word_set("session sessionid sessionno sitzung sesión 会话阶段"),
     "turn": word_set(
         "turn turns turnno turnnr turnnumber turnnum turnindex turnidx utt uttno uttnum uttidx utteranceidx"
         " utteranceindex utterancenumber utteranceno position messageindex messageno msgno msgidx msgnum"
-        " messagenumber seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
+        " messagenumber 发言序号 発話番号 発話id ターン ターン番号"
+        " seq sequence sequencenumber linenumber lineno 轮次 轮 序号 句子序号 turnr beitragsnr"
         " redebeitrag turno tour ход"
     ),
     "text": word_set(
         "text texts content body utterance utt utterancetext message messagetext msg sentence turntext"
-        " speech said transcript transcription fulltext spokentext 内容 文本 话语 发言 发言内容 消息 äußerung"
+        " speech said transcript transcription fulltext spokentext spokenwords"
+        " line lines quote quotation 内容 文本 话语 发言 发言内容 消息 äußerung"
         " aeusserung nachricht inhalt texto mensaje contenido enunciado mensagem conteúdo texte énoncé"
         " contenu"
-        " текст сообщение реплика 発話 本文 テキスト メッセージ 발화 내용 testo messaggio"
+        " النص الرسالة текст сообщение реплика 発話 本文 テキスト メッセージ 발화 내용 testo messaggio"
     ),
     "speaker": word_set(
-        "speaker speakername author authorname role from sender sendername interlocutor participant who"
-        " speakerrole talker character actor party user userid username 说话人 说话者 发言人 角色 发送者"
-        " sprecher sprecherin absender"
+        "speaker speakername speakers author authorname role from sender sendername interlocutor participant"
+        " who speakerrole talker character actor party user userid username 说话人 说话者 发言人 角色 发送者"
+        " sprecher sprecherin wer المتحدث المرسل absender"
         " verfasser hablante interlocutor remitente autor locuteur interlocuteur auteur expéditeur falante"
         " говорящий автор спикер 話者 発話者 화자 parlante mittente"
     ),
+    "addressee": word_set("to recipient recipients addressee addressees receiver sentto spokento"),
     "time": word_set(
         "time timestamp ts datetime date createdat created createtime sentat starttime start begin"
         " endtime end"
@@ -69,7 +72,8 @@ HEADERS: dict[str, frozenset[str]] = {
     "question": word_set(
         "question questionname dimension criterion criteria aspect attribute quality measure metric"
         " metricname"
-        " facet rubric dim 维度 指标 评价维度 问题 dimensión dimension kriterium frage criterio critère"
+        " facet rubric dim trait competency subscale indicator"
+        " 维度 指标 评价维度 问题 dimensión dimension kriterium frage criterio critère"
         " критерий 観点 항목"
     ),
     "value": word_set(
@@ -142,6 +146,16 @@ HEADERS: dict[str, frozenset[str]] = {
 }
 """Words that a header of each meaning has, without case, space and signs."""
 
+RESPONSE_LISTS = word_set("responses outputs completions candidates generations replies answers summaries")
+"""Keys of lists with an object for each of several responses to the same: each is a row."""
+SPEAKER_WORDS = word_set(
+    "user assistant system bot human ai agent customer client therapist doctor patient operator speaker"
+    " speaker1"
+    " speaker2 a b seeker supporter helper wizard apprentice chatbot counselor caller interviewer participant"
+    " student teacher tutor usr sys model gpt inbound outbound incoming outgoing 用户 机器人 客服"
+)
+OF_TEXTS = ("prompt", "response", "context", "transcript")
+"""Meanings that the header of a text has without `text` at its end."""
 ID_WORDS = word_set("id ids key no nr number num idx index uuid 编号")
 PREFIXES = re.compile(
     r"(?P<prefix>inputs?\.|answers?\.|input:|output:|golden:|gold:|hint:|assignment:|data\.|fields\.|result\."
@@ -151,6 +165,8 @@ PREFIXES = re.compile(
 ANSWER_PREFIXES = ("answer", "output:", "annotation", "label", "rating", "score", "result.", "response")
 LONGEST_QUESTION, LONGEST_ITEM = 120, 400
 """Maximum number of characters of a question and of an item in the key of a column."""
+PLURAL = re.compile(r"(?<=\w)\((?:s|es|en|n|innen)\)")
+"""The end of a word that may be one or several, as in `speaker(s)`."""
 NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__|index|level_0|X(\.\d+)?|\.\.\.\d+")
 """Columns that programs write for the numbers of rows."""
 
@@ -162,6 +178,8 @@ def is_nameless(name: str) -> bool:
 
 CHUNK = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+NUMBER_AT_END = re.compile(r"(?:(?<![\W_])[\W_]*)?(?<!\d)(\d+)\Z")
+"""The number at the end of a header, with the signs before it; each place is tried once."""
 UNSPLIT = re.compile(r"chatgpt|deepseek|openai|llama|mturk|xlm|gpt", re.IGNORECASE)
 
 
@@ -207,7 +225,12 @@ def plain_name(name: str) -> str:
     last = name.rpartition("[].")[2].removesuffix("[]")
     prefix = PREFIXES.match(last)
     rest = last[prefix.end() :] if prefix else last
-    return rest.strip() or last
+    return PLURAL.sub("", rest.strip() or last)
+
+
+def is_header(name: str, meaning: str) -> bool:
+    """Whether all words of a header together have a meaning: `speaker`, and not `speaker of the house`."""
+    return "".join(token.word for token in tokens_of(plain_name(name))) in HEADERS[meaning]
 
 
 def meanings_of(name: str) -> frozenset[str]:
@@ -216,6 +239,8 @@ def meanings_of(name: str) -> frozenset[str]:
     words = [token.word for token in tokens_of(plain)]
     folded = "".join(words)
     meanings = frozenset(meaning for meaning, names in HEADERS.items() if folded in names)
+    if "text" in meanings and name.partition(".")[0].casefold() in RESPONSE_LISTS:
+        return frozenset({"response"})
     if meanings or not words:
         return meanings
     stem, last = words[:-1], words[-1]
@@ -227,6 +252,16 @@ def meanings_of(name: str) -> frozenset[str]:
     if not is_id:
         if "." in plain:
             return meanings_of(plain.rpartition(".")[2])
+        if stem and last in ("text", "content", "body", "string"):  # `answerText` is an answer
+            own = frozenset(meaning for meaning in OF_TEXTS if "".join(stem) in HEADERS[meaning])
+            if own:
+                return own
+        if stem and last == "code":  # of a person: `participant.code`
+            people = frozenset(
+                meaning for meaning in ("speaker", "rater") if "".join(stem) in HEADERS[meaning]
+            )
+            if people:
+                return people
         return frozenset(
             meaning
             for meaning in ("dialogue", "text", "speaker", "time", "rater", "explanation", "derived")
@@ -248,20 +283,26 @@ PEOPLE = word_set(
     " reviewer labeler labeller person student volunteer turker user participant bewerter annotateur anotador"
     " 标注者 标注员 评分人 人工"
 )
+BY_HAND = word_set("manual your my")
+"""Words in short headers of a person's answers, such as `manual_label`, which mean no rater in questions."""
 INITIALS = re.compile(r"[rawechp]\d{1,3}")
 """Names such as r1 and a2, which are raters where several columns have them."""
 JUDGES = word_set("judge judges llm ai autorater llmjudge machine model 模型")
+OF_JUDGES = word_set("judges judgements judgments judgement judgment evaluations evaluators")
+"""Names of dictionaries and lists with an entry of each judge."""
+OWNERS = word_set("ratings annotations scores labels votes judgments judgements annotators raters workers")
+"""Names of dictionaries and lists that may have an entry for each rater."""
 KEYS = word_set("gold golden goldstandard groundtruth truth gt adjudicated expected oracle 标准答案 金标准")
 METRICS = word_set("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet rougel rouge1 rouge2")
 REASONS = HEADERS["explanation"]
 GENERIC = HEADERS["value"] | word_set(
     "class final result output overallscore human llm tag tags thumbs liked approved"
-    " prediction pred predicted"
+    " prediction pred predicted scores annotations evaluation evaluations judgments judgements grade grades"
 )
 """Words for any answer, which tell no question from another."""
 VERSIONS = re.compile(
     r"\d[\da-z]*|v\d+|o\d*|x?mini|nano|turbo|sonnet|opus|haiku|flash|pro|ultra|instruct|chat|preview|latest|large"
-    r"|medium|small|it|hf|coder|reasoner|r\d|b"
+    r"|medium|small|it|hf|coder|reasoner|r\d|b|plus|lite|distill|thinking|vision"
 )
 QUALITIES = word_set(
     "helpful helpfulness fluent fluency coherent coherence coherency relevant relevance relevancy consistent"
@@ -331,17 +372,42 @@ def name_for_key(text: str, longest: int = LONGEST_QUESTION) -> str:
 
 def answer_name(name: str) -> AnswerName:
     """Split the header of a column of answers into its rater, question and item."""
-    last = name.removesuffix("[]")
+    return _by_owner(name) or _answer_name(name)
+
+
+DEEPEST = 8
+"""Maximum number of points in a path whose parts are read by themselves."""
+OWNED = re.compile(r"([^\W\d][\w -]*)\.([^\W\d].*)", re.DOTALL)
+
+
+def _by_owner(name: str) -> AnswerName | None:
+    """Return what a path such as `human_ratings.clear` says, if its first part names a rater alone."""
+    match = OWNED.fullmatch(name.rpartition("[].")[2].removesuffix("[]"))
+    if match is None or PREFIXES.match(name) or name.count(".") > DEEPEST:
+        return None
+    owner = _answer_name(match[1])
+    if owner.kind not in ("human", "judge") or not owner.is_generic or owner.is_reason:
+        return None
+    own = answer_name(match[2])
+    if own.kind:
+        return replace(own, name=name, is_prefixed=True)
+    return replace(owner, name=name, question=own.question, is_reason=own.is_reason, is_prefixed=True)
+
+
+def _answer_name(name: str) -> AnswerName:
+    last = name.rpartition("[].")[2].removesuffix("[]")
     prefix = PREFIXES.match(last)
     is_prefixed = bool(prefix and last.casefold().startswith(ANSWER_PREFIXES))
     plain = last[prefix.end() :] if prefix and last[prefix.end() :].strip() else last
     tokens = tokens_of(plain)
     reason = _reason_of(tokens)
-    tokens = [token for token in tokens if token not in reason]
-    kind, rater = _rater_of(tokens)
-    tokens = [token for token in tokens if token not in rater]
+    tokens = _without(tokens, reason)
+    kind, rater = _rater_of(tokens, plain)
+    tokens = _without(tokens, rater)
+    if kind == "judge" and tokens and tokens[0].word in OF_JUDGES and plain[tokens[0].end :].startswith("."):
+        tokens = tokens[1:]  # the name of a dictionary of judges
     item = _item_of(tokens, plain) if not kind else []
-    tokens = [token for token in tokens if token not in item]
+    tokens = _without(tokens, item)
     is_weak = len(rater) == 1 and INITIALS.fullmatch(rater[0].word) is not None
     return AnswerName(
         name=name,
@@ -363,19 +429,25 @@ def names_answers(name: str) -> bool:
     return bool(answer.kind) or answer.has_quality or "value" in meanings
 
 
+def _without(tokens: list[Token], others: list[Token]) -> list[Token]:
+    starts = {token.start for token in others}
+    return [token for token in tokens if token.start not in starts]
+
+
 def _text_of(tokens: list[Token], name: str) -> str:
-    return name[tokens[0].start : tokens[-1].end] if tokens else ""
+    """Return words as they are written where they are in one piece, else the words alone."""
+    text = name[tokens[0].start : tokens[-1].end] if tokens else ""
+    if len(tokens_of(text)) == len(tokens):
+        return text
+    return " ".join(name[token.start : token.end] for token in tokens)
 
 
 def _question_text(tokens: list[Token], name: str) -> str:
     """Return the rest of a header: as it is written where it is in one piece, else its words."""
-    if not tokens:
-        return ""
-    text = name[tokens[0].start : tokens[-1].end]
-    if len(tokens_of(text)) == len(tokens):
-        end = name[tokens[-1].end : tokens[-1].end + 1]
-        return text + end if end in ("?", "？") else text
-    return " ".join(name[token.start : token.end] for token in tokens)
+    text = _text_of(tokens, name)
+    end = name[tokens[-1].end : tokens[-1].end + 1] if tokens else ""
+    is_asked = end in ("?", "？") and text.endswith(name[tokens[-1].start : tokens[-1].end])
+    return text + end if is_asked and len(tokens_of(text)) == len(tokens) else text
 
 
 def _reason_of(tokens: list[Token]) -> list[Token]:
@@ -388,21 +460,30 @@ def _reason_of(tokens: list[Token]) -> list[Token]:
     return []
 
 
-def _rater_of(tokens: list[Token]) -> tuple[str, list[Token]]:
+def _rater_of(tokens: list[Token], name: str) -> tuple[str, list[Token]]:
     """Return the kind of rater in a header, and the words that name it."""
     for place, token in enumerate(tokens):
         pair = token.word + (tokens[place + 1].word if place + 1 < len(tokens) else "")
         if pair == "groundtruth" or pair in ("goldstandard", "answerkey"):
             return "key", tokens[place : place + 2]
+    models = {match.start(): match.end() for match in MODEL.finditer(name)}
     for place, token in enumerate(tokens):
         if token.base in METRICS or token.word in METRICS:
             return "metric", tokens[place : place + 1]
-        if looks_like_a_model(token.word) and token.base not in ("llm", "ai"):
+        is_model = token.start in models or looks_like_a_model(token.word)
+        if is_model and token.base not in ("llm", "ai"):
             end = place + 1
+            while end < len(tokens) and tokens[end].start < models.get(token.start, token.end):
+                end += 1
             while end < len(tokens) and VERSIONS.fullmatch(tokens[end].word):
                 end += 1
             begin = place - 1 if place and tokens[place - 1].base in ("judge", "llm") else place
+            while begin and tokens[begin - 1].end == tokens[begin].start:
+                begin -= 1  # of one word, such as CodeLlama
             return "judge", tokens[begin:end]
+    for token in (tokens[0], tokens[-1]) if 1 < len(tokens) <= 3 else ():
+        if token.word in BY_HAND:
+            return "human", [token]
     for place, token in enumerate(tokens):
         base = token.base
         kind = (
@@ -417,13 +498,14 @@ def _rater_of(tokens: list[Token]) -> tuple[str, list[Token]]:
                 end += 1
             if kind == "human" and end < len(tokens) and len(tokens[end].word) == 1 and end - place == 1:
                 end += 1
-            return kind, tokens[place:end]
+            own = tokens[-1:] if end < len(tokens) and INITIALS.fullmatch(tokens[-1].word) else []
+            return kind, tokens[place:end] + (own if kind == "human" else [])
     return "", []
 
 
 def _item_of(tokens: list[Token], name: str) -> list[Token]:
     """Return the words that name an item: `Dialogue 3`, `d12`, or what stands in brackets at the end."""
-    bracket = re.search(r"\[([^\]]+)\]\s*$", name)
+    bracket = re.search(r"\[([^\[\]]+)\]\s*$", name)
     if bracket:
         return [token for token in tokens if token.start >= bracket.start(1)]
     for place, token in enumerate(tokens):

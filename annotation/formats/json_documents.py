@@ -140,7 +140,7 @@ def read_tcr(source: Source) -> Iterator[SourceRecord]:
         blank = 0
         for name, key, raw in meetings:
             with source.report_problems(file):
-                record = _dialogue_of_tcr(name, key, raw)
+                record = _tcr_dialogue(name, key, raw)
                 blank += sum(1 for turn in record.turns if not turn.text.strip())
                 yield SourceRecord(record, file=place)
         if blank:
@@ -155,7 +155,7 @@ def _meetings(source: Source, file: Path) -> Iterator[tuple[str, str, Any]]:
             yield name, key, raw
 
 
-def _dialogue_of_tcr(name: str, key: str, raw: Any) -> Dialogue:
+def _tcr_dialogue(name: str, key: str, raw: Any) -> Dialogue:
     path = f"{name}.{key}"
     own = f"{name}-{key}"
     if not name or not key or len(own) > ID_LIMIT:
@@ -211,7 +211,7 @@ def _speaker(fields: Fields) -> str:
     return fields.id("speaker", "").strip() or NOBODY
 
 
-def _looks_like_of_tcr(head: Head) -> bool:
+def _looks_like_tcr(head: Head) -> bool:
     return head.text.startswith("{") and {"topics", "transcripts"} <= head.inner
 
 
@@ -220,7 +220,7 @@ TCR = Format(
     title="Meetings of the Topic-Conversation Relevance data",
     hint="NCPC.json, SIM.json, or another source's file.",
     read=read_tcr,
-    looks_like=_looks_like_of_tcr,
+    looks_like=_looks_like_tcr,
     folder=True,
 )
 
@@ -376,7 +376,7 @@ def _labels(utterance: _Utterance, position: int, scale: _Scale) -> Iterator[Lab
         )
 
 
-def _looks_like(head: Head) -> bool:
+def _looks_like_mpdd(head: Head) -> bool:
     return head.text.startswith("{") and {"speaker", "utterance", "listener", "emotion"} <= head.inner
 
 
@@ -385,7 +385,7 @@ MPDD = Format(
     title="MPDD dialogues",
     hint="dialogue.json, alone or together with metadata.json.",
     read=read_mpdd,
-    looks_like=_looks_like,
+    looks_like=_looks_like_mpdd,
     folder=True,
     settings=("min_turns",),
 )

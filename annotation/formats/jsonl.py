@@ -365,6 +365,11 @@ def _value(fields: Fields) -> tuple[float | str | None, str]:
     return (value if isinstance(value, str) else float(value)), ""
 
 
+def _is_of_texts(values: Any) -> bool:
+    """Whether a value is a list of texts or numbers, as other programs write turns and labels."""
+    return isinstance(values, list) and any(isinstance(value, str | int | float) for value in values)
+
+
 FORMAT = Format(
     key="jsonl",
     title="Concord's own JSON Lines",
@@ -376,6 +381,7 @@ FORMAT = Format(
         and "id" in head.keys
         and bool(head.keys & {"turns", "continuations", "labels"})
         and ("speaker" in head.inner or "role" not in head.inner)
+        and not any(_is_of_texts(item.get(key)) for item in head.objects[:1] for key in ("turns", "labels"))
     ),
 )
 __all__ = ["FORMAT", "ID_LIMIT", "dialogue", "order", "read"]

@@ -93,8 +93,10 @@ def _answer(dialogue: str, label: LabelRecord) -> tuple[str, float | str | None]
 
 
 def scale_cells(scale: Scale) -> Row:
-    """Return the cells of a scale: its level, and its values as JSON."""
-    values: list[Any] = [number(value) if number(value) is not None else value for value in scale.values]
+    """Return the cells of a scale: its level, and its values as JSON; categories are texts."""
+    values: list[Any] = list(scale.values)
+    if scale.level != "nominal":
+        values = [value if number(value) is None else number(value) for value in values]
     return {"level": scale.level, "values": json.dumps(values) if values else ""}
 
 

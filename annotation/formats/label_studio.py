@@ -19,6 +19,7 @@ from typing import Any
 
 from annotation.formats import jsonl
 from annotation.formats.annotated_texts import text_of_turns, value_of_cell
+from annotation.formats.chat_records import paths_of
 from annotation.formats.corpus_format import MISSING, Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, decode, require
 from annotation.formats.label_studio_results import (
@@ -346,8 +347,9 @@ def _name(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source
 def _looks_like(head: Head) -> bool:
     if not head.is_json:
         return {"id", "annotator", "annotation_id"} <= head.header
-    answers, about = set(VOICES), {"data", "result", "completed_by"}
-    is_full_export = bool(answers & head.keys) and bool(about & head.keys)
+    answers, about = set(VOICES), {"result", "completed_by"}
+    has_tasks = bool(about & head.keys) or any(path.startswith("data.") for path in paths_of(head))
+    is_full_export = bool(answers & head.keys) and has_tasks
     return is_full_export or {"annotator", "annotation_id"} <= head.keys
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats.fields import decode_python
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.several_files import open_tables
+from annotation.formats.source import LINES, ImportProblem, Source
 from annotation.formats.table_file import Row, text_of
-from annotation.formats.table_reader import is_json_lines, open_table, raw_rows, records_of
+from annotation.formats.table_reader import is_json_lines, raw_rows, records_of, rows_of
 
 REASON = "why_left_out"
 MOST_LEFT_OUT = 100_000
@@ -24,7 +25,7 @@ def write_left_out(source: Source, place: Path) -> Path:
     Rows of JSON keep their objects, with the reason as a further field; rows of other tables their cells,
     behind a column with the reason.
     """
-    if source.path.is_dir() or (source.is_text and source.begins_with((b"{", b"["))):
+    if _holds_objects(source):
         path = place.with_name(f"{place.name}.jsonl")
         with path.open("w", encoding="utf-8") as file:
             for record in _objects(source):
@@ -36,10 +37,20 @@ def write_left_out(source: Source, place: Path) -> Path:
     return path
 
 
+def _holds_objects(source: Source) -> bool:
+    """Whether the rows are JSON objects: of a file, or of the first file of a folder."""
+    first = Source(source.files()[0])
+    return first.is_text and first.begins_with((b"{", b"["))
+
+
 def _objects(source: Source) -> Iterator[dict[str, Any]]:
     """Yield the objects that were left out; a line that is none is a text."""
-    for path in source.files():
-        reasons = source.left_out.get(source.name_in_folder(path), {})
+    of_table = source.left_out.get("", {}) if source.path.is_dir() else {}
+    for file_number, path in enumerate(source.files()):
+        start = source.line_of(file_number, 0)
+        reasons = source.left_out.get(source.name_in_folder(path), {}) | {
+            line - start: reason for line, reason in of_table.items() if 0 <= line - start < LINES
+        }
         if not reasons:
             continue
         for number, value in _numbered(source, path):
@@ -53,7 +64,10 @@ def _numbered(source: Source, path: Path) -> Iterator[tuple[int, Any]]:
     if not is_json_lines(source, path):
         try:
             document = decode_python(source.document(path))
-            records = records_of(document)[0] if isinstance(document, dict) else document
+            if source.is_table:
+                records = rows_of(document)[0]
+            else:
+                records = records_of(document)[0] if isinstance(document, dict) else document
             yield from enumerate(records, start=1)
             return
         except ImportProblem:
@@ -72,7 +86,7 @@ def _value(line: bytes) -> Any:
 def _cells(source: Source) -> Iterator[list[str]]:
     """Yield the header and the rows that were left out."""
     reasons = source.left_out.get("", {})
-    if source.is_text:
+    if not source.path.is_dir() and source.is_text:
         try:
             for number, (line, cells) in enumerate(raw_rows(source)):
                 if not number or line in reasons:
@@ -80,7 +94,7 @@ def _cells(source: Source) -> Iterator[list[str]]:
         except ImportProblem:
             return
         return
-    table = open_table(source)
+    table = open_tables(source)
     yield [REASON, *table.columns]
     for line, row in table.read_rows():
         if line in reasons:

@@ -10,7 +10,10 @@ API and in the database:
     "utterance:user": prompt               a column with a turn of this speaker
     "response:gpt-4o": answer_1            a column with a response of this system
     "label[dialogue]:Overall": overall     about the dialogue, in a table with turns
+    "label[turn]:act": turns[].act         a list with an answer for each turn of a list
     "label[d7/self/2]:Overall@ann1": q1    about this item
+    "label:Helpful@ann *": scores[]        lists with an answer of each of several raters, who are numbered
+    item: [doc_id, version]                the columns that say together what is rated
     "scale:Helpful": [poor, fair, good]    all answers of a scale, lowest first
     "level:Helpful": ordinal
     "codes:Agree": {"yes": "1", "no": "0", "-": ""}  what words of the file stand for; "" is no answer
@@ -83,7 +86,7 @@ ROLES: Table[Role] = Table(
             Role(
                 "metric", "Metric's score", "An automatic score.", ("question", "rater", "item"), repeats=True
             ),
-            Role("item", "Item", "What is rated, where it is neither a turn nor a dialogue."),
+            Role("item", "Item", "What is rated; several columns are joined.", repeats=True),
             Role("rater", "Rater", "Who answers."),
             Role("question", "Question", "Which question is answered."),
             Role("value", "Answer", "The answer, in a table with one answer a row."),
@@ -110,6 +113,8 @@ TEXT_ROLES = ("text", "transcript", "utterance", "response")
 """Roles of columns with the texts of turns."""
 TURN_ITEM, DIALOGUE_ITEM = "turn", "dialogue"
 """Items of answer columns in a table with turns: the row's own turn, and its dialogue."""
+EVERY = "*"
+"""Ends the name of a rater whose column has lists: each element is the answer of another one."""
 SCALE_KEYS = ("scale", "level", "codes", "anchors", "separator", "decimal")
 KEY = re.compile(r"([a-z_]+)(?:\[([^\]]*)\])?(?::(.*)|(@.*))?", re.DOTALL)
 MOST_ENTRIES = 2_000
@@ -193,6 +198,11 @@ class Mapping:
         """Whether the rows hold turns, and not answers about turns that a corpus has already."""
         return bool(self.all_of(*TEXT_ROLES))
 
+    def is_of_each_turn(self, column: Column) -> bool:
+        """Whether the lists of a column with answers have one for each turn of a list of turns."""
+        turns = self.of("text") or self.of("transcript")
+        return column.item == TURN_ITEM and "[]" in column.name and "[]" in turns
+
     def scale(self, question: str) -> Scale:
         """Return the scale of a question."""
         return self.scales.get(question) or self.scales.get("") or Scale()
@@ -248,7 +258,7 @@ def _column(name: str, role: str, item: str, own_name: str, rater: str) -> Colum
         return Column(name, role)
     if names[0] == "question":
         return Column(name, role, question=own_name, rater=rater, item=item)
-    return Column(name, role, **{names[0]: own_name})
+    return Column(name, role, **{names[0]: own_name or (name if role == "utterance" else "")})
 
 
 def _refuse_repeated(columns: list[Column]) -> None:
@@ -287,7 +297,7 @@ def _matching(name: str, columns: Sequence[str]) -> str | None:
 
 def _raters(names: Sequence[str], question: str) -> list[str]:
     """Return the rater of each of several columns: the rest of its name, if that tells them apart."""
-    pattern = re.compile(rf"[\W_]*{re.escape(question)}[\W_]*", re.IGNORECASE)
+    pattern = re.compile(rf"(?:(?<![\W_])[\W_]*)?{re.escape(question)}[\W_]*", re.IGNORECASE)
     rests = [pattern.sub("", name, count=1).strip(" ()[]{}_-.:/") if question else name for name in names]
     return rests if all(rests) and len(set(rests)) == len(rests) else list(names)
 
@@ -330,8 +340,6 @@ def check_entries(entries: Any, roles: Iterable[str] = ()) -> Entries:
             raise _problem(f"{role!r} is not a role; use {', '.join(accepted)}")
         if role not in SCALE_KEYS and not roles and (name or item) and not ROLES[role].names:
             raise _problem(f"{key!r}: the role {role} has no name behind it")
-        if role == "utterance" and not name:
-            raise _problem(f"{key!r} must name the speaker: utterance:NAME")
         values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
         is_dictionary = role in ("codes", "anchors")
         if isinstance(value, dict) != is_dictionary or not all(

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, is_number, kind_of
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_python, is_number, kind_of, require
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.table_reader import open_table
+from annotation.formats.table_reader import is_json_lines, json_lines, open_table
 from annotation.records import LabelRecord, RaterKind, Turn
 from annotation.text.table_cells import number
 
@@ -267,18 +267,13 @@ def log_records(source: Source, lists: Sequence[str] = LISTS) -> Iterator[tuple[
     if source.is_text and source.begins_with(b"["):
         yield from _objects(decode_python(source.document(source.path)))
     elif source.is_text and source.begins_with(b"{"):
-        if _is_document(source):
-            document = decode_python(source.document(source.path))
-            entries = next(
-                (document[key] for key in lists if isinstance(document.get(key), list)), [document]
+        if not is_json_lines(source):
+            document = require(decode_python(source.document(source.path)), dict)
+            yield from _objects(
+                next((document[key] for key in lists if isinstance(document.get(key), list)), [document])
             )
-            yield from _objects(entries)
             return
-        for line, content in source.lines():
-            value = decode_python(content)
-            if not isinstance(value, dict):
-                raise ImportProblem(f"must be an object, not {kind_of(value)}", line=line)
-            yield line, value
+        yield from json_lines(source)
     else:
         for line, row in open_table(source).rows():
             yield line, _unflattened({name: _cell(cell) for name, cell in row.items()})
@@ -323,24 +318,11 @@ def unpacked_list(cell: Any) -> Any:
     return cell
 
 
-def _is_document(source: Source) -> bool:
-    """Whether a file is one object: its first line is not complete, or there is no other."""
-    with source.open() as file:
-        first = file.readline(source.max_line + 1)
-        try:
-            decode_python(first)
-        except ImportProblem:
-            return True
-        return not any(line.strip() for line in file)
-
-
 def _objects(values: Any) -> Iterator[tuple[None, dict[str, Any]]]:
     if not isinstance(values, list) or not values:
         raise ImportProblem("holds no records")
     for place, value in enumerate(values, start=1):
-        if not isinstance(value, dict):
-            raise ImportProblem(f"must be an object, not {kind_of(value)}", field=f"record {place}")
-        yield None, value
+        yield None, require(value, dict, f"record {place}")
 
 
 def _cell(cell: Any) -> Any:

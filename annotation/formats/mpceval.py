@@ -17,6 +17,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ from annotation.formats.fields import (
     Fields,
     check_speakers,
     decode,
-    kind_of,
     refuse_other_turns,
     require,
 )
@@ -73,45 +73,20 @@ def dialogue(raw: dict[str, Any], name: str, target: str = "") -> Dialogue | Non
 
     `name` is the id of a record that has none. Raises ImportProblem by the path of the field.
     """
-    cast = _Cast()
+    fields, cast = Fields(raw), _Cast()
     if is_pair(raw):
-        context = turns(raw, "context", cast)
-        turn = Turn(cast.id(text(raw, "next_speaker", "")), text(raw, "next_message"), at=len(context))
-        part = Continuation(PREDICTION, system(raw), (turn,), mode="static")
+        context = _turns(fields, "context", cast)
+        turn = Turn(cast.id(fields.text("next_speaker", "")), fields.text("next_message"), at=len(context))
+        part = Continuation(PREDICTION, _system(fields), (turn,), mode="static")
     elif field := target_of(raw, target):
-        context = turns(raw, "context", cast)
-        continuation_turns = turns(raw, field, cast)
+        context = _turns(fields, "context", cast)
+        continuation_turns = _turns(fields, field, cast)
         if not continuation_turns:
             raise ImportProblem("has no turns", field=field)
-        part = Continuation(PREDICTION, system(raw), continuation_turns)
+        part = Continuation(PREDICTION, _system(fields), continuation_turns)
     else:
         return None
-    return _record(raw, name, cast, context, part)
-
-
-def id_of(raw: Mapping[str, Any]) -> str:
-    """Return a record's dialogue id, empty where it has none."""
-    return next((text(raw, field) for field in IDS if raw.get(field) is not None), "")
-
-
-def records(source: Source, file: Path) -> Iterator[tuple[int | None, Any]]:
-    """Yield (line, JSON value): each line of a .jsonl file, else the document or the elements of its list."""
-    if not source.called(file).endswith(".json"):
-        for line, content in source.lines(file):
-            try:
-                yield line, decode(content)
-            except ImportProblem as problem:
-                raise problem.placed(line=line) from None
-        return
-    document = decode(source.document(file))
-    for raw in document if isinstance(document, list) else [document]:
-        yield None, raw
-
-
-def _record(
-    raw: dict[str, Any], name: str, cast: _Cast, context: tuple[Turn, ...], part: Continuation
-) -> Dialogue:
-    key = id_of(raw) or name
+    key = _id(fields) or name
     extra = {field: raw[field] for field in NATIVE if raw.get(field)}
     native = jsonl.dialogue({"id": key, "turns": [], "labels": [], **extra})
     return Dialogue(
@@ -124,31 +99,39 @@ def _record(
     )
 
 
-def turns(raw: Mapping[str, Any], field: str, cast: _Cast) -> tuple[Turn, ...]:
+def _id(fields: Fields) -> str:
+    """Return a record's dialogue id, empty where it has none."""
+    return next((fields.text(name) for name in IDS if fields.has(name)), "")
+
+
+def _system(fields: Fields) -> str:
+    return fields.text("system", "") or PREDICTION
+
+
+def _turns(fields: Fields, key: str, cast: _Cast) -> tuple[Turn, ...]:
     """Return a list of {"speaker", "utterance"} (or "text") as turns."""
-    parsed_turns = []
-    for index, part in enumerate(require(raw.get(field) or [], list, field)):
-        path = f"{field}[{index}]"
-        key = "utterance" if "utterance" in require(part, dict, path) or "text" not in part else "text"
-        speaker = text(part, "speaker", "", f"{path}.")
-        parsed_turns.append(Turn(cast.id(speaker), text(part, key, None, f"{path}.")))
-    return tuple(parsed_turns)
+    turns = []
+    for path, part in fields.items(key) if fields.raw.get(key) else ():
+        turn = Fields(part, path)
+        name = "utterance" if "utterance" in part or "text" not in part else "text"
+        turns.append(Turn(cast.id(turn.text("speaker", "")), turn.text(name)))
+    return tuple(turns)
 
 
-def text(raw: Mapping[str, Any], key: str, default: str | None = None, path: str = "") -> str:
-    """Return a text field; `default` where it is absent or null."""
-    value = raw.get(key, default)
-    if value is None and default is not None:
-        return default
-    if not isinstance(value, str):
-        problem = f"must be a text, not {kind_of(value)}" if key in raw else "is missing"
-        raise ImportProblem(problem, field=path + key)
-    return value
-
-
-def system(raw: Mapping[str, Any]) -> str:
-    """Return the system of a record, `prediction` where it names none."""
-    return text(raw, "system", PREDICTION) or PREDICTION
+def records(source: Source, file: Path) -> Iterator[tuple[int | None, str, Callable[[], Any]]]:
+    """Yield (line, path, reader of the JSON value): lines, else the document or the elements of its list."""
+    if not source.called(file).endswith(".json"):
+        for line, content in source.lines(file):
+            yield line, "", partial(decode, content)
+        return
+    document = decode(source.document(file))
+    if not isinstance(document, list):
+        yield None, "", lambda: document
+        return
+    if not document:
+        raise ImportProblem("holds no records", file=source.name_in_folder(file))
+    for index, raw in enumerate(document):
+        yield None, f"[{index}]", lambda raw=raw: raw  # type: ignore[misc]
 
 
 class _Cast:
@@ -217,7 +200,7 @@ class _Reader:
 
     def _name(self, raw: dict[str, Any], number: int | None, file: Path) -> str:
         """Return the id of a record without one: from its context; from its place, where that is empty."""
-        if id_of(raw):
+        if _id(Fields(raw)):
             return ""
         self.nameless += 1
         if number is None:
@@ -273,28 +256,12 @@ def read(source: Source) -> Iterator[SourceRecord]:
     """Yield each dialogue that records are about, with all its predictions."""
     reader = _Reader(source)
     for file in source.files():
-        for number, (line, content, path) in enumerate(_contents(source, file)):
+        for number, (line, path, content) in enumerate(records(source, file)):
             with source.report_problems(file, line, path):
                 reader.add(content(), number if line or path else None, line, file)
     if reader.nameless:
         source.notes.append(f"{reader.nameless} records without an id are known by their file or context")
     yield from reader.entries()
-
-
-def _contents(source: Source, file: Path) -> Iterator[tuple[int | None, Callable[[], Any], str]]:
-    """Yield (line, reader of the record, path): lines, or the document or the elements of its list."""
-    if not source.called(file).endswith(".json"):
-        for line, content in source.lines(file):
-            yield line, lambda content=content: decode(content), ""  # type: ignore[misc]
-        return
-    document = decode(source.document(file))
-    if not isinstance(document, list):
-        yield None, lambda: document, ""
-        return
-    if not document:
-        raise ImportProblem("holds no records", file=source.name_in_folder(file))
-    for index, raw in enumerate(document):
-        yield None, lambda raw=raw: raw, f"[{index}]"  # type: ignore[misc]
 
 
 def _check_names(record: Dialogue) -> None:
@@ -326,7 +293,7 @@ def _spoken_turns(record: Dialogue) -> list[tuple[str, str]]:
 
 def _looks_like(head: Head) -> bool:
     predicted = {"next_message", *TARGETS}
-    return head.text.startswith(("{", "[")) and "context" in head.keys and bool(predicted & head.keys)
+    return head.is_json and "context" in head.keys and bool(predicted & head.keys)
 
 
 FORMAT = Format(

@@ -16,6 +16,7 @@ from annotation.formats.comparisons import (
     QUESTIONS,
     RANKED,
     UNNAMED,
+    WINNERS,
     Comparison,
     Lines,
     Response,
@@ -56,7 +57,7 @@ IDS = ("prompt_id", "id", "pair_id", "question_id", "uid")
 class Pair:
     """How a file names the two responses, their systems, and its preference.
 
-    `values` give the answer of a value of the preference; ANY takes the side that the form itself names.
+    `values` give the answer of a value of the preference; without preferences the first is the better one.
     """
 
     sides: tuple[str, str]
@@ -68,7 +69,7 @@ class Pair:
 
 ONE_TWO = {"1": FIRST, "2": SECOND, "0": TIE, "1.5": TIE}
 ZERO_ONE = {"0": FIRST, "1": SECOND}
-LETTERS = {"a": FIRST, "b": SECOND, "a>b": FIRST, "b>a": SECOND, "a=b": TIE, "tie": TIE, "c": TIE}
+LETTERS = WINNERS | {"a>b": FIRST, "b>a": SECOND, "a=b": TIE, "c": TIE}
 PAIRS = (
     Pair(("chosen", "rejected"), systems=("chosen_model", "rejected_model"), names=("chosen", "rejected")),
     Pair(("preferred_output", "non_preferred_output"), names=("chosen", "rejected")),
@@ -308,6 +309,8 @@ def _rated(
         labels += [score.label(own, 0) for score in _scores(part)]
         rank = number(first_text(part, "rank"))
         ranks += [(rank, own)] if rank is not None else []
+    if not turns and not continuations:
+        raise ImportProblem("has neither a prompt nor a response")
     if len(ranks) == len(continuations) > 1:
         labels.append(_ranking(ranks, list(continuations)))
     speakers = dict.fromkeys(turn.speaker for turn in (*turns, *(p.turns[0] for p in continuations.values())))

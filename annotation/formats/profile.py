@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +19,20 @@ from annotation.formats.dialogue_readings import (
     read_cells,
     read_messages,
     read_pairs,
+    read_plain_text,
     read_responses,
     read_transcript,
     read_turns,
 )
 from annotation.formats.header_words import tokens_of
-from annotation.formats.mapping import QUESTION, Mapping, Scale
+from annotation.formats.mapping import QUESTION, Column, Mapping, Scale
+from annotation.formats.nested_answers import (
+    Elements,
+    answers_by_position,
+    columns_of_elements,
+    is_by_position,
+    lists_with_names,
+)
 from annotation.formats.rating_readings import read_long, read_survey, read_wide
 from annotation.formats.readings import (
     DIALOGUE_READINGS,
@@ -34,6 +44,7 @@ from annotation.formats.readings import (
     rater_names,
 )
 from annotation.formats.scales import EMPTY_SET, MOST_VALUES, ScaleGuess, guess_scale, guess_sets
+from annotation.formats.several_files import describe_files, doubts_of_files
 from annotation.formats.table_file import Row, TableFile
 from annotation.formats.transcript_cells import ASSISTANT
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model
@@ -56,7 +67,7 @@ class Profile:
 
     `judges` are the raters that look like models, `speakers` those of the turns, `rated` those among them
     that look like the systems under test. `n_rows` counts the rows that were read; `has_more` says that the
-    table has more. `scales` are the guessed scales of the first reading by question, for people.
+    table has more: scales are not guessed then.
     """
 
     columns: tuple[ColumnProfile, ...]
@@ -92,18 +103,25 @@ RATING_READERS = (read_long, read_wide, read_survey)
 
 def readings_of(sample: Sample) -> list[Reading]:
     """Return the readings of a table, those that are possible first; none is certain yet."""
+    if text := read_plain_text(sample):
+        return [text]
     readings = [reading for read in (*DIALOGUE_READERS, *RATING_READERS) if (reading := read(sample))]
     return sorted(readings, key=lambda reading: not reading.is_possible)
 
 
-def describe(table: TableFile) -> Profile:
-    """Describe a table from its first rows, and the answers of all rows."""
-    first = [row for _, row in islice(table.rows(), SAMPLE_ROWS + 1)]
-    has_more = len(first) > SAMPLE_ROWS
-    rows = first[:SAMPLE_ROWS]
+def describe(table: TableFile, *, seconds: float = math.inf) -> Profile:
+    """Describe a table from its first rows, and the answers of all rows that `seconds` of computing allow."""
+    until = time.process_time() + seconds
+    rows, has_more = table.sample(SAMPLE_ROWS)
     columns = describe_columns(table.columns, dict(table.wordings), rows)
-    sample = Sample(rows, columns)
+    if table.files:
+        describe_files(columns, table.files)
+    sample = _sample(table, rows, columns)
     readings = readings_of(sample) if rows else []
+    readings = [
+        replace(reading, doubts=(*doubts_of_files(reading.mapping, table), *reading.doubts))
+        for reading in readings
+    ]
     n_rows = len(rows)
     measured: list[Reading] = []
     raters: list[str] = []
@@ -119,12 +137,15 @@ def describe(table: TableFile) -> Profile:
             n_rows += len(batch)
             for counts in every.values():
                 counts.add(batch)
-        has_more = False
+            if time.process_time() > until:
+                break
+        else:
+            has_more = False
     for reading in readings:
         if reading.is_possible:
             counts = every.get(id(reading)) or Counts(reading.mapping, rows)
             raters += counts.raters
-            reading = _with_scales(reading, counts)
+            reading = _with_scales(reading, counts, is_complete=not (needs_all and has_more))
         measured.append(reading)
     measured = _with_certainty(measured)
     if platform := _platform_reading(table):
@@ -142,6 +163,18 @@ def describe(table: TableFile) -> Profile:
         notes=tuple(table.notes),
         has_more=has_more,
     )
+
+
+def _sample(table: TableFile, rows: list[Row], columns: dict[str, ColumnProfile]) -> Sample:
+    """Return the rows and columns from which readings are guessed: lists of raters as one row an element."""
+    names = lists_with_names(columns)
+    if not names:
+        return Sample(rows, columns)
+    elements = list(islice(Elements(names).fitting(rows), SAMPLE_ROWS))
+    of_elements = describe_columns(table.columns, dict(table.wordings), elements)
+    if table.files:
+        describe_files(of_elements, table.files)
+    return Sample(elements, columns_of_elements(of_elements, names))
 
 
 def _platform_reading(table: TableFile) -> Reading | None:
@@ -182,13 +215,19 @@ class Counts:
         self._rater = mapping.of("rater")
         self._question = mapping.of("question")
         self._kind = mapping.of("kind")
+        self._elements = Elements.of(mapping)
         if rows:
             self.add(rows)
 
     def add(self, rows: Sequence[Row]) -> None:
         """Count the answers of some rows."""
+        if self._elements.names:
+            rows = list(self._elements.fitting(rows))
         for column in self.mapping.answers:
             if column.role == "metric":
+                continue
+            if is_by_position(column) or self.mapping.is_of_each_turn(column):
+                self._count_positions(column, rows)
                 continue
             names = ("" if column.question else self._question, column.name)
             for (question, text), count in self._cells(rows, column.question or "", *names).items():
@@ -203,6 +242,16 @@ class Counts:
                 kind = _kind_of(word)
                 if kind != "metric":
                     self._count(question, text, count, kind == "judge" if kind else _is_judge(rater))
+
+    def _count_positions(self, column: Column, rows: Sequence[Row]) -> None:
+        """Count the answers of lists by position, each by itself."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for row in rows:
+            question = column.question or cell_text(row.get(self._question)) or QUESTION
+            for _, _, part in answers_by_position(column, row.get(column.name)):
+                counts[question, cell_text(part)] += 1
+        for (question, text), count in counts.items():
+            self._count(question, text, count, column.role == "judge")
 
     def _cells(self, rows: Sequence[Row], question: str, *names: str) -> Counter[tuple[str, ...]]:
         """Count the cells of some columns together; the parts of lists each by itself."""
@@ -275,14 +324,17 @@ def _kind_of(text: str) -> str:
         return ""
 
 
-def scan(table: TableFile, mapping: Mapping) -> Mapping:
+def scan(table: TableFile, mapping: Mapping, *, seconds: float = math.inf) -> Mapping | None:
     """Return a mapping with the scales of its questions, guessed from the answers in all rows.
 
-    What the mapping says of a scale already stays.
+    What the mapping says of a scale already stays. None where that takes more `seconds` of computing.
     """
+    until = time.process_time() + seconds
     counts = Counts(mapping)
     for rows in _batches(table):
         counts.add(rows)
+        if time.process_time() > until:
+            return None
     return _complete(mapping, counts)
 
 
@@ -303,7 +355,7 @@ def _complete(mapping: Mapping, counts: Counts) -> Mapping:
     return replace(mapping, scales=scales)
 
 
-def _with_scales(reading: Reading, counts: Counts) -> Reading:
+def _with_scales(reading: Reading, counts: Counts, *, is_complete: bool) -> Reading:
     doubts = list(reading.doubts)
     for question, guess in counts.guesses().items():
         title = question or (counts.mapping.of("value") or "answers")
@@ -322,7 +374,8 @@ def _with_scales(reading: Reading, counts: Counts) -> Reading:
             doubts.append(f"{title}: the answers look like texts")
     if not counts.mapping.of("kind"):
         doubts += _doubtful_raters(counts)
-    return replace(reading, mapping=_complete(reading.mapping, counts), doubts=tuple(dict.fromkeys(doubts)))
+    mapping = _complete(reading.mapping, counts) if is_complete else reading.mapping
+    return replace(reading, mapping=mapping, doubts=tuple(dict.fromkeys(doubts)))
 
 
 def _doubts_of_codes(title: str, guess: ScaleGuess) -> list[str]:

@@ -41,13 +41,13 @@ def _list(source: Source, file: Path, expected: str = "a list") -> Iterator[tupl
 
 
 def _answers(
-    question: str,
+    quality: str,
     values: Iterable[tuple[str, Any]],
     read: Callable[[Any, str], tuple[float | None, str]],
     about: tuple[str, int | None, str],
     raters: Sequence[str] = (),
 ) -> Iterator[LabelRecord]:
-    """Yield a label for each (path, value) about a (continuation, turn, scheme).
+    """Yield a label for each (path, value) of a quality, about a (continuation, turn, scheme).
 
     `read` returns the number or the reason why it is missing. The nth value is by the nth rater; without
     raters, by an unidentified one.
@@ -60,7 +60,7 @@ def _answers(
             kind="human",
             continuation=continuation,
             turn=turn,
-            question=question,
+            question=quality.lower().replace(" ", "_"),
             value=number,
             missing=missing,
             identified=bool(raters),
@@ -78,7 +78,7 @@ def _answers(
 
 FED_FIELDS = frozenset({"context", "response", "system", "annotations"})
 PARTICIPANTS = (Participant("User", role="user"), Participant("System", role="system"))
-NOT_APPLICABLE = re.compile(r"\s*N/A\b\s*(?:\((?P<reason>.*)\))?\s*", re.DOTALL | re.IGNORECASE)
+NOT_APPLICABLE = re.compile(r"\s*N/A\b\s*+(?:\((?P<reason>.*)\)\s*)?", re.DOTALL | re.IGNORECASE)
 
 Lines = tuple[str, ...]
 
@@ -104,7 +104,7 @@ def read_fed(source: Source) -> Iterator[SourceRecord]:
         raise ImportProblem("holds no whole conversation: each item has a response")
     for item in items:
         if item.has("response"):
-            _place_of_fed(item, placed)
+            _place_response(item, placed)
     for conversation in placed:
         yield SourceRecord(conversation.record())
 
@@ -133,7 +133,7 @@ def _conversation(item: Fields, number: int) -> _Placed:
         language="en",
         system=item.id("system", limit=NAME_LIMIT),
     )
-    return _Placed(dialogue, lines, list(_labels_of_fed(item, (SELF, None, DIALOGUE.key))))
+    return _Placed(dialogue, lines, list(_fed_labels(item, (SELF, None, DIALOGUE.key))))
 
 
 def _turn(line: str, path: str) -> Turn:
@@ -143,7 +143,7 @@ def _turn(line: str, path: str) -> Turn:
     return Turn(speaker, text, given=speaker == "User")
 
 
-def _place_of_fed(item: Fields, placed: list[_Placed]) -> None:
+def _place_response(item: Fields, placed: list[_Placed]) -> None:
     """Add a rated response to the first conversation that its context begins."""
     lines = tuple(item.text("context").split("\n"))
     at = len(lines)
@@ -152,7 +152,7 @@ def _place_of_fed(item: Fields, placed: list[_Placed]) -> None:
         raise item.problem("context", "is the beginning of no conversation in the file")
     response = item.text("response")
     if conversation.lines[at : at + 1] == (response,) and not conversation.dialogue.turns[at].given:
-        conversation.labels.extend(_labels_of_fed(item, (SELF, at, TURN.key)))
+        conversation.labels.extend(_fed_labels(item, (SELF, at, TURN.key)))
         return
     earlier = sum(1 for continuation in conversation.continuations if continuation.turns[0].at == at)
     key = f"response-at-{at}" + (f"-{earlier + 1}" if earlier else "")
@@ -162,16 +162,16 @@ def _place_of_fed(item: Fields, placed: list[_Placed]) -> None:
     conversation.continuations.append(
         Continuation(key, item.id("system", limit=NAME_LIMIT), (turn,), mode="static")
     )
-    conversation.labels.extend(_labels_of_fed(item, (key, 0, TURN.key)))
+    conversation.labels.extend(_fed_labels(item, (key, 0, TURN.key)))
 
 
-def _labels_of_fed(item: Fields, about: tuple[str, int | None, str]) -> Iterator[LabelRecord]:
+def _fed_labels(item: Fields, about: tuple[str, int | None, str]) -> Iterator[LabelRecord]:
     if not item.has("annotations"):
         raise item.problem("annotations", "is missing")
     for quality, values in item.object("annotations").items():
         path = f"{item.at('annotations')}.{quality}"
         numbered = ((f"{path}[{n}]", value) for n, value in enumerate(require(values, list, path)))
-        yield from _answers(quality.lower().replace(" ", "_"), numbered, _value, about)
+        yield from _answers(quality, numbered, _value, about)
 
 
 def _value(value: Any, path: str) -> tuple[float | None, str]:
@@ -188,7 +188,11 @@ FED = Format(
     title="FED conversations with their ratings",
     hint="fed_data.json: 125 conversations with ratings of each and of 375 responses.",
     read=read_fed,
-    looks_like=lambda head: head.text.startswith("[") and {"context", "annotations"} <= head.keys,
+    looks_like=lambda head: (
+        head.text.startswith("[")
+        and {"context", "annotations"} <= head.keys
+        and not (head.objects and all("response" in item for item in head.objects))
+    ),
     schemes=("fed_turn", "fed_dialogue"),
 )
 
@@ -200,6 +204,7 @@ FED = Format(
 
 JUDGE = "gpt-4"
 COLUMN = re.compile(r"(?P<question>[a-z]+)_(?P<sample>[1-9][0-9]{0,3})")
+FIRST_SCORES = re.compile(r'\s*\{\s*"[a-z]+_[1-9][0-9]{0,3}"\s*:\s*\[\s*(?:-?\d|null)')
 
 
 def read_fed_gpt4(source: Source) -> Iterator[SourceRecord]:
@@ -236,7 +241,7 @@ FED_GPT4 = Format(
     title="GPT-4's scores of FED's conversations",
     hint="fed_gpt4_annotations.json: five samples of five qualities, added to a corpus of FED.",
     read=read_fed_gpt4,
-    looks_like=lambda head: bool(head.keys) and all(map(COLUMN.fullmatch, head.keys)),
+    looks_like=lambda head: FIRST_SCORES.match(head.text) is not None,
     labels_only=True,
     schemes=(GPT4.key,),
 )
@@ -252,14 +257,7 @@ FED_GPT4 = Format(
 # `usr_turn`. Equal contexts share a cluster.
 
 CONTEXT = frozenset({"context", "fact", "annotators", "responses"})
-QUALITIES = {
-    "Understandable": "understandable",
-    "Natural": "natural",
-    "Maintains Context": "maintains_context",
-    "Engaging": "engaging",
-    "Uses Knowledge": "uses_knowledge",
-    "Overall": "overall",
-}
+QUALITIES = ("Understandable", "Natural", "Maintains Context", "Engaging", "Uses Knowledge", "Overall")
 RESPONSE = frozenset({"response", "model", *QUALITIES})
 ORIGINAL = "original ground truth"
 PERSONA = "your persona:"
@@ -277,7 +275,7 @@ def read_usr(source: Source) -> Iterator[SourceRecord]:
             key = f"usr-{part}-{number:03d}"
             with source.report_problems(file):
                 fields = Fields(raw, path, CONTEXT)
-                record = _dialogue_of_usr(fields, key)
+                record = _usr_dialogue(fields, key)
                 cluster = clusters.setdefault(fields.text("context").strip(), key)
                 yield SourceRecord(replace(record, cluster=cluster), file=source.name_in_folder(file))
 
@@ -287,7 +285,7 @@ def _is_persona(raw: Any) -> bool:
     return isinstance(fact, str) and PERSONA in fact.lower()
 
 
-def _dialogue_of_usr(fields: Fields, key: str) -> Dialogue:
+def _usr_dialogue(fields: Fields, key: str) -> Dialogue:
     context = fields.text("context").strip()
     lines = [line.strip() for line in context.split("\n")] if context else []
     if not lines:
@@ -316,7 +314,7 @@ def _dialogue_of_usr(fields: Fields, key: str) -> Dialogue:
         labels=tuple(
             label
             for response, part in zip(responses, parts, strict=True)
-            for label in _labels_of_usr(response, part.id, raters)
+            for label in _usr_labels(response, part.id, raters)
         ),
         language="en",
         metadata={"fact": fact} if fact else {},
@@ -367,21 +365,21 @@ def _continuations(responses: list[Fields], at: int) -> tuple[Continuation, ...]
     return tuple(parts)
 
 
-def _labels_of_usr(response: Fields, continuation: str, raters: tuple[str, ...]) -> Iterator[LabelRecord]:
-    for quality, question in QUALITIES.items():
+def _usr_labels(response: Fields, continuation: str, raters: tuple[str, ...]) -> Iterator[LabelRecord]:
+    for quality in QUALITIES:
         if not response.has(quality):
             raise response.problem(quality, "is missing")
         answers = list(response.items(quality))
         if raters and len(answers) != len(raters):
             raise response.problem(quality, f"has {len(answers)} answers of {len(raters)} annotators")
-        yield from _answers(question, answers, _number, (continuation, 0, SCHEME.key), raters)
+        yield from _answers(quality, answers, _number, (continuation, 0, SCHEME.key), raters)
 
 
 def _number(value: Any, path: str) -> tuple[float | None, str]:
     return number_or_none(value, path), "no answer given" if value is None else ""
 
 
-def _looks_like_of_usr(head: Head) -> bool:
+def _looks_like_usr(head: Head) -> bool:
     return head.text.startswith("[") and {"context", "fact", "responses"} <= head.keys
 
 
@@ -390,7 +388,7 @@ USR = Format(
     title="USR responses with their ratings",
     hint="pc_usr_data.json or tc_usr_data.json, or both together.",
     read=read_usr,
-    looks_like=_looks_like_of_usr,
+    looks_like=_looks_like_usr,
     folder=True,
     schemes=(SCHEME.key,),
 )
@@ -716,7 +714,7 @@ def _label(
     )
 
 
-def _looks_like(head: Head) -> bool:
+def _looks_like_comperdial(head: Head) -> bool:
     return head.text.startswith("[") and {"persona", "dialogue", "persona_id"} <= head.keys
 
 
@@ -725,7 +723,7 @@ COMPERDIAL = Format(
     title="ComperDial dialogues, responses and ratings",
     hint="The files of ComperDial together: dialogues, turn-level and dialogue-level evaluation.",
     read=read_comperdial,
-    looks_like=_looks_like,
+    looks_like=_looks_like_comperdial,
     folder=True,
     roles=tuple(NAMES),
 )

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 
 from annotation.formats.answer_columns import answer_columns
 from annotation.formats.columns import ColumnProfile
-from annotation.formats.header_words import LONGEST_ITEM, answer_name, is_nameless, name_for_key
+from annotation.formats.header_words import (
+    LONGEST_ITEM,
+    answer_name,
+    is_nameless,
+    name_for_key,
+    names_answers,
+    tokens_of,
+)
 from annotation.formats.mapping import MOST_ENTRIES
-from annotation.formats.readings import Draft, Reading, Sample, add_answers, add_rater, cell_text, row_raters
+from annotation.formats.nested_answers import is_by_position
+from annotation.formats.readings import (
+    FILES,
+    Draft,
+    Reading,
+    Sample,
+    add_answers,
+    add_rater,
+    cell_text,
+    row_raters,
+)
 
 LONG_ROLES = (
     *("kind", "identified", "sample", "missing", "turn_number", "level", "values", "scheme"),
@@ -33,7 +51,7 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     by_row = [name for name in (rater, question) if name]
 
     def is_key(*names: str) -> bool:
-        keys = sample.keys(*names, *by_row)
+        keys = [key for key in sample.keys(*names, *by_row) if not rater or key[len(names)]]
         return len(set(keys)) == len(keys)
 
     def recurs(column: ColumnProfile) -> bool:
@@ -44,8 +62,11 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
     good = good or [c for c in candidates if is_key(c.name)]
     if good:
         draft.add(good[0].name, "item")
-        if len(good) > 1 and by_row and not exact:
-            draft.doubts.append(f"{good[0].name} and {good[1].name} may be the item")
+        others = good[1:2] if by_row and not exact else []
+        if rater and not others and _is_running(sample, good[0].name, rater):
+            keys = [c for c in free if c is not good[0] and _is_item(sample, c, by_row)]
+            others = [c for c in keys if not _is_alike(sample, c, good[0])][:1]
+        draft.doubts += [f"{good[0].name} and {other.name} may be the item" for other in others]
     elif dialogues and turns and is_key(dialogues[0].name, turns[0].name):
         draft.add(dialogues[0].name, "dialogue")
         draft.add(turns[0].name, "turn")
@@ -53,14 +74,20 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
             draft.doubts.append(f"{turns[0].name} may count from 0 or from 1")
     elif dialogues and is_key(dialogues[0].name):
         draft.add(dialogues[0].name, "dialogue")
+    elif key := _key_with_systems(sample, [*dialogues, *candidates], turns, is_key, is_wide=not by_row):
+        for role, name in key.items():
+            draft.add(name, role)
+    elif names := _joint_key(sample, [*candidates, *dialogues], free, by_row):
+        for name in names:
+            draft.add(name, "item")
     elif candidates:
         draft.add(candidates[0].name, "item")
         draft.doubts.append(f"rows repeat an answer to the same {candidates[0].name}")
     elif dialogues:
         draft.add(dialogues[0].name, "dialogue")
         draft.doubts.append(f"rows repeat an answer to the same {dialogues[0].name}")
-    else:
-        _texts_as_items(draft, sample, free, by_row)
+    elif by_row:
+        _others_as_items(draft, sample, free, by_row)
     has_item = any(column.role == "item" for column in draft.columns.values())
     clusters = [c for c in dialogues if c.name not in draft.columns and recurs(c)]
     own = [c for c in free if c.name.casefold() == "cluster"]
@@ -68,19 +95,142 @@ def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str
         draft.add((own or clusters)[0].name, "cluster")
 
 
-def _texts_as_items(
+RESPONSES = frozenset(["response", "output", "completion", "answer", "reply", "candidate", "summary"])
+"""Words in the names of ids of what is said to the same unit."""
+
+
+def _key_with_systems(
+    sample: Sample,
+    units: Sequence[ColumnProfile],
+    turns: Sequence[ColumnProfile],
+    is_key: Callable[..., bool],
+    *,
+    is_wide: bool,
+) -> dict[str, str]:
+    """Return the columns that together say what is rated: of several systems, or with two ids; by role."""
+    systems = [c for c in sample.meaning("system", "system", "category", "id") if c.n_different < c.n]
+    for unit in units[:2]:
+        for system in systems[:2]:
+            if system is unit:
+                continue
+            key = {"dialogue": unit.name, "continuation": system.name}
+            if is_key(*key.values()):
+                return key
+            if turns and is_key(*key.values(), turns[0].name):
+                return {**key, "turn": turns[0].name}
+    ids = [c for c in units if c.looks_like == "id"]
+    ids.sort(key=lambda column: bool(RESPONSES & {token.base for token in tokens_of(column.name)}))
+    for unit, other in combinations(ids[:4], 2):
+        pairs = sample.keys(unit.name, other.name)
+        if is_key(unit.name, other.name) and (is_wide or len(set(pairs)) < len(pairs)):
+            return {"dialogue": unit.name, "continuation": other.name}
+    return {}
+
+
+MOST_KEYS = 4
+"""Maximum number of columns that name an item together."""
+PARTS_OF_KEYS = ("id", "turn", "system", "text", "category")
+"""Looks of columns that may name an item together with an id."""
+
+
+def _joint_key(
+    sample: Sample, units: Sequence[ColumnProfile], free: Sequence[ColumnProfile], by_row: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the fewest columns that name what is rated together, such as a prompt and a system.
+
+    Where rows name their raters, these must have several answers about most items, and texts are no part of
+    the key. The first part is an id that recurs.
+    """
+    unit = next((c for c in units if c.n_different < c.n), None)
+    if unit is None:
+        return ()
+    looks = [look for look in PARTS_OF_KEYS if look != "text" or not by_row]
+    parts = [
+        c
+        for c in free
+        if c is not unit
+        and _look_of_part(c) in looks
+        and c.coverage == 1
+        and (c.n_different < c.n or not by_row)
+        and not (names_answers(c.name) or {"derived", "time", "explanation", "kind", "question"} & c.meanings)
+    ]
+    parts.sort(key=lambda c: looks.index(_look_of_part(c)))
+    parts = parts[:8]
+    cells = {name: [key for (key,) in sample.keys(name)] for name in (unit.name, *by_row)}
+    cells |= {c.name: [key for (key,) in sample.keys(c.name)] for c in parts}
+    n_rows = len(sample.rows)
+
+    def is_key(*names: str) -> bool:
+        columns = [cells[name] for name in (*names, *by_row)]
+        return all(
+            len(set(zip(*(c[:n] for c in columns), strict=True))) == min(n, n_rows) for n in (200, n_rows)
+        )
+
+    names = (unit.name, *(c.name for c in parts))
+    for n_parts in range(1, MOST_KEYS) if is_key(*names) else ():
+        for others in combinations(names[1:], n_parts):
+            if is_key(unit.name, *others):
+                n_items = len(set(zip(*(cells[name] for name in (unit.name, *others)), strict=True)))
+                if not by_row or n_items * 3 <= n_rows * 2:
+                    return (unit.name, *others)
+    return ()
+
+
+def _look_of_part(column: ColumnProfile) -> str:
+    is_number = column.looks_like in ("scale", "score")
+    return "id" if is_number and "item" in column.meanings else column.looks_like
+
+
+def _named_by(draft: Draft, sample: Sample) -> str:
+    """Return the end of a sentence that says what names an item: several columns, or one not called so."""
+    names = _items_of(draft)
+    is_called_so = len(names) == 1 and "item" in sample.columns[names[0]].meanings
+    return f"; an item is {' with '.join(names)}" if names and not is_called_so else ""
+
+
+def _others_as_items(
     draft: Draft, sample: Sample, free: Sequence[ColumnProfile], by_row: Sequence[str]
 ) -> None:
-    """Take a text for the item where raters are in rows, and nothing else says what is rated."""
+    """Take what every rater answers once about for the item, where nothing is called one."""
+    keys = [c for c in free if c.n == len(sample.rows) and _is_item(sample, c, by_row)]
+    if keys:
+        alike = [c for c in keys if _is_alike(sample, c, keys[0])]
+        best = next((c for c in alike if c.looks_like in ("id", "turn")), keys[0])
+        draft.add(best.name, "item")
+        others = [c.name for c in keys if c not in alike]
+        draft.doubts += [f"{best.name} and {others[0]} may be the item"] if others else []
+        return
     texts = [c for c in free if c.looks_like in ("text", "id") and c.n_different < len(sample.rows) and c.n]
-    if by_row and texts:
-        keys = sample.keys(texts[0].name, *by_row)
+    if texts:
         draft.add(texts[0].name, "item")
         draft.doubts.append(f"{texts[0].name} may be something other than the item")
-        if len(set(keys)) < len(keys):
-            draft.doubts.append(f"rows repeat an answer to the same {texts[0].name}")
-    elif by_row:
+        draft.doubts.append(f"rows repeat an answer to the same {texts[0].name}")
+    else:
         draft.missing.append("a column that says what is rated")
+
+
+def _is_alike(sample: Sample, column: ColumnProfile, other: ColumnProfile) -> bool:
+    """Whether two columns tell the same things from each other."""
+    n_pairs = len(set(sample.keys(column.name, other.name)))
+    return n_pairs == column.n_different == other.n_different
+
+
+def _is_running(sample: Sample, name: str, rater: str) -> bool:
+    """Whether a column numbers the rows of each rater, as the order in which items were shown."""
+    counts: Counter[str] = Counter()
+    for person, number in sample.keys(rater, name):
+        counts[person] += 1
+        if number not in (str(counts[person]), str(counts[person] - 1)):
+            return False
+    return True
+
+
+def _is_item(sample: Sample, column: ColumnProfile, by_row: Sequence[str]) -> bool:
+    """Whether every rater answers once about each cell of a column, and several about most of them."""
+    if {"derived", "time", "value"} & column.meanings or column.n_different * 3 > len(sample.rows) * 2:
+        return False
+    keys = sample.keys(column.name, *by_row)
+    return len(set(keys)) == len(keys)
 
 
 def read_long(sample: Sample) -> Reading | None:
@@ -114,12 +264,12 @@ def read_long(sample: Sample) -> Reading | None:
         has_rater=True,
     )
     value = (exact or values)[0]
-    if not is_own and (
-        len(values) > 1 or any(c.rater for c in others.columns) or (others.columns and not questions)
-    ):
+    keys = [c for c in others.columns if c.role == "key"] if not is_own else []
+    rest = [c for c in others.columns if c not in keys]
+    if not is_own and (len(values) > 1 or any(c.rater for c in rest) or (rest and not questions) or keys):
         return None
-    if others.columns and not is_own:
-        draft.doubts.append(f"{', '.join(c.name for c in others.columns[:4])} may be answers, too")
+    if rest and not is_own:
+        draft.doubts.append(f"{', '.join(c.name for c in rest[:4])} may be answers, too")
     draft.add(rater, "rater")
     if len(raters) > 1:
         draft.doubts.append(f"{rater} and {raters[1].name} may be the rater")
@@ -149,7 +299,7 @@ def read_long(sample: Sample) -> Reading | None:
     if reasons:
         draft.add(reasons[0].name, "explanation")
     asks = " to one question" if question else ""
-    return draft.reading(sample, f"Each row is one answer{asks} by one rater.")
+    return draft.reading(sample, f"Each row is one answer{asks} by one rater{_named_by(draft, sample)}.")
 
 
 def read_wide(sample: Sample) -> Reading | None:
@@ -160,10 +310,13 @@ def read_wide(sample: Sample) -> Reading | None:
     raters = row_raters(sample)
     rater = raters[0].name if raters else ""
     _item_columns(draft, sample, [rater] if rater else [], rater)
-    item = item_of(draft)
-    varying = sample.varying(rater, item) if rater and item else ()
-    answers = answer_columns(sample.columns, draft.columns, has_rater=bool(rater), varying=varying)
-    draft = Draft("wide")
+    items = _items_of(draft)
+    varying = sample.varying(rater, *items) if rater and items else ()
+    facts = sample.facts_of_raters(rater, *items) if rater and items else ()
+    passed = {*draft.columns, *facts}
+    answers = answer_columns(sample.columns, passed, has_rater=bool(rater), varying=varying)
+    doubts = [doubt for doubt in draft.doubts if doubt.endswith(" may be the item")]
+    draft = Draft("wide", doubts=doubts if rater else [])
     if not answers.columns:
         lists = [c.name for c in sample.columns.values() if c.is_list and c.is_answers]
         draft.missing.append(
@@ -177,20 +330,30 @@ def read_wide(sample: Sample) -> Reading | None:
     if rater and read_long(sample) is not None:
         return None
     add_answers(draft, answers)
-    names = answers.raters
+    keys = {column.rater for column in answers.columns if column.role == "key"}
+    names = [name for name in answers.raters if not rater or name not in keys]
+    question = ""
     if rater and not all(column.rater for column in answers.columns):
         add_rater(draft, sample)
         if names:
             draft.doubts.append(f"{rater} and {', '.join(names[:3])} are both raters")
     elif rater:
-        rater = ""
-    _item_columns(draft, sample, draft.columns, rater)
+        if FILES in sample.columns[rater].meanings and not any(answers.questions):
+            question = rater
+            draft.add(question, "question")
+        rater, names = "", answers.raters
+    _item_columns(draft, sample, draft.columns, rater, question)
     questions = [question for question in answers.questions if question]
-    n_questions = _count(len(answers.columns), "question")
+    own_questions = dict.fromkeys(
+        c.question or c.name for c in answers.columns if not (rater and c.role == "key")
+    )
+    n_questions = _count(len(own_questions), "question")
     if rater:
         sentence = f"Each row is one item rated by one rater, with {n_questions} in columns"
     elif len(names) > 0:
         raters_text = f"{_count(len(names), 'rater')} in columns"
+        if any(map(is_by_position, answers.columns)):
+            raters_text = "lists of answers by raters who are numbered, and not identified"
         asks = f", {_count(len(questions), 'question')}" if len(questions) > 1 else ""
         sentence = f"Each row is one item with {raters_text}{asks}"
         unnamed = [column.name for column in answers.columns if not column.rater]
@@ -203,12 +366,11 @@ def read_wide(sample: Sample) -> Reading | None:
         sentence += "; items are numbered by row"
         if len(sample.rows) == 1:
             draft.doubts.append("one row does not show which columns hold answers")
-    return draft.reading(sample, f"{sentence}.")
+    return draft.reading(sample, f"{sentence}{_named_by(draft, sample)}.")
 
 
-def item_of(draft: Draft) -> str:
-    """Return the column of the item of a draft, empty where it has none."""
-    return next((c.name for c in draft.columns.values() if c.role == "item"), "")
+def _items_of(draft: Draft) -> list[str]:
+    return [column.name for column in draft.columns.values() if column.role == "item"]
 
 
 def _count(n: int, noun: str) -> str:

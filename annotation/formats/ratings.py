@@ -11,10 +11,11 @@ from annotation.formats.corpus_format import JUDGES, MISSING, OF_TABLES, Format,
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, decode_python, evidence, require
 from annotation.formats.jsonl import order
 from annotation.formats.mapping import QUESTION
+from annotation.formats.several_files import open_tables
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.table_file import JSON_LINES, as_text, text_of
 from annotation.formats.table_file import Row as TableRow
-from annotation.formats.table_reader import open_table, own_columns
+from annotation.formats.table_reader import own_columns
 from annotation.formats.turn_rows import truth, whole_number
 from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind
@@ -70,7 +71,7 @@ COLUMNS = (
 
 def read_ratings_csv(source: Source) -> Iterator[SourceRecord]:
     """Yield one rating for each row, with the line on which the row begins."""
-    table = open_table(source)
+    table = open_tables(source)
     columns = own_columns(source, table, COLUMNS, ("rater", "value"))
     if "item" not in columns and "dialogue" not in columns:
         raise ImportProblem("has no column 'item', and none named 'dialogue'", line=1, field="item")
@@ -89,7 +90,11 @@ def read_ratings_csv(source: Source) -> Iterator[SourceRecord]:
     if table.medium == JSON_LINES:
         for column in [name for name in source.passed_over if name.startswith("evidence[].")]:
             source.passed_over.pop(column)
-        lines = ((line, content) for line, content in source.lines() if line not in table.left_out)
+        lines = (
+            (source.line_of(number, line), content)
+            for number, file in enumerate(source.files())
+            for line, content in source.lines(file)
+        )
         yield from entries(source, lines, read_object)
     else:
         yield from entries(source, table.rows(), read_row)
@@ -246,6 +251,7 @@ RATINGS_CSV = Format(
     looks_like=lambda head: {"rater", "value"} <= head.header and bool(head.header & {"item", "dialogue"}),
     settings=(TURNS_FROM, MISSING, JUDGES, *OF_TABLES),
     labels_only=True,
+    folder=True,
 )
 
 

@@ -13,6 +13,8 @@ from annotation.formats.table_file import Cell, Row
 
 DIALOGUE_READINGS = ("turns", "messages", "cells", "transcript", "responses", "pairs")
 RATING_READINGS = ("long", "wide", "survey")
+FILES = "files"
+"""Meaning of the column that names the file of each row, in a table of several files."""
 TITLES = {
     "turns": "Dialogues, one row a turn",
     "messages": "Dialogues, one row a dialogue with a list of its turns",
@@ -92,18 +94,25 @@ class Sample:
 
         Columns that tell something of the rater, the same in all of the rater's rows, are no answers.
         """
+        return self._differing(*names) - self.facts_of_raters(rater, *names)
+
+    def facts_of_raters(self, rater: str, *names: str) -> set[str]:
+        """Return the columns that differ between raters of the same thing, never in a rater's rows."""
+        if len(self.rows) < 3 * self.columns[rater].n_different:
+            return set()
+        return {name for name in self._differing(*names) if self._is_constant_within(rater, name)}
+
+    def _differing(self, *names: str) -> set[str]:
         first: dict[tuple[str, ...], Row] = {}
-        varying: set[str] = set()
+        differing: set[str] = set()
         for key, row in zip(self.keys(*names), self.rows, strict=True):
             before = first.setdefault(key, row)
-            varying.update(
+            differing.update(
                 name
                 for name in self.columns
-                if name not in varying and cell_text(row.get(name)) != cell_text(before.get(name))
+                if name not in differing and cell_text(row.get(name)) != cell_text(before.get(name))
             )
-        if len(self.rows) < 3 * self.columns[rater].n_different:
-            return varying
-        return {name for name in varying if not self._is_constant_within(rater, name)}
+        return differing
 
     def _is_constant_within(self, group: str, name: str) -> bool:
         values: dict[str, set[str]] = {}
@@ -164,7 +173,17 @@ def row_raters(sample: Sample) -> list[ColumnProfile]:
         if column.looks_like in ("rater", "judge") and not column.is_list and column.coverage > 0.5
     ]
     ids = [column for column in raters if "email" not in column.name.casefold()]
-    return ids or raters
+    different: list[ColumnProfile] = []
+    for column in ids or raters:
+        if not any(_names_the_same(sample, column, other) for other in different):
+            different.append(column)
+    return different
+
+
+def _names_the_same(sample: Sample, first: ColumnProfile, second: ColumnProfile) -> bool:
+    """Whether two columns name the same raters in two ways, such as a name and an id."""
+    n = first.n_different
+    return 1 < n == second.n_different == len(set(sample.keys(first.name, second.name)))
 
 
 def add_rater(draft: Draft, sample: Sample) -> str:

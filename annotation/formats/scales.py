@@ -227,6 +227,8 @@ NUMBER_FIRST = re.compile(
     r"\s*[(\[]?\s*(-?\d{1,3})\s*(?:[)\]]\s*[-–—:=.]?|\s[-–—]\s|[:=.]\s?|\s[–—-]|\s)\s*(\D.*)", re.DOTALL
 )
 NUMBER_LAST = re.compile(r"\s*(.*?\D)\s*[(\[]\s*(-?\d{1,3})\s*[)\]]\s*", re.DOTALL)
+FILE = re.compile(r"[\w-]+\.[a-z]\w{1,4}", re.IGNORECASE)
+"""Names of files, such as `1.wav`, which are no wordings of numbers."""
 DECIMAL_COMMA = re.compile(r"[+-]?\d{1,9},\d{1,15}")
 SEPARATORS = (";", "|", ",", "/", "\n", "+")
 LIST = "[]"
@@ -237,6 +239,8 @@ MOST_VALUES = 2_000
 """Maximum number of different answers that are counted for a scale."""
 MOST_CATEGORIES = 60
 LONGEST_ANSWER = 120
+LONGEST_WORDING = 1_000
+"""Maximum characters of an answer that has a number beside its wording."""
 WIDEST = 10
 """Largest whole number of an ordinal scale."""
 
@@ -386,7 +390,7 @@ def _numbered(counts: Counter[str]) -> ScaleGuess | None:
     """Answers that have their number beside the wording, such as `2 - Strongly present` and `Good (4)`."""
     codes: dict[str, str] = {}
     anchors: dict[str, str] = {}
-    if len(counts) > 2 * WIDEST:
+    if len(counts) > 2 * WIDEST or max(map(len, counts)) > LONGEST_WORDING:
         return None
     for text in counts:
         match = NUMBER_FIRST.fullmatch(text)
@@ -406,7 +410,11 @@ def _numbered(counts: Counter[str]) -> ScaleGuess | None:
             return None
         codes[text] = code
     wordings = {_plain(wording) for wording in anchors.values()}
-    if not anchors or (len(wordings) < len(anchors) and len(wordings) > 1):
+    if (
+        not anchors
+        or (len(wordings) < len(anchors) and len(wordings) > 1)
+        or all(map(FILE.fullmatch, counts))
+    ):
         return None
     if len(wordings) == 1 and len(anchors) > 1:
         anchors = {}

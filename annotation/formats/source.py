@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from annotation.errors import AnnotationError
@@ -127,10 +127,19 @@ CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
 """Maximum number of unread columns or fields listed."""
-KINDS_OF_PARTS = ((".parquet", ".arrow"), (".json", ".jsonl"), (".txt", ".vtt", ".srt", ".ann"))
+KINDS_OF_PARTS = (
+    (".parquet", ".arrow", ".feather"),
+    (".json", ".jsonl", ".ndjson"),
+    (".csv", ".tsv", ".xlsx"),
+    (".txt", ".vtt", ".srt", ".sbv", ".ann", ".cha", ".eaf", ".textgrid"),
+)
 """Extensions of the files that are read in a folder: those of the first kind that it has."""
 PARTS = tuple(extension for kind in KINDS_OF_PARTS for extension in kind)
 """Extensions of the files that are read in a folder."""
+LINES = 2**40
+"""The line of a row in a folder's table: the number of its file, from 1, times this, plus its line there."""
+LINE_OF_FILE = re.compile(r"\bline (\d{13,17})\b")
+"""Such a line in a message."""
 BOM = b"\xef\xbb\xbf"
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 UTF_16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -146,6 +155,10 @@ SIGNATURES = {
     b"SQLite format 3": "an SQLite database: export a table of it as CSV",
     b"\x89HDF\r\n": "an HDF5 file: convert it to CSV or Parquet",
     b"\x93NUMPY": "a NumPy array: convert it to CSV",
+    b"$FL2": "a file of SPSS: save it as CSV or Excel",
+    b"$FL3": "a file of SPSS: save it as CSV or Excel",
+    b"<stata_dta>": "a file of Stata: save it as CSV",
+    b"RDX": "a file of R: save the table as CSV (write.csv)",
 }
 """First bytes of files that are refused, with what to do."""
 BINARY_TABLES = {
@@ -227,6 +240,7 @@ class Source:
         self.is_table = False
         self.columns: tuple[str, ...] = ()
         self.done = 0
+        self._files: list[Path] | None = None
         try:
             self.total = sum(_size(file) for file in self.files())
         except OSError as error:
@@ -237,6 +251,15 @@ class Source:
         self.faults = faults
         self.notes, self.passed_over, self.is_table, self.done = [], {}, False, 0
 
+    @contextmanager
+    def reading_ahead(self) -> Iterator[None]:
+        """Report nothing in a block that reads rows to learn about them: they are read again."""
+        faults, self.faults = self.faults, Faults()
+        try:
+            yield
+        finally:
+            self.faults = faults
+
     def leave_out(self, problem: ImportProblem) -> bool:
         """Leave out the lines of all problems of a file; False where one has no line, or none is new."""
         lines = [(part.file, part.line, part) for part in problem.all()]
@@ -245,7 +268,8 @@ class Source:
         new = [(file, line, part) for file, line, part in lines if line not in self.left_out.get(file, {})]
         for file, line, part in new:
             reason = f"{part.field}: {part.reason}" if part.field else part.reason
-            self.left_out.setdefault(file, {}).setdefault(line or 0, f"line {line}, {reason}")
+            text = self.with_files(f"line {line}, {reason}")
+            self.left_out.setdefault(file, {}).setdefault(line or 0, text)
         return bool(new)
 
     @property
@@ -289,10 +313,15 @@ class Source:
 
     def files(self) -> list[Path]:
         """Return the file itself, or the files of one kind in a folder and those in it (`KINDS_OF_PARTS`)."""
+        if self._files is None:
+            self._files = self._list_files()
+        return self._files
+
+    def _list_files(self) -> list[Path]:
         if self.path.is_dir():
             inside = sorted(file for file in self.path.rglob("*") if file.is_file())
             for kind in KINDS_OF_PARTS:
-                if files := [file for file in inside if file.suffix.lower() in kind]:
+                if files := [file for file in inside if suffix_of(file.name) in kind]:
                     return files
             raise ImportProblem(
                 f"the folder holds no .json file, and none of {', '.join(PARTS)}", file=str(self.path)
@@ -310,6 +339,36 @@ class Source:
     def name_in_folder(self, file: Path) -> str:
         """Return a folder's file name for a problem's place, empty for a single file."""
         return self._place(file) if self.path.is_dir() else ""
+
+    def line_of(self, number: int, line: int) -> int:
+        """Return the line of a row in a table: in the file of this number, from 0, of a folder."""
+        return (number + 1) * LINES + line if self.path.is_dir() else line
+
+    def locate(self, problem: ImportProblem) -> ImportProblem:
+        """Name the files and lines of a problem in a folder's table, and of the further ones; return it."""
+        if self.path.is_dir():
+            for part in problem.all():
+                part.reason = self.with_files(part.reason)
+                if part.line is not None and not part.file and part.line > LINES:
+                    number, part.line = divmod(part.line, LINES)
+                    part.file = self.name_in_folder(self.files()[number - 1])
+        return problem
+
+    def with_files(self, message: str) -> str:
+        """Return a message with the lines of a folder's table as lines of its files."""
+        if not self.path.is_dir() or not LINE_OF_FILE.search(message):
+            return message
+        files = self.files()
+
+        def name(match: re.Match[str]) -> str:
+            number, line = divmod(int(match[1]), LINES)
+            return (
+                f"line {line} of {self.name_in_folder(files[number - 1])}"
+                if number <= len(files)
+                else match[0]
+            )
+
+        return LINE_OF_FILE.sub(name, message)
 
     def _place(self, file: Path) -> str:
         """Return a file's path in the folder; a name alone is one already."""
@@ -354,9 +413,9 @@ class Source:
         with self.open() as content:
             return content.read(START)
 
-    def binary_start(self) -> bytes:
-        """Return the first bytes of the file, unpacked."""
-        with self._unpacked(self.path) as content:
+    def binary_start(self, path: Path | None = None) -> bytes:
+        """Return the first bytes of the file, unpacked, or of one in the folder."""
+        with self._unpacked(path or self.path) as content:
             return content.peek(START)[:START]
 
     @cached_property
@@ -387,9 +446,9 @@ class Source:
             raise
         return content
 
-    def open_binary(self) -> IO[bytes]:
+    def open_binary(self, path: Path | None = None) -> IO[bytes]:
         """Open a file that is read from any place, unpacked into a temporary file where it is packed."""
-        content = self._unpacked(self.path)
+        content = self._unpacked(path or self.path)
         if content.raw.seekable():
             return content
         copy = tempfile.TemporaryFile(prefix="concord-unpacked-")  # noqa: SIM115 (returned open)
@@ -456,6 +515,11 @@ class Source:
         return content
 
 
+def suffix_of(name: str) -> str:
+    """Return the extension of a file's name in lower case, of the file in it where it is a gzip."""
+    return PurePosixPath(name.lower().removesuffix(".gz")).suffix
+
+
 def _size(file: Path) -> int:
     """Return the size of a readable file in bytes; raise OSError for any other."""
     with file.open("rb") as opened:
@@ -502,7 +566,7 @@ def parts_of(path: Path) -> tuple[str, ...]:
         try:
             entries = zipfile.ZipFile(file).infolist()
         except BROKEN as error:
-            raise _broken(error) from None
+            raise broken(error) from None
     if len(entries) > MAX_PARTS:
         raise ImportProblem(f"is a zip archive of more than {MAX_PARTS:,} files")
     return tuple(filter(_is_part, (entry.filename for entry in entries)))
@@ -520,7 +584,7 @@ def _single_part(file: IO[bytes]) -> IO[bytes]:
             raise ImportProblem(f"is a zip archive of {len(parts)} files ({names}, ...): import one of them")
         return archive.open(parts[0])
     except BROKEN as error:
-        raise _broken(error) from None
+        raise broken(error) from None
 
 
 def _is_part(name: str) -> bool:
@@ -536,7 +600,8 @@ def document_kind(parts: tuple[str, ...]) -> str:
     return next((kind for folder, kind in OFFICE.items() if any(p.startswith(folder) for p in parts)), "")
 
 
-def _broken(error: BaseException) -> ImportProblem:
+def broken(error: BaseException) -> ImportProblem:
+    """Return the problem of an archive with broken content."""
     return ImportProblem(f"is packed, and cannot be unpacked ({type(error).__name__}): unpack it first")
 
 
@@ -560,7 +625,7 @@ class _Unpacked(io.RawIOBase):
         try:
             block = self.content.read(len(buffer))
         except BROKEN as error:
-            raise _broken(error) from None
+            raise broken(error) from None
         self.size += len(block)
         if self.size > self.limit:
             raise ImportProblem(f"holds more than {self.limit >> 20} MiB unpacked: unpack it first")

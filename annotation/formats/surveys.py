@@ -2,8 +2,9 @@
 
 Columns that ask the same of several items say so in their names: `Rate the reply [Dialogue 2]`, `2_Q5`
 (loop and merge), a wording that ends in ` - Dialogue 2`, `Dialogue 2: Helpful?`; or the question
-is there again. Where nothing does, columns with the same answers are the items of one question. A form that
-is filled in once for each item has a column that says which.
+is there again, also with another number: `R1Q1. Is it fluent?`, `R2Q1. Is it fluent?`. Where nothing does,
+columns with the same answers are the items of one question. A form that is filled in once for each item has
+a column that says which.
 """
 
 from __future__ import annotations
@@ -81,8 +82,14 @@ NUMBERED_NAME = re.compile(
 )
 REPEATED = re.compile(r"(.+)\.(\d{1,3})", re.DOTALL)
 """Columns that repeat a question: `Is it polite?.1` is its second time."""
+CODED = re.compile(r"\w{1,20}(?:\[[^\]]*\])?[.)] (.+)", re.DOTALL)
+"""A question with its code or number: `R2Q1. Is it fluent?`."""
+TIMING_OR_COMMENT = re.compile(
+    r"\w+\[(?:comment|other)\](?:\. .*)?|\w*time\d*\. .*", re.DOTALL | re.IGNORECASE
+)
+"""LimeSurvey's columns of comments, and of how long questions took."""
 LOOP = re.compile(r"(\d{1,4})_(\D.*)")
-BRACKET = re.compile(r"(.*?)\s*\[([^\[\]]+)\]\s*", re.DOTALL)
+BRACKET = re.compile(r"(.*?)\[([^\[\]]+)\]\s*", re.DOTALL)
 ITEM_NAME = re.compile(r"[\w ]{0,30}?[ _.#-]*(?:\d+|[A-H])", re.IGNORECASE)
 
 
@@ -95,6 +102,11 @@ class _Question:
     item: str = ""
 
 
+def _own_name(column: str) -> str:
+    """Return the name of a program's own column: LimeSurvey's `id. Response ID` is `id`."""
+    return column.strip().lower().partition(". ")[0]
+
+
 def _is_qualtrics(names: frozenset[str]) -> bool:
     return bool({"responseid", "recordeddate"} & names) and len(names & frozenset(QUALTRICS)) >= 3
 
@@ -103,7 +115,8 @@ def _is_surveymonkey(names: frozenset[str]) -> bool:
     return bool({"respondent id", "respondentid"} & names) and bool({"collector id", "collectorid"} & names)
 
 
-def _is_limesurvey(names: frozenset[str]) -> bool:
+def _is_limesurvey(columns: frozenset[str]) -> bool:
+    names = frozenset(map(_own_name, columns))
     is_coded = {"id", "submitdate", "lastpage"} <= names or {"id", "submitdate", "startlanguage"} <= names
     return is_coded or {"response id", "date submitted"} <= names
 
@@ -131,7 +144,7 @@ def _prepare_survey(own: Sequence[str], rows: Rows, table: TableFile) -> Rows:
         table.wordings = {**table.wordings, **wordings}
         rows = rows[1:]
     own_names = frozenset((*own, *TIMESTAMPS))
-    answers = [name for name in names_of(rows) if name.strip().lower() not in own_names]
+    answers = [name for name in names_of(rows) if _own_name(name) not in own_names]
     rows = [(line, row) for line, row in rows if any(text_of_cell(row.get(name)) for name in answers)]
     if _respondent_column(names_of(rows), rows):
         return rows
@@ -173,7 +186,7 @@ def _respondent_column(columns: Sequence[str], rows: Rows) -> str:
 
     Where a column says what a row is about, a person may have several rows.
     """
-    by_name = {name.strip().lower(): name for name in columns}
+    by_name = {_own_name(name): name for name in reversed(columns)}
     own_names = [name for name in by_name if OWN_NAME.fullmatch(name)]
     about = _about_column(columns, rows)
     for candidate in (*PEOPLE, *own_names, *RESPONSE_IDS):
@@ -219,7 +232,8 @@ def _survey_columns(
     names = [
         name
         for name in columns
-        if name.strip().lower() not in own_names
+        if _own_name(name) not in own_names
+        and not TIMING_OR_COMMENT.fullmatch(name)
         and not OWN_NAME.fullmatch(name.strip())
         and name not in (rater, about)
         and not name.endswith(("_TEXT", "_Click Count", "_First Click", "_Last Click", "_Page Submit"))
@@ -243,9 +257,16 @@ def _questions_of(names: Sequence[str], wordings: Mapping[str, str]) -> list[_Qu
     brackets = [match for name in names if (match := BRACKET.fullmatch(wordings.get(name, name)))]
     stems = {match[1].strip() for match in brackets}
     parts = {match[2].strip() for match in brackets}
+    texts = {name: m[1].strip() for name in names if (m := CODED.fullmatch(wordings.get(name, name).strip()))}
+    again = Counter(texts.values())
+    times: Counter[str] = Counter()
     questions = []
     for name in names:
         wording = wordings.get(name, name).strip()
+        if again[text := texts.get(name, "")] > 1:
+            times[text] += 1
+            questions.append(_Question(name, text, str(times[text])))
+            continue
         repeated = REPEATED.fullmatch(name)
         if (repeated and repeated[1] in names) or f"{name}.1" in names:
             base, number = (repeated[1], int(repeated[2]) + 1) if repeated else (name, 1)

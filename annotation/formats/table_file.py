@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from itertools import islice
+from typing import Any, Literal
 
 Cell = str | None | list["Cell"]
 """A text, nothing, or the texts of a list: `messages[].content` has a text for each message."""
@@ -25,6 +26,22 @@ INDEX = re.compile(r"|Unnamed: \d+(?:_level_\d+)?|__index_level_\d+__")
 """Names of columns that have none, as pandas writes them."""
 
 
+@dataclass(frozen=True, slots=True)
+class SeveralFiles:
+    """The files of a table that is several: `names` are those in its `column`, each row having its file's.
+
+    They are of one rater each where the same items are in all of them; parts of one table where no item is in
+    two; `unclear` where some are. `lacking` has a file without the column, and one with it, for columns that
+    not all have.
+    """
+
+    column: str
+    names: tuple[str, ...]
+    are: Literal["raters", "parts", "unclear"]
+    sentence: str
+    lacking: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class TableFile:
     """A table: its columns, and its rows, each with the line (in Excel the row) on which it begins.
@@ -32,7 +49,8 @@ class TableFile:
     In a JSON list the line is the number of the object. `wordings` are longer names of columns, from further
     rows of headers. `notes` say how the file was read: its encoding, its sheet, rows above the header; more
     may come while the rows are read. `sheets` are those of a workbook. `left_out` are the lines of rows that
-    the import leaves out.
+    the import leaves out. A table in several `files` has one after the other; `first_rows` are then the first
+    ones of each, and whether there are more.
     """
 
     medium: str
@@ -42,6 +60,15 @@ class TableFile:
     notes: list[str] = field(default_factory=list)
     sheets: tuple[str, ...] = ()
     left_out: Container[int] = ()
+    files: SeveralFiles | None = None
+    first_rows: tuple[list[Row], bool] | None = None
+
+    def sample(self, most: int) -> tuple[list[Row], bool]:
+        """Return the first rows, of each file where there are several, and whether there are more."""
+        if self.first_rows:
+            return self.first_rows
+        rows = [row for _, row in islice(self.rows(), most + 1)]
+        return rows[:most], len(rows) > most
 
     def rows(self) -> Iterator[tuple[int, Row]]:
         """Yield the rows from the first, without those left out; rows without any text are passed over.
@@ -76,6 +103,13 @@ def text_of(cell: Cell) -> str:
 
 
 # JSON objects as rows.
+
+LIST = re.compile(r'\[\s*+(?:[{\["\]]|(?:-?\d[\d.eE+-]*+|true|false|null)\s*+(?:,|\]?\s*+\Z)|\Z)')
+
+
+def begins_list(text: str) -> bool:
+    """Whether a text begins like a JSON list; `[id],[label]` and `[10:01] Ana: hello` do not."""
+    return LIST.match(text) is not None
 
 
 def flatten(record: Mapping[str, Any]) -> Row:

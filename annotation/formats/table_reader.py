@@ -6,6 +6,7 @@ import codecs
 import csv
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -15,7 +16,8 @@ from typing import Any
 from charset_normalizer import from_bytes
 
 from annotation.formats.crowd_tables import prepared
-from annotation.formats.fields import decode_python, kind_of, require
+from annotation.formats.fields import decode_python, decode_text, kind_of, require
+from annotation.formats.header_words import RESPONSE_LISTS, answer_name
 from annotation.formats.source import BINARY_TABLES, BLOCK, START, ImportProblem, Source, utf_16_of
 from annotation.formats.table_file import (
     CSV,
@@ -27,9 +29,18 @@ from annotation.formats.table_file import (
     Cells,
     Row,
     TableFile,
+    begins_list,
     flatten,
 )
-from annotation.formats.table_headers import INTEGER, read_header, rows_by_column, title_rows, titles_note
+from annotation.formats.table_headers import (
+    RELEVANCE,
+    Header,
+    names_without_header,
+    read_header,
+    rows_by_column,
+    titles_note,
+    titles_of_text,
+)
 
 
 def open_table(source: Source) -> TableFile:
@@ -67,11 +78,10 @@ def _open(source: Source) -> TableFile:
 
         return open_arrow_table(source, start)
     text = source.start().lstrip()
-    if text.startswith(b"["):
-        return _json_list(source)
-    if text.startswith(b"{"):
-        return _json_lines(source) if is_json_lines(source) else _json_document(source)
-    return _csv(source)
+    if text.startswith(b"{") or begins_list(text.decode(errors="ignore")):
+        is_lines = text.startswith(b"{") and is_json_lines(source)
+        return _json_lines(source) if is_lines else _json_document(source)
+    return _relevance(source) if text and _is_relevance(source) else _csv(source)
 
 
 def own_columns(
@@ -144,11 +154,17 @@ def _csv(source: Source) -> TableFile:
     form = _form(source, notes)
     rows = _csv_rows(source, form)
     line, names = _first(rows)
-    header = read_header(names, [cells for _, cells in _sample(rows)], line, notes)
+    sample = [cells for _, cells in _sample(rows)]
+    own_names = [] if form.titles else names_without_header([names, *sample])
+    if own_names:
+        notes.append(f"The first line is data, not a header: columns are called {', '.join(own_names[:12])}.")
+    header = Header([*own_names]) if own_names else read_header(names, sample, line, notes)
 
     def read_rows() -> Iterator[tuple[int, Row]]:
         source.done = 0
-        yield from rows_by_column(source, header, islice(_csv_rows(source, form), 1, None))
+        yield from rows_by_column(
+            source, header, islice(_csv_rows(source, form), 0 if own_names else 1, None)
+        )
 
     return TableFile(CSV, header.columns, read_rows, header.wordings, notes)
 
@@ -193,6 +209,28 @@ def _rows_of_text(source: Source, form: _Form) -> Iterator[Cells]:
             yield line, cells
 
 
+def _is_relevance(source: Source) -> bool:
+    """Whether a text has TREC's relevance judgments in its lines."""
+    lines = [line for _, line in islice(source.lines(), 20)]
+    return all(RELEVANCE.fullmatch(line.decode(errors="replace")) for line in lines)
+
+
+def _relevance(source: Source) -> TableFile:
+    """Return TREC's relevance judgments as a table: an item is a topic and a document."""
+
+    def read_rows() -> Iterator[tuple[int, Row]]:
+        source.done = 0
+        for number, line in source.lines():
+            cells = line.decode(errors="replace").split()
+            if len(cells) == 4:
+                yield number, {"item": f"{cells[0]} {cells[2]}", "relevance": cells[3]}
+            else:
+                source.report(ImportProblem(f"has {len(cells)} cells, not 4", line=number))
+
+    note = "Lines are relevance judgments, as TREC has them: topic, iteration, document, relevance."
+    return TableFile(CSV, ("item", "relevance"), read_rows, notes=[note])
+
+
 def _reader(lines: Iterable[str], form: _Form) -> Any:
     if form.is_quoted:
         return csv.reader(lines, strict=True, delimiter=form.separator)
@@ -202,12 +240,9 @@ def _reader(lines: Iterable[str], form: _Form) -> Any:
 def _text_lines(source: Source, encoding: str) -> Iterator[str]:
     for number, line in source.raw_lines(encoding=encoding):
         try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            raise ImportProblem(f"is not UTF-8 at byte {error.start}", line=number) from None
-        if "\0" in text:
-            raise ImportProblem("holds a NUL character, which cannot be stored", line=number)
-        yield text
+            yield decode_text(line)
+        except ImportProblem as problem:
+            raise problem.placed(line=number) from None
 
 
 def _form(source: Source, notes: list[str]) -> _Form:
@@ -230,21 +265,10 @@ def _form(source: Source, notes: list[str]) -> _Form:
     if not form.is_quoted and '"' in text:
         notes.append("Quotation marks were read as part of the text.")
     first = list(_sample(_rows_of_text(source, form)))
-    titles = _padded_titles([cells for _, cells in first])
+    titles = titles_of_text([cells for _, cells in first])
     if titles:
         notes.append(titles_note(line for line, _ in first[:titles]))
     return replace(form, titles=titles)
-
-
-def _padded_titles(rows: Sequence[Sequence[str | None]]) -> int:
-    """Return how many rows above the header have a title in their first cell, and are as wide as it."""
-    texts = [[(cell or "").strip() for cell in row] for row in rows]
-    if not texts or any(texts[0][1:]) or len(texts[0]) < 3:
-        return 0
-    titles = title_rows(texts)
-    header = texts[titles]
-    is_title = all(row[0] and not any(row[1:]) and len(row) == len(header) for row in texts[:titles])
-    return titles if is_title and not any(map(INTEGER.fullmatch, header)) else 0
 
 
 def _fit(text: str, form: _Form) -> tuple[float, int]:
@@ -257,6 +281,7 @@ def _fit(text: str, form: _Form) -> tuple[float, int]:
     except csv.Error as error:
         if "unexpected end of data" not in str(error):
             return (0.0, len(rows[0])) if rows and len(rows[0]) > 1 else (0.0, 0)
+    rows = rows[titles_of_text(rows) :]
     if not rows or (len(rows[0]) < 2 and form.separator != ONE_COLUMN):
         return 0.0, 0
     width = len(rows[0])
@@ -334,23 +359,78 @@ TURN_LISTS = frozenset(
 """Keys of lists whose objects are usually the turns of one dialogue."""
 
 
+TURN_TEXTS = ("text", "content", "utterance", "transcript", "message", "value", "sentence")
+"""Keys of what is said in a turn."""
+
+
 def is_json_lines(source: Source, path: Path | None = None) -> bool:
     """Whether a text that begins with `{` has an object on each of its lines, and more than one line."""
     with source.open(path) as content:
         lines = (line for line in iter(lambda: content.readline(source.max_line), b"") if line.strip())
         first, second = next(lines, b""), next(lines, b"")
-    return first.rstrip().endswith(b"}") and second.lstrip().startswith(b"{")
+    if not (first.rstrip().endswith(b"}") and second):
+        return False
+    return second.lstrip().startswith(b"{") or _is_object(first)
+
+
+def _is_object(content: bytes) -> bool:
+    try:
+        return bool(_object(content))
+    except ImportProblem:
+        return False
+
+
+def json_lines(source: Source, path: Path | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the numbered objects of JSON lines: of the file, or of one in a folder; others are reported."""
+    for line, content in source.lines(path):
+        with source.report_problems(path, line):
+            yield line, _object(content)
+
+
+ROWS_NOTE = "The rows are the objects of `{}`, each with the fields around it."
+FIRST_OBJECTS = 20
+
+
+def responses_of(records: Sequence[Any]) -> str:
+    """Return the key of the list in which each object has a response; '' where there is none."""
+    objects = [record for record in records if isinstance(record, dict)]
+    keys = [key for key in (objects[0] if objects else ()) if key.casefold() in RESPONSE_LISTS]
+    if len(keys) != 1 or not all(_is_list_of_objects(record.get(keys[0])) for record in objects):
+        return ""
+    parts = [part for record in objects for part in record[keys[0]]]
+    has_texts = all(any(isinstance(value, str) for value in part.values()) for part in parts)
+    return keys[0] if has_texts and not any(SPEAKER_KEYS & part.keys() for part in parts) else ""
+
+
+SPEAKER_KEYS = frozenset(["role", "from", "speaker", "author", "sender"])
+
+
+def rows_of_record(record: dict[str, Any], responses: str) -> list[Row]:
+    """Return a JSON object as rows: one for each of its responses, else one."""
+    parts = record.get(responses) if responses else None
+    if not isinstance(parts, list) or not parts:
+        return [flatten(record)]
+    return [flatten({**record, responses: part}) for part in parts]
+
+
+def _first_objects(source: Source) -> list[dict[str, Any]]:
+    objects = []
+    for _, content in islice(source.lines(), FIRST_OBJECTS):
+        with suppress(ImportProblem):
+            objects.append(_object(content))
+    return objects
 
 
 def _json_lines(source: Source) -> TableFile:
     columns: dict[str, None] = {}
+    responses = responses_of(_first_objects(source))
     for line, content in islice(source.lines(), SAMPLE_LINES):
         try:
-            columns |= dict.fromkeys(flatten(_object(content)))
+            columns |= dict.fromkeys(chain.from_iterable(rows_of_record(_object(content), responses)))
         except ImportProblem as problem:
             if not columns:
                 raise problem.placed(line=line) from None
-    notes: list[str] = []
+    notes = [ROWS_NOTE.format(responses)] if responses else []
 
     def read_rows() -> Iterator[tuple[int, Row]]:
         source.done = 0
@@ -358,17 +438,18 @@ def _json_lines(source: Source) -> TableFile:
         left_out = source.left_out.setdefault("", {})
         for line, content in source.lines():
             try:
-                row = flatten(_object(content))
+                rows = rows_of_record(_object(content), responses)
             except ImportProblem as problem:
                 if line in left_out:
                     yield line, {}
                 else:
                     source.report(problem.placed(line=line))
                 continue
-            if not row.keys() <= columns.keys():
-                later |= dict.fromkeys(name for name in row if name not in columns)
-            if row:
-                yield line, row
+            for row in rows:
+                if not row.keys() <= columns.keys():
+                    later |= dict.fromkeys(name for name in row if name not in columns)
+                if row:
+                    yield line, row
         if later:
             names = ", ".join(name[:80] for name in islice(later, 20))
             notes.append(f"Fields that only occur after line {SAMPLE_LINES:,} were passed over: {names}.")
@@ -380,15 +461,40 @@ def _object(content: bytes) -> dict[str, Any]:
     return require(decode_python(content), dict)
 
 
-def _json_list(source: Source) -> TableFile:
-    return table_of_objects(source, decode_python(source.document(source.path)))
-
-
 def _json_document(source: Source) -> TableFile:
-    records, note = records_of(require(decode_python(source.document(source.path)), dict))
-    table = table_of_objects(source, records)
+    records, note = rows_of(decode_python(source.document(source.path)))
+    table = table_of_objects(records)
     table.notes += [note] if note else []
     return table
+
+
+def rows_of(document: Any) -> tuple[Any, str]:
+    """Return the objects that are the rows of a JSON document read as a table, and a note on which they are.
+
+    Several lists of objects that are alike, such as `train` and `test`, are read one after another; of
+    objects that hold dialogues, such as episodes with scenes, the dialogues are the rows.
+    """
+    path: list[str] = []
+    note = ""
+    if isinstance(document, dict):
+        lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
+        if (
+            len(lists) > 1
+            and not TURN_LISTS & lists.keys()
+            and _are_alike([part[0] for part in lists.values()])
+        ):
+            document = [{SPLIT: key} | record for key, value in lists.items() for record in value]
+            path = [", ".join(lists)]
+        else:
+            path = [key for key in lists if lists[key] is records_of(document)[0]]
+            document, note = records_of(document)
+    if isinstance(document, list) and document and all(isinstance(part, list) for part in document):
+        document = [{DIALOGUE: part} for part in document]
+        note = f"Each list of the document is a row, with its turns as `{DIALOGUE}`."
+    if _is_list_of_objects(document):
+        document, inner = _inner_records(document)
+        path += inner
+    return document, f"The rows are the objects of `{'[].'.join(path)}`." if path else note
 
 
 def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
@@ -396,18 +502,123 @@ def records_of(document: dict[str, Any]) -> tuple[list[Any], str]:
 
     They are the only list of objects in it, unless that is one of turns; or its values, where all are alike.
     """
+    if records := _records_of_columns(document):
+        return records, "The rows are read from the columns of the document."
     lists = {key: value for key, value in document.items() if _is_list_of_objects(value)}
     if len(lists) == 1:
         ((key, records),) = lists.items()
-        if key.lower() not in TURN_LISTS or any(map(_has_objects, records)):
+        is_of_turns = key.lower() in TURN_LISTS and not divided_by(records)
+        if not is_of_turns or any(map(_has_objects, records)):
             return records, f"The rows are the objects of `{key}`."
     values = list(document.values())
-    if len(values) > 1 and all(isinstance(value, dict) and value for value in values):
-        shared = set(values[0]).intersection(*values[1:50])
-        if 2 * len(shared) >= len(values[0]):
-            records = [{"key": key} | value for key, value in document.items()]
-            return records, "The rows are the objects of the document, with their keys as `key`."
+    is_of_objects = len(values) > 1 and all(isinstance(value, dict) and value for value in values)
+    if is_of_objects and _are_alike(values[:50]):
+        records = [{"key": key} | value for key, value in document.items()]
+        return records, "The rows are the objects of the document, with their keys as `key`."
     return [document], ""
+
+
+def _records_of_columns(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a document with a list or a dictionary for each column; [] for any other document.
+
+    A dictionary has its values by the numbers of rows, as pandas writes them, or by a few items where each
+    column is a rater's.
+    """
+    lists = {name: value for name, value in document.items() if isinstance(value, list)}
+    if len(lists) > 1 and len(lists) == len(document) and all(map(_is_plain, lists.values())):
+        if len({len(value) for value in lists.values()}) > 1:
+            return []
+        return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+    columns = {name: value for name, value in document.items() if isinstance(value, dict) and value}
+    are_plain = all(_is_plain(column.values()) for column in columns.values())
+    if len(columns) < 2 or len(columns) < len(document) or not are_plain:
+        return []
+    rows = list(dict.fromkeys(chain.from_iterable(columns.values())))
+    if rows == [str(number) for number in range(len(rows))]:
+        return [{name: column.get(row) for name, column in columns.items()} for row in rows]
+    are_raters = all(answer_name(name).kind and answer_name(name).is_generic for name in columns)
+    if are_raters and len(rows) <= 20 and not any(re.search(r"__|[|/:#]", row) for row in rows):
+        return [{"key": row} | {name: column.get(row) for name, column in columns.items()} for row in rows]
+    return []
+
+
+def _is_plain(values: Iterable[Any]) -> bool:
+    return not any(isinstance(value, list | dict) for value in values)
+
+
+DIALOGUE = "dialogue"
+"""Column of the turns in a document of lists."""
+SPLIT = "split"
+"""Column with the list, such as `train`, in which a record stands."""
+
+
+def _inner_records(records: list[Any]) -> tuple[list[Any], list[str]]:
+    """Return the dialogues within records, such as the scenes of episodes, with the keys that lead to them.
+
+    An inner record has the texts and numbers of those around it; where both have a key, it is named by the
+    path. Records stay where what they hold are turns, with a text each, or nothing that holds turns.
+    """
+    path: list[str] = []
+    while key := _key_of_inner(records):
+        path.append(key)
+        records = [
+            {
+                (name if name not in inner else f"{'.'.join(path)}.{name}"): value
+                for name, value in record.items()
+                if not isinstance(value, dict | list)
+            }
+            | inner
+            for record in records
+            for inner in record.get(key) or ()
+        ]
+    return records, path
+
+
+def _key_of_inner(records: list[Any]) -> str:
+    """Return the key of lists whose objects hold lists of turns, empty where there is none or several."""
+    inner: dict[str, bool] = {}
+    for record in records[:SAMPLE_LINES]:
+        for key, value in record.items():
+            if key.lower() not in TURN_LISTS and _is_list_of_objects(value):
+                inner[key] = inner.get(key, True) and all(map(_holds_turns, value))
+    keys = [key for key, holds in inner.items() if holds]
+    if len(keys) != 1:
+        return ""
+    lists = (record.get(keys[0]) or [] for record in records)
+    return keys[0] if all(value == [] or _is_list_of_objects(value) for value in lists) else ""
+
+
+def _holds_turns(record: dict[str, Any]) -> bool:
+    """Whether an object is no turn, and has a list of objects that are turns or hold some."""
+    if any(isinstance(record.get(key), str) for key in TURN_TEXTS):
+        return False
+    return any(
+        _is_list_of_objects(value)
+        and (any(isinstance(value[0].get(key), str) for key in TURN_TEXTS) or _holds_turns(value[0]))
+        for value in record.values()
+    )
+
+
+def _are_alike(records: Sequence[dict[str, Any]]) -> bool:
+    """Whether all objects have half of the keys of the first."""
+    shared = set(records[0]).intersection(*records[1:])
+    return 2 * len(shared) >= len(records[0]) > 0
+
+
+DIALOGUE_ID = re.compile(
+    r"(?:conversation|conv|dialog(?:ue)?|chat|session)[_ -]?(?:id|sid|uuid|hash)", re.IGNORECASE
+)
+"""Keys of messages for the dialogue to which they belong."""
+
+
+def divided_by(messages: list[Any]) -> str:
+    """Return the key by which a list of messages holds several dialogues, '' for one dialogue."""
+    first = messages[0] if messages and isinstance(messages[0], dict) else {}
+    for key in filter(DIALOGUE_ID.fullmatch, first):
+        names = [entry.get(key) if isinstance(entry, dict) else None for entry in messages]
+        if all(isinstance(name, str | int) for name in names) and len(set(names)) > 1:
+            return str(key)
+    return ""
 
 
 def _is_list_of_objects(value: Any) -> bool:
@@ -418,20 +629,23 @@ def _has_objects(record: dict[str, Any]) -> bool:
     return any(isinstance(value, list) and value and isinstance(value[0], dict) for value in record.values())
 
 
-def table_of_objects(source: Source, records: Any) -> TableFile:
+def table_of_objects(records: Any) -> TableFile:
     """Return the table of a list of JSON objects."""
     if not isinstance(records, list) or not records:
         raise ImportProblem("is a JSON document, and no list of objects")
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise ImportProblem(f"object {number} of the list must be an object, not {kind_of(record)}")
-    rows = [flatten(record) for record in records[:SAMPLE_LINES]]
-    columns = dict.fromkeys(chain.from_iterable(rows))
+    responses = responses_of(records[:FIRST_OBJECTS])
+    first = [rows_of_record(record, responses) for record in records[:SAMPLE_LINES]]
+    columns = dict.fromkeys(chain.from_iterable(chain.from_iterable(first)))
     rest = records[SAMPLE_LINES:]
 
     def read_rows() -> Iterator[tuple[int, Row]]:
-        for number, row in enumerate(chain(rows, map(flatten, rest)), start=1):
-            if row:
-                yield number, row
+        further = (rows_of_record(record, responses) for record in rest)
+        for number, rows in enumerate(chain(first, further), start=1):
+            yield from ((number, row) for row in rows if row)
 
-    return TableFile(JSON_LIST, tuple(columns), read_rows)
+    return TableFile(
+        JSON_LIST, tuple(columns), read_rows, notes=[ROWS_NOTE.format(responses)] if responses else []
+    )

@@ -126,6 +126,12 @@ def _repeated(sent: Sequence[Message], answered: Sequence[Message]) -> int:
     return len(sent) if sent and list(answered[: len(sent)]) == list(sent) else 0
 
 
+KINDS: dict[str, RaterKind] = {
+    **dict.fromkeys(("human", "annotation", "app"), "human"),
+    **dict.fromkeys(("eval", "evaluator", "auto_eval", "model", "llm", "llm_judge", "ai_judge"), "judge"),
+    "code": "metric",
+}
+"""Kinds of raters by the words that programs write."""
 FEEDBACK = re.compile(r"feedback|thumb|user|human|rating|like|star|csat|nps", re.IGNORECASE)
 
 
@@ -136,8 +142,10 @@ class _Assumptions:
         self.people: dict[str, None] = {}
         self.metrics: dict[str, None] = {}
 
-    def kind(self, name: str) -> RaterKind:
-        """Return the kind of a score that came through an API."""
+    def kind(self, name: str, word: str) -> RaterKind:
+        """Return the kind of a score's rater, by the program's word for it, else by the score's name."""
+        if kind := KINDS.get(word.lower()):
+            return kind
         is_feedback = FEEDBACK.search(name) is not None
         (self.people if is_feedback else self.metrics)[name] = None
         return "human" if is_feedback else "metric"
@@ -208,19 +216,15 @@ def _langfuse_trace(raw: dict[str, Any], assumptions: _Assumptions, left_out: Om
 
 
 def _langfuse_score(raw: Mapping[str, Any], assumptions: _Assumptions) -> Score:
-    name, origin = first_text(raw, "name") or "score", first_text(raw, "source").upper()
+    name, origin = first_text(raw, "name") or "score", first_text(raw, "source")
     value = raw.get("stringValue") if raw.get("stringValue") not in (None, "") else raw.get("value")
     if first_text(raw, "dataType").upper() == "BOOLEAN" and raw.get("value") in (0, 1):
         value = bool(raw["value"])
-    author = first_text(raw, "authorUserId")
-    if origin == "ANNOTATION":
-        rater, kind = author or PERSON, "human"
-    elif origin == "EVAL":
-        rater, kind = first_text(raw, ("metadata", "model")) or "Langfuse evaluator", "judge"
-    else:
-        kind = assumptions.kind(name)
-        rater = (author or "user") if kind == "human" else name
-    return score_of(name, rater, kind, value, raw.get("comment"))  # type: ignore[arg-type]
+    kind = assumptions.kind(name, origin)
+    author = first_text(raw, "authorUserId") or (PERSON if origin.upper() == "ANNOTATION" else "user")
+    model = first_text(raw, ("metadata", "model"))
+    rater = {"human": author, "judge": model or "Langfuse evaluator"}.get(kind, name)
+    return score_of(name, rater, kind, value, raw.get("comment"))
 
 
 def _looks_like_langfuse(head: Head) -> bool:
@@ -255,7 +259,6 @@ LANGFUSE = Format(
 # answers with their source; `feedback_stats` has means, which are taken where they are of one answer.
 
 THREADS = ("session_id", "thread_id", "conversation_id")
-SOURCES: dict[str, RaterKind] = {"app": "human", "model": "judge", "auto_eval": "judge", "evaluator": "judge"}
 
 
 def read_langsmith(source: Source) -> Iterator[SourceRecord]:
@@ -345,8 +348,7 @@ def _of_stats(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _langsmith_feedback(raw: Mapping[str, Any], assumptions: _Assumptions) -> Score:
     name = first_text(raw, "key") or "score"
-    origin = first_text(raw, ("feedback_source", "type")).lower()
-    kind = SOURCES.get(origin) or assumptions.kind(name)
+    kind = assumptions.kind(name, first_text(raw, ("feedback_source", "type")))
     author = first_text(raw, ("feedback_source", "user_name"), ("feedback_source", "user_id"))
     model = first_text(raw, ("feedback_source", "metadata", "model"))
     rater = {"human": author or PERSON, "judge": model or "LangSmith evaluator"}.get(kind, name)
@@ -519,9 +521,10 @@ def _span_scores(span: Mapping[str, Any], assumptions: _Assumptions) -> Iterator
 
 def _annotation(entry: Mapping[str, Any], assumptions: _Assumptions) -> Score:
     name = first_text(entry, "name", "annotation_name") or "score"
-    word = first_text(entry, "annotator_kind").upper()
-    kinds: dict[str, RaterKind] = {"HUMAN": "human", "LLM": "judge", "CODE": "metric"}
-    kind: RaterKind = kinds.get(word) or ("judge" if entry.get("is_eval") else assumptions.kind(name))
+    word = first_text(entry, "annotator_kind")
+    if entry.get("is_eval") and word.lower() not in KINDS:
+        word = "eval"
+    kind = assumptions.kind(name, word)
     author = first_text(entry, "user_id", "annotator", ("metadata", "model"), "identifier")
     rater = author or {"human": PERSON, "judge": "Phoenix evaluator"}.get(kind, name)
     label = entry.get("label")
@@ -556,13 +559,6 @@ OPENINFERENCE = Format(
 #
 # {"info": {"trace_id", "trace_metadata", "assessments"}, "data": {"spans"}}, or a row with trace_id, request,
 # response and assessments. An assessment's source is HUMAN, LLM_JUDGE or CODE; expectations are answer keys.
-
-MLFLOW_KINDS: dict[str, RaterKind] = {
-    "HUMAN": "human",
-    "LLM_JUDGE": "judge",
-    "AI_JUDGE": "judge",
-    "CODE": "metric",
-}
 
 
 def read_mlflow(source: Source) -> Iterator[SourceRecord]:
@@ -642,9 +638,8 @@ def _mlflow_model(span: Mapping[str, Any]) -> str:
 
 def _assessment(raw: Mapping[str, Any], assumptions: _Assumptions) -> Score:
     name = first_text(raw, "assessment_name", "name") or "score"
-    word = first_text(raw, ("source", "source_type")).upper()
     author = first_text(raw, ("source", "source_id"))
-    kind = MLFLOW_KINDS.get(word) or assumptions.kind(name)
+    kind = assumptions.kind(name, first_text(raw, ("source", "source_type")))
     value = nested(raw, "feedback", "value")
     expected = nested(raw, "expectation", "value")
     if value is None and expected is not None:

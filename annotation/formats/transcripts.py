@@ -92,7 +92,8 @@ Parse = Callable[[list[str], Notes], list[Transcript]]
 """Reads the lines of a file into its dialogues; raises ImportProblem where nobody speaks in it."""
 
 
-def _read(source: Source, parse: Parse) -> Iterator[SourceRecord]:
+def read_files(source: Source, parse: Parse) -> Iterator[SourceRecord]:
+    """Yield the dialogues of a transcript, or of each one in a folder."""
     notes = Notes()
     for file in source.files():
         name = source.called(file)
@@ -250,7 +251,7 @@ WHATSAPP = Format(
     key="whatsapp",
     title="WhatsApp, an exported chat",
     hint="The .txt file that WhatsApp exports from a chat, or a folder of them.",
-    read=lambda source: _read(source, _whatsapp),
+    read=lambda source: read_files(source, _whatsapp),
     looks_like=lambda head: WHATSAPP_LINE.match(head.text) is not None,
     folder=True,
     settings=("dialogue",),
@@ -262,7 +263,7 @@ WHATSAPP = Format(
 # A name stands before several lines, is a role, or is a few words with capitals (where the others are no
 # roles). So `Two things: first` in the midst of a text is no speaker, nor is `Note: x` of an assistant.
 
-WORD = r"[^\W_][\w.'’&/#@+-]*"
+WORD = r"(?!\d{4}[-/.]\d{1,2}[-/.]\d)[^\W_][\w.'’&/#@+-]*"
 NAME = rf"{WORD}(?:[ \u00a0]{WORD}){{0,5}}(?:\s?\((?!\d+:)[^()\n]{{1,40}}\))?"
 ROLE = re.compile(
     r"(?:user|assistant|human|bot|agent|customer|system|ai|chatbot|person|participant|speaker|interviewer|"
@@ -302,7 +303,7 @@ def speakers_of(names: Iterable[str]) -> frozenset[str]:
 # Subtitles: WebVTT and SRT, of Zoom, Teams, Webex and others. Cues of one speaker in a row are one turn.
 
 CUE_TIME = re.compile(
-    r"\s*(?P<start>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*(?P<end>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})"
+    r"\s*(?P<start>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})(?:\s*-->\s*|,)(?P<end>(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})"
 )
 VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]*)>")
 TAG = re.compile(r"</?(?:[a-zA-Z][^<>]*)?>|<[\d:.]+>|\{\\an?\d\}")
@@ -410,14 +411,16 @@ def _looks_like_subtitles(head: Head) -> bool:
     if head.text.startswith("WEBVTT"):
         return True
     lines = [line for line in _lines(head)[:4] if line.strip()]
-    return len(lines) > 1 and lines[0].strip().isdigit() and CUE_TIME.match(lines[1]) is not None
+    if len(lines) > 1 and lines[0].strip().isdigit():
+        lines = lines[1:]
+    return len(lines) > 1 and CUE_TIME.match(lines[0]) is not None
 
 
 SUBTITLES = Format(
     key="subtitles",
-    title="Subtitles with speakers, WebVTT or SRT",
-    hint="A .vtt or .srt file that names its speakers, as of Zoom, Teams or Webex, or a folder of them.",
-    read=lambda source: _read(source, _subtitles),
+    title="Subtitles with speakers: WebVTT, SRT, SBV",
+    hint="A .vtt, .srt or .sbv file that names its speakers, as of Zoom or Teams, or a folder of them.",
+    read=lambda source: read_files(source, _subtitles),
     looks_like=_looks_like_subtitles,
     folder=True,
     settings=("dialogue",),
@@ -466,7 +469,7 @@ ZOOM_CHAT = Format(
     key="zoom-chat",
     title="Zoom, the chat of a meeting",
     hint="The .txt file of a meeting's chat that Zoom saves, or a folder of them.",
-    read=lambda source: _read(source, _zoom_chat),
+    read=lambda source: read_files(source, _zoom_chat),
     looks_like=lambda head: ZOOM_LINE.match(_first(_lines(head)).strip(MARKS).strip()) is not None,
     folder=True,
     settings=("dialogue",),
@@ -510,7 +513,7 @@ IRC = Format(
     key="irc",
     title="IRC, a log",
     hint="A log of a channel, with lines like [10:01] <ana> hi, or a folder of them.",
-    read=lambda source: _read(source, _irc),
+    read=lambda source: read_files(source, _irc),
     looks_like=_looks_like_irc,
     folder=True,
     settings=("dialogue",),
@@ -519,15 +522,20 @@ IRC = Format(
 
 # Plain transcripts: `Ana: hello`, `[00:01:02] Ana: hello`, and Otter's and Rev's names above their texts.
 
-CLOCK = r"(?:\d{4}-\d{2}-\d{2}[T ])?(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?(?:\s?[AaPp][Mm])?"
+CLOCK = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ])?(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?(?:\s?[AaPp][Mm])?"
 SPAN = rf"(?P<AT>{CLOCK})(?:\s*(?:-->|[-–—])\s*(?P<AT_end>{CLOCK}))?"
 BEFORE, AFTER, BESIDE = (SPAN.replace("AT", name) for name in ("before", "after", "beside"))
+BESIDE = BESIDE.replace(">", r">(?:\d{1,2}[./]\d{1,2}[./]\d{2,4},? )?", 1)
 TRANSCRIPT_LINE = re.compile(
-    rf"\s*(?:[\[(<{{]?{BEFORE}[\])>}}]?\s*[-–|]?\s*)?"
+    rf"\s*(?:>{{1,3}}\s*)?(?:\d{{1,4}}[.)]\s+)?(?:[\[(<{{]?{BEFORE}[\])>}}]?\s*[-–|]?\s*)?"
     rf"(?:\*\*|__)?(?:\[(?P<bracketed>{NAME})\]\s*(?=:|\s)|(?P<speaker>{NAME}))"
-    rf"(?:\s*[\[(]{AFTER}[\])])?(?:\*\*|__)?\s*:(?:\*\*|__)?(?:\s+(?P<text>.*)|$)"
+    rf"(?:\s*[\[(]{AFTER}[\])])?(?:\*\*|__)?"
+    r"(?:\s*:(?:\*\*|__)?(?:\s+|$)|\s*：\s*|>\s+)(?P<text>.*)"
 )
-NAME_LINE = re.compile(rf"\s*(?P<speaker>{NAME})(?:\s*[\[(]{AFTER}[\])]|\s+{BESIDE})\s*:?\s*$")
+NAME_LINE = re.compile(
+    rf"\s*(?P<speaker>{NAME})"
+    rf"(?:\s*[\[(]{AFTER}[\])]|\s+(?:[—–-]\s+)?(?:(?:Today|Yesterday) at )?{BESIDE})\s*:?\s*$"
+)
 """A line with a name and a time, above the text."""
 TELEGRAM_LINE = re.compile(
     r"(?P<speaker>[^\[\]\n]{1,80}), \[(?P<time>\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?"
@@ -576,16 +584,68 @@ def _line(number: int, line: str) -> _Line:
         time, end = match["after"] or match["beside"], match["after_end"] or match["beside_end"]
         return _Line(number, "", match["speaker"], time, end or "")
     match = TRANSCRIPT_LINE.match(start)
-    if match is None or (match["text"] or "").startswith("//"):
+    if match is None or match["text"].startswith("//"):
         return _Line(number, line)
-    text = "" if match["text"] is None else line[match.start("text") :]
+    text = line[match.start("text") :]
     time, end = match["before"] or match["after"], match["before_end"] or match["after_end"]
     return _Line(number, text, _name(match), time or "", end or "")
+
+
+COUNTED = re.compile(r"([^\W\d_]{1,12})[ .#]?(\d{1,4})")
+"""A speaker with the number of the turn: `T1`, `C1`, `T2`."""
+LONGEST_NAME_LINE = 40
+NAME_ALONE = re.compile(rf"\s*(?P<speaker>{NAME})\s*")
+
+
+def _drop_counts(entries: list[_Line]) -> None:
+    """Take the numbers of turns off the speakers, where each turn has its own."""
+    turn_lines = [entry for entry in entries if entry.speaker]
+    matches = [match for entry in turn_lines if (match := COUNTED.fullmatch(entry.speaker))]
+    stems = {match[1] for match in matches}
+    numbers = [int(match[2]) for match in matches]
+    if (
+        len(matches) == len(turn_lines) >= 4
+        and 1 < len(stems) <= 4
+        and numbers == sorted(numbers)
+        and len({entry.speaker for entry in turn_lines}) * 5 >= 4 * len(turn_lines)
+    ):
+        for entry, match in zip(turn_lines, matches, strict=True):
+            entry.speaker = match[1]
+
+
+def _name_blocks(entries: list[_Line]) -> None:
+    """Take the first line of each block for its speaker, where no line names one and most blocks do."""
+    if any(entry.speaker for entry in entries):
+        return
+    openers = [
+        (entry, match)
+        for before, entry, after in zip([None, *entries], entries, [*entries[1:], None], strict=False)
+        if (before is None or not before.text.strip()) and entry.text.strip()
+        if after is not None
+        and after.text.strip()
+        and len(entry.text) <= LONGEST_NAME_LINE
+        and (match := NAME_ALONE.fullmatch(entry.text))
+    ]
+    n_blocks = sum(
+        bool(entry.text.strip()) and (before is None or not before.text.strip())
+        for before, entry in zip([None, *entries], entries, strict=False)
+    )
+    counts = Counter(match["speaker"] for _, match in openers)
+    recurring = [(entry, match) for entry, match in openers if counts[match["speaker"]] > 1]
+    if (
+        len(recurring) >= 4
+        and len(recurring) * 5 >= n_blocks * 4
+        and len({m["speaker"] for _, m in recurring}) > 1
+    ):
+        for entry, match in recurring:
+            entry.speaker, entry.text = match["speaker"], ""
 
 
 def _marked(lines: list[str], notes: Notes) -> list[_Line]:
     """Return the lines, with a speaker where one begins to speak."""
     entries = [_line(number, line) for number, line in enumerate(lines, start=1)]
+    _name_blocks(entries)
+    _drop_counts(entries)
     turn_lines = [entry for entry in entries if entry.speaker]
     from_first_time = list(dropwhile(lambda entry: not entry.time, turn_lines))
     n_timed = sum(bool(entry.time) for entry in turn_lines)
@@ -663,7 +723,8 @@ def _divided(lines: list[_Line], notes: Notes) -> list[tuple[str, list[_Line]]]:
 
 def _looks_like_transcript(head: Head) -> bool:
     """Whether most lines are turns, of speakers who speak again: no table, no Markdown, no settings."""
-    lines = [line for line in _lines(head)[:300] if line.strip()]
+    every_line = _lines(head)[:300]
+    lines = [line for line in every_line if line.strip()]
     first = lines[0] if lines else ""
     if (
         first.startswith(("{", "[{", "[[", "<", "%", "==", "# ", "---\n"))
@@ -673,7 +734,7 @@ def _looks_like_transcript(head: Head) -> bool:
         return False
     if any(line.startswith(("# ", "## ", "```", "| ", "- ", "* ")) for line in lines):
         return False
-    marked = _marked(lines, Notes())
+    marked = [line for line in _marked(every_line, Notes()) if line.speaker or line.text.strip()]
     turn_lines = [line for line in marked if line.speaker]
     if len(turn_lines) < 2 or (not marked[0].speaker and re.search(r"[,;|]", first)):
         return False
@@ -695,7 +756,7 @@ TRANSCRIPT = Format(
     key="transcript",
     title="A transcript as text",
     hint="Lines like Ana: hello, with times or without, also of Otter and Rev; or a folder of such files.",
-    read=lambda source: _read(source, _plain_transcript),
+    read=lambda source: read_files(source, _plain_transcript),
     looks_like=_looks_like_transcript,
     folder=True,
     settings=("dialogue",),

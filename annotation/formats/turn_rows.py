@@ -80,7 +80,8 @@ class RowAnswer:
 class TurnRow:
     """A row with its line: the cells of a turn, and the annotator and number of the turn where known.
 
-    `metadata` are further cells: of the dialogue where all its rows agree, else of the turn.
+    `metadata` are further cells: of the dialogue where all its rows agree, else of the turn. The turns of a
+    table's row have the same `row`: several rows may come from one line.
     """
 
     line: int
@@ -89,6 +90,7 @@ class TurnRow:
     number: str = ""
     answers: tuple[RowAnswer, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    row: int = 0
 
 
 @dataclass(slots=True)
@@ -350,13 +352,14 @@ def _labels(name: str, part: _Part) -> Iterator[LabelRecord]:
     answers: dict[tuple[Any, ...], LabelRecord] = {}
     for row, index in zip(part.rows, part.turn_of_row, strict=True):
         for answer in row.answers:
-            label = replace(answer.label, continuation=name, turn=index if answer.is_about_turn else None)
+            turn = index if answer.is_about_turn else None
+            label = replace(answer.label, continuation=name, turn=turn, line=row.line)
             place = (label.rater, label.kind, label.question, label.turn, label.sample)
             before = answers.setdefault(place, label)
             if (before.value, before.missing) != (label.value, label.missing):
-                what = "this turn" if answer.is_about_turn else "this dialogue"
+                item = "this turn" if answer.is_about_turn else "this dialogue"
                 raise ImportProblem(
-                    f"{label.rater!r} answers {label.question!r} about {what} with {before.value!r} and with "
+                    f"{label.rater!r} answers {label.question!r} about {item} with {before.value!r} and with "
                     f"{label.value!r}",
                     line=row.line,
                 )

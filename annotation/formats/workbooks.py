@@ -71,11 +71,11 @@ MERGED = re.compile(rb'<(?:[\w.-]+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7})
 
 
 def open_workbook(source: Source) -> TableFile:
-    """Open the sheet named by the setting, else the first sheet with cells."""
+    """Open the sheet named by the setting, else the first sheet that is a table."""
     notes: list[str] = []
     with source.open_binary() as file:
         sheets = _guarded(lambda: _Book(file).sheets)
-        name, sample = _chosen(file, sheets, str(source.settings.get(SHEET, "")).strip())
+        name, sample = _sheet_and_rows(file, sheets, str(source.settings.get(SHEET, "")).strip())
     if len(sheets) > 1:
         others = ", ".join(other[:60] for other in sheets if other != name)
         notes.append(f"Read the sheet {name!r}, and not {others[:300]}.")
@@ -98,15 +98,21 @@ def open_workbook(source: Source) -> TableFile:
     return TableFile(EXCEL, header.columns, read_rows, header.wordings, notes, tuple(sheets))
 
 
-def _chosen(file: IO[bytes], sheets: Sequence[str], named: str) -> tuple[str, list[Cells]]:
-    """Return the name of the sheet to read, and its first rows."""
-    if named and named not in sheets:
-        raise ImportProblem(f"there is no sheet {named!r}; there are {', '.join(sheets)[:300]}", field=SHEET)
-    for name in [named] if named else sheets:
+def _sheet_and_rows(file: IO[bytes], sheets: Sequence[str], setting: str) -> tuple[str, list[Cells]]:
+    """Return the name of the sheet to read, and its first rows: of the first with two rows of two cells."""
+    if setting and setting not in sheets:
+        raise ImportProblem(
+            f"there is no sheet {setting!r}; there are {', '.join(sheets)[:300]}", field=SHEET
+        )
+    first: tuple[str, list[Cells]] | None = None
+    for name in [setting] if setting else sheets:
         sample = list(islice(_rows(file, name), SAMPLE_LINES))
-        if sample:
+        if sum(len(cells) > 1 for _, cells in sample) > 1:
             return name, sample
-    raise ImportProblem(f"the sheet {named!r} is empty" if named else "has no sheet with cells")
+        first = first or ((name, sample) if sample else None)
+    if first is None:
+        raise ImportProblem(f"the sheet {setting!r} is empty" if setting else "has no sheet with cells")
+    return first
 
 
 def _padded(cells: Sequence[str | None], width: int) -> list[str | None]:

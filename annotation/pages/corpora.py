@@ -198,6 +198,8 @@ def _parse_count(request: HttpRequest, name: str) -> int:
 
 
 PAGE_SIZE = 50
+MOST_WAITING = 10
+"""Newest files that are listed while they are not imported."""
 
 
 @require_GET
@@ -207,9 +209,16 @@ def corpora(request: HttpRequest) -> HttpResponse:
     page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
     counted = queries.counts(list(page))
     own = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
-    under_way = own | uploads.waiting_uploads().filter(by=user_of(request))
+    own |= uploads.waiting_uploads().filter(by=user_of(request))
+    own_uploads = list(own.order_by("-pk"))
     rows = [(corpus, counted[corpus.pk]) for corpus in page]
-    return render(request, "corpora/list.html", {"page": page, "rows": rows, "under_way": under_way})
+    context = {
+        "page": page,
+        "rows": rows,
+        "under_way": [upload for upload in own_uploads if upload.job_id],
+        "waiting": [upload for upload in own_uploads if not upload.job_id][:MOST_WAITING],
+    }
+    return render(request, "corpora/list.html", context)
 
 
 @require_GET

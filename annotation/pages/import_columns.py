@@ -23,6 +23,8 @@ from annotation.schemes.definitions import LEVELS
 MOST_COLUMNS = 2_000
 MOST_VALUES = 12
 """Values of a scale in its summary."""
+LONGEST_NAME = 40
+"""Characters of a name in a summary."""
 IGNORED = ("", "Ignore")
 GROUPS = {
     "The dialogue": ("dialogue", "transcript", "language", "cluster", "metadata"),
@@ -81,13 +83,19 @@ class ColumnRow:
     item: str | None = None
     items: list[tuple[str, str]] = field(default_factory=list)
     scale: ScaleFields | None = None
-    remark: str = ""
 
     @property
-    def has_details(self) -> bool:
-        """Whether the role has fields, boxes or a remark."""
-        has_fields = bool(self.names or self.scale or self.remark) or self.item is not None
-        return has_fields or self.role in ("speaker", "rater")
+    def is_unnamed(self) -> bool:
+        """Whether none of the names that its role has is filled in."""
+        return bool(self.names) and not any(name.value for name in self.names)
+
+    @property
+    def summary(self) -> str:
+        """Fields of the role in a line, `Question: quality · Rater: anna · Scale: 1, 2, 3`, or nothing."""
+        parts = [f"{name.title}: {shortened(name.value) or name.hint or 'unnamed'}" for name in self.names]
+        parts += [f"About {shortened(self.item)}"] if self.item else []
+        parts += [f"Scale: {self.scale.summary}"] if self.scale else []
+        return " · ".join(parts)
 
     @property
     def number(self) -> str:
@@ -131,20 +139,20 @@ def _fill(
     if column.role == "explanation" or not ((names and "rater" in names) or column.role == "value"):
         return
     if column.question in questions:
-        row.remark = "Scale as above"
         return
     questions.add(column.question)
     row.scale = _scale_fields(mapping.scale(column.question))
 
 
 def _scale_fields(scale: Scale) -> ScaleFields:
-    values = scale.values[:MOST_VALUES]
+    words = {code: f" ({word})" for word, code in scale.codes.items() if code != word}
+    values = [f"{value}{words.get(value, '')}" for value in scale.values[:MOST_VALUES]]
     summary = ", ".join(values) + (", ..." if len(scale.values) > MOST_VALUES else "")
-    words = [f"“{word}” is no answer" for word, code in scale.codes.items() if not code]
+    missing = [f"“{word}” is no answer" for word, code in scale.codes.items() if not code]
     if scale.separator and scale.codes.get("") != EMPTY_SET:
-        words.append("an empty cell is no answer")
+        missing.append("an empty cell is no answer")
     return ScaleFields(
-        summary="; ".join([summary or "any answer", *words[:3]]),
+        summary="; ".join([summary or "any answer", *missing[:3]]),
         level=scale.level,
         values=_joined(scale.values),
         codes=_joined(f"{word} = {code}" for word, code in scale.codes.items() if word),
@@ -153,6 +161,11 @@ def _scale_fields(scale: Scale) -> ScaleFields:
         decimal=scale.decimal,
         empty=scale.codes.get("", ""),
     )
+
+
+def shortened(text: str) -> str:
+    """Return a name in at most 40 characters."""
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
 from annotation.corpora.previews import FIRST_ROWS, PreparedImport, Preview
 from annotation.corpora.table_readings import outline
-from annotation.formats import FORMATS, corpus_format
+from annotation.formats import FORMATS, Rating, corpus_format
 from annotation.formats.corpus_format import (
     ANY_ROLES,
     COMMON,
@@ -36,18 +36,18 @@ from annotation.formats.corpus_format import (
 from annotation.formats.mapping import Entries, entries_of_yaml, yaml_of_entries
 from annotation.formats.source import ImportProblem, Source
 from annotation.models.corpora import Corpus, Upload
-from annotation.pages.import_columns import column_rows, posted_entries, role_choices
+from annotation.pages.import_columns import column_rows, posted_entries, role_choices, shortened
 from annotation.records import SELF, Dialogue, LabelRecord
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import LEVELS
 from annotation.text.display import language_tag
-from annotation.text.table_cells import NOBODY, judges_of, looks_like_a_model
+from annotation.text.table_cells import NOBODY, judges_of, list_names, looks_like_a_model
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
 
-MOST_TURNS, MOST_CHARACTERS = 60, 2_000
-"""Turns of a dialogue in a preview, and characters of a turn."""
+MOST_TURNS, MOST_CHARACTERS, MOST_ITEMS = 60, 600, 12
+"""Turns of a dialogue in a preview, characters of a turn, and items of a file without dialogues."""
 COLOURS = 6
 
 # Choose a file.
@@ -74,7 +74,9 @@ class FilesField(forms.FileField):
 class FileForm(forms.Form):
     """A file to import, or the files of a data set."""
 
-    file = FilesField(help_text="A data set of several files: choose all of them together.")
+    file = FilesField(
+        help_text="A file for each rater, or a data set of several: choose all together, or a zip."
+    )
 
     def clean(self) -> dict[str, Any]:
         """Check size and names of the files."""
@@ -111,14 +113,27 @@ def _receive(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES)
     if not form.is_valid():
         return _file_page(request, form, status=422)
-    upload_row = uploads.keep(by=user_of(request), files=form.cleaned_data["file"], **_options(request))
+    user = user_of(request)
+    try:
+        upload_row = uploads.keep(by=user, files=form.cleaned_data["file"], **_options(request))
+    except ImportProblem as problem:
+        form.add_error("file", f"The file {problem.reason}.")
+        return _file_page(request, form, status=422)
+    if (faulty := _faulty_upload(request)) is not None and faulty.state == "waiting":
+        uploads.cancel(upload=faulty, by=user)
     return redirect("upload", upload_row.pk)
+
+
+def _faulty_upload(request: HttpRequest) -> Upload | None:
+    """Return the upload `like`, of which a corrected file is sent."""
+    like = row_id(request.GET.get("like", ""))
+    return None if like is None else access.upload(user_of(request), like)
 
 
 def _options(request: HttpRequest) -> dict[str, Any]:
     """Return the options of the upload `like`, for its corrected file, or of the corpus `into`."""
-    if (like := row_id(request.GET.get("like", ""))) is not None:
-        return uploads.options_of(access.upload(user_of(request), like))
+    if (faulty := _faulty_upload(request)) is not None:
+        return uploads.options_of(faulty)
     into = Corpus.objects.filter(name=request.GET.get("into", "")).first()
     return {"corpus_name": into.name, "into": True} if into else {}
 
@@ -203,7 +218,7 @@ class ImportForm(forms.Form):
     def offer_sheets(self, sheets: Sequence[str]) -> None:
         """Add a menu of the sheets of a workbook that has several."""
         if len(sheets) > 1:
-            choices = [("", "the first with cells"), *((sheet, sheet) for sheet in sheets)]
+            choices = [("", "the first with a table"), *((sheet, sheet) for sheet in sheets)]
             self.fields[SHEET] = forms.ChoiceField(choices=choices, required=False, label="Sheet")
 
     def file_settings(self) -> list[forms.BoundField]:
@@ -241,7 +256,8 @@ def _change(request: HttpRequest, upload_row: Upload) -> HttpResponseBase:
     """Save what was posted; import the file where that was asked for, else show its preview again."""
     data = request.POST
     fields: dict[str, Any] = {
-        "corpus_name": data.get("into") or data.get("name", "").strip(),
+        "corpus_name": data.get("into")
+        or data.get("name", uploads.propose_name(upload_row.file_name)).strip(),
         "into": bool(data.get("into")),
         **{name: data.get(name, "").strip() for name in ("scheme", "source", "licence", "sha256")},
     }
@@ -310,7 +326,7 @@ def _posted_reading(request: HttpRequest, upload_row: Upload) -> dict[str, Any]:
         raise ImportProblem("is not a format: choose one", field="format")
     is_changed = any(data.get(key, "") != data.get(f"{key}-was", "") for key in ("format", SHEET))
     stored = {key: upload_row.file_settings.get(key, "") for key in (RATED, JUDGES)}
-    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data)
+    values = {key: data.get(key, "") for key in SETTINGS} | stored | _posted_names(data, format)
     accepted = FORMATS[format].settings
     values = {key: value for key, value in values.items() if key in (*COMMON, *accepted)}
     return {
@@ -341,16 +357,17 @@ def _guess(upload_row: Upload, format: str, key: str) -> Entries:
     return next((reading.mapping.entries() for reading in readings if key in ("", reading.key)), {})
 
 
-def _posted_names(data: Any) -> dict[str, str]:
+def _posted_names(data: Any, format: str) -> dict[str, str]:
     """Return the settings of the boxes: speakers whose turns are rated, and raters that are models."""
     names = {}
     speakers, rated = data.getlist("speaker"), data.getlist("rated")
     if speakers and not rated:
         raise ImportProblem("tick at least one speaker whose turns are rated", field="rated")
     if speakers:
-        names[RATED] = "" if set(rated) >= set(speakers) else ",".join(rated)
+        is_everyone = set(rated) >= set(speakers) and not FORMATS[format].rated
+        names[RATED] = "" if is_everyone else list_names(rated)
     if any(map(looks_like_a_model, data.getlist("open-rater"))) or data.getlist("judge"):
-        names[JUDGES] = ",".join(data.getlist("judge")) or NOBODY
+        names[JUDGES] = list_names(data.getlist("judge")) or NOBODY
     return names
 
 
@@ -375,10 +392,10 @@ class PreviewLine:
     """A turn in a preview, with the answers about it."""
 
     number: int
-    who: str
+    speaker: str
     colour: int
     text: str
-    given: bool
+    is_context: bool
     answers: list[str] = field(default_factory=list)
 
 
@@ -405,10 +422,10 @@ def _parts(dialogue: Dialogue) -> list[PreviewPart]:
         lines = [
             PreviewLine(
                 number=number,
-                who=turn.speaker,
+                speaker=turn.speaker,
                 colour=colours.setdefault(turn.speaker, len(colours) % COLOURS + 1),
-                text=turn.text[:MOST_CHARACTERS],
-                given=turn.given,
+                text=_excerpt(turn.text),
+                is_context=turn.given,
                 answers=_answers(labels.get(number - 1, []), several=several),
             )
             for number, turn in enumerate(part.turns[:MOST_TURNS], start=1)
@@ -419,16 +436,40 @@ def _parts(dialogue: Dialogue) -> list[PreviewPart]:
     return parts
 
 
+def _excerpt(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rstrip()} …"
+
+
+@dataclass(slots=True)
+class PreviewItem:
+    """A dialogue, or the turn of this number, with the answers about it in a file without dialogues."""
+
+    dialogue: str
+    turn: int | None
+    answers: list[str]
+
+
+def _items(ratings: list[Rating]) -> list[PreviewItem]:
+    """Return the first items of a file without dialogues, with all their answers."""
+    labels: dict[tuple[str, int | None], list[LabelRecord]] = {}
+    for rating in ratings:
+        turn = rating.turn_number if rating.label.turn is None else rating.label.turn + 1
+        labels.setdefault((rating.dialogue, turn), []).append(rating.label)
+    several = len({rating.label.question for rating in ratings}) > 1
+    items = [PreviewItem(*item, _answers(answers, several=several)) for item, answers in labels.items()]
+    return items[:MOST_ITEMS]
+
+
 def _answers(labels: list[LabelRecord], *, several: bool) -> list[str]:
     """Return the answers to each question in one text: `anna 4 · gpt 4 (judge)`."""
     by_question: dict[str, list[str]] = {}
     for label in labels:
         value = f"{label.value:g}" if isinstance(label.value, float) else label.value
         text = f"no answer ({label.missing})" if value is None else str(value)
-        kind = "" if label.kind in ("", "human") else f" ({label.kind})"
+        kind = "" if label.kind in ("", "human", label.rater) else f" ({label.kind})"
         by_question.setdefault(label.question, []).append(f"{label.rater}{kind} {text}")
     return [
-        f"{question}: {' · '.join(texts)}" if several else " · ".join(texts)
+        f"{shortened(question)}: {' · '.join(texts)}" if several else " · ".join(texts)
         for question, texts in by_question.items()
     ]
 
@@ -452,6 +493,14 @@ def _summary(prepared: PreparedImport) -> str:
     if counted and not preview.is_complete:
         counted = f"checked the first {FIRST_ROWS:,} rows: {counted}"
     return " · ".join([*parts, *([counted] if counted else [])])
+
+
+def _doubts(prepared: PreparedImport) -> tuple[str, ...]:
+    """Return what is not clear about a guessed reading; nothing once it is corrected, or was used before."""
+    profile = prepared.outline.profile
+    if profile is None or prepared.uses_earlier:
+        return ()
+    return next((reading.doubts for reading in profile.readings if reading.key == prepared.reading), ())
 
 
 def _action(preview: Preview) -> str:
@@ -496,7 +545,7 @@ def _preview(
     form.offer_sheets(prepared.outline.sheets)
     adds_labels = bool(preview.ratings or (format and format.labels_only))
     if adds_labels:
-        form.fields["into"].label = "Add to"
+        form["into"].label = "Add to"
     rows = column_rows(profile, prepared.mapping) if profile else []
     roles = {row.role for row in rows}
     context = {
@@ -507,6 +556,7 @@ def _preview(
         "profile": profile,
         "preview": preview,
         "summary": _summary(prepared),
+        "doubts": _doubts(prepared),
         "action": _action(preview),
         "can_import": bool(preview.n_dialogues or preview.n_ratings) and not problems,
         "adds_labels": adds_labels,
@@ -519,7 +569,7 @@ def _preview(
         "is_open": dict.fromkeys(filter(None, request.POST.getlist("open")), True),
         "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
         "levels": LEVELS,
-        "ratings": preview.ratings,
+        "items": _items(preview.ratings),
         "dialogue": dialogue,
         "number": number,
         "language": language_tag(dialogue.language) if dialogue else "",
@@ -561,11 +611,13 @@ def rows_left_out(request: HttpRequest, pk: int) -> FileResponse:
 @require_POST
 @researcher_only
 def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: cancel an own import; a file that was not imported yet is deleted."""
+    """Researchers: cancel an own import; a file that was not imported yet is deleted, and another chosen."""
     upload_row = access.upload(user_of(request), pk)
     is_waiting = upload_row.state == "waiting"
     uploads.cancel(upload=upload_row, by=user_of(request))
-    return redirect("corpora") if is_waiting else redirect("upload", pk)
+    if not is_waiting:
+        return redirect("upload", pk)
+    return redirect("import-corpus" if request.POST.get("next") == "file" else "corpora")
 
 
 @require_POST

@@ -117,14 +117,14 @@ def give_campaign_role(*, by: User, campaign: Campaign, person: User, role: str)
     require_local_account(person)
     campaign_role, created = CampaignRole.objects.get_or_create(campaign=campaign, user=person, role=role)
     if created:
-        _log_of_campaign_roles(by, "give role", campaign_role)
+        _log_role(by, "give role", campaign_role)
     return campaign_role
 
 
 @transaction.atomic
 def take_campaign_role(*, by: User, campaign_role: CampaignRole) -> None:
     """Remove a role in a campaign, from the person's next request on."""
-    _log_of_campaign_roles(by, "take role", campaign_role)
+    _log_role(by, "take role", campaign_role)
     CampaignRole.objects.filter(pk=campaign_role.pk).delete()
 
 
@@ -147,7 +147,7 @@ def campaign_roles_of(campaign: Campaign) -> list[dict[str, Any]]:
     ]
 
 
-def _log_of_campaign_roles(by: User, verb: str, campaign_role: CampaignRole) -> None:
+def _log_role(by: User, verb: str, campaign_role: CampaignRole) -> None:
     detail = {
         "campaign": campaign_role.campaign_id,
         "user": campaign_role.user.get_username(),

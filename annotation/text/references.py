@@ -24,12 +24,12 @@ ESCAPES = (("%", "%25"), ("/", "%2F"))
 def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
     """Return the key of an item. `turn` is 0-based, None for the dialogue item."""
     place = Place(dialogue, continuation, turn)
-    return "/".join(map(_quote, kind_at(turn).key_parts(place)))
+    return "/".join(map(quote, kind_at(turn).key_parts(place)))
 
 
 def record_key(dialogue: str, record: RecordKey) -> str:
     """Return the key of a dialogue's record item, by the record's kind and key."""
-    return "/".join(map(_quote, KINDS[record[0]].key_parts(Place(dialogue, "", record=record))))
+    return "/".join(map(quote, KINDS[record[0]].key_parts(Place(dialogue, "", record=record))))
 
 
 def key_of_item(dialogue: str, continuation: str, turn: int | None, kind: str, record: str | None) -> str:
@@ -41,7 +41,7 @@ def members_key(dialogue: str, members: Sequence[Member]) -> str:
     """Return the key of an item with members, in their order; of one member, that member's own key."""
     (continuation, turn), *others = members
     kind = kind_comparing(len(members)) or kind_at(turn)
-    return "/".join(map(_quote, kind.key_parts(Place(dialogue, continuation, turn, tuple(others)))))
+    return "/".join(map(quote, kind.key_parts(Place(dialogue, continuation, turn, tuple(others)))))
 
 
 def place_of(key: str) -> Place:
@@ -84,7 +84,8 @@ def members_key_sql(item: str, dialogue: str) -> str:
       LEFT JOIN annotation_turn mu ON mu.id = mm.turn_id WHERE mm.item_id = {item})"""  # noqa: S608  (own SQL)
 
 
-def _quote(part: str) -> str:
+def quote(part: str) -> str:
+    """Return an id as a part of a key."""
     for character, escape in ESCAPES:
         part = part.replace(character, escape)
     return part

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -102,8 +104,10 @@ def kind_of_rater(text: str) -> RaterKind:
 
 MODEL = re.compile(
     r"(?<![^\W\d_])(?:chat)?(?:gpt|claude|gemini|gemma|llama|mistral|mixtral|ministral|qwen|qwq|deepseek|vicuna"
-    r"|grok|command-r|prometheus|palm|bard|falcon|llm|openai|anthropic|glm|kimi)(?![^\W\d_])"
-    r"|\b(?:o[1-9]|phi|yi|olmo|jamba|command)-(?:\d|mini|pro|preview|large|r\b)|(?<![^\W_])\d{1,3}b\b",
+    r"|grok|command-r|prometheus|palm|bard|falcon|llm|openai|anthropic|glm|kimi|wizardlm|internlm|chatglm"
+    r"|baichuan|nemotron|codestral|pixtral|magistral|openchat|hunyuan|davinci|judgelm|pandalm|flan-t5)"
+    r"(?![^\W\d_])"
+    r"|(?<![^\W_])(?:o[1-9]|phi|yi|olmo|jamba|command)-(?:\d|mini|pro|preview|large|r\b)|(?<![^\W_])\d{1,3}b\b",
     re.IGNORECASE,
 )
 NOBODY = "none"
@@ -127,9 +131,22 @@ def unsaid_judges(raters: Collection[str]) -> str:
     )
 
 
+def listed_names(text: str) -> list[str]:
+    """Parse a list of names with commas; a name with a comma stands in quotation marks."""
+    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Return names as a list with commas, which `listed_names` parses."""
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, lineterminator="").writerow(names)
+    return buffer.getvalue()
+
+
 def judges_of(text: str) -> frozenset[str] | None:
     """Parse a list of judges' names, empty for the word `none`; None where the text is empty."""
-    names = frozenset(name.strip() for name in text.split(",")) - {""}
+    names = frozenset(listed_names(text))
     return (frozenset() if names == {NOBODY} else names) if names else None
 
 

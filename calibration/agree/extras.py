@@ -145,7 +145,7 @@ def scores_as_json(scores: ScoreAnalysis, question: str) -> dict[str, list[dict[
     """Return the scores as plain JSON: `thresholds`, `probabilities` with their bins, and `scale_maps`."""
     return {
         "thresholds": [
-            _plain_of_scores(reading, question)
+            _scores_json(reading, question)
             | {
                 "rule": reading.rule,
                 "threshold": reading.threshold.value if reading.threshold else None,
@@ -157,16 +157,14 @@ def scores_as_json(scores: ScoreAnalysis, question: str) -> dict[str, list[dict[
             for reading in scores.marks
         ],
         "probabilities": [
-            _plain_of_scores(reading, question) | {"method": reading.method, "bins": _bins(reading)}
+            _scores_json(reading, question) | {"method": reading.method, "bins": _bins(reading)}
             for reading in scores.probabilities
         ],
-        "scale_maps": [
-            _plain_of_scores(reading, question) | {"map": reading.map} for reading in scores.mapped
-        ],
+        "scale_maps": [_scores_json(reading, question) | {"map": reading.map} for reading in scores.mapped],
     }
 
 
-def _plain_of_scores(reading: Marks | Probabilities | Mapped, question: str) -> dict[str, Any]:
+def _scores_json(reading: Marks | Probabilities | Mapped, question: str) -> dict[str, Any]:
     figures = {result.name: result.as_dict() for result in reading.results}
     return {
         "question": question,
@@ -292,7 +290,7 @@ def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> 
     titles = {name: name for name in tags} | {OVERALL: "Overall"}
     return Additions(
         tables=[_table_seven(table, titles) for table in tables],
-        lists={"table7": [_plain(row, table) for row, table in rows]},
+        lists={"table7": [_tags_json(row, table) for row, table in rows]},
         entries=[entry.as_dict() for row, table in rows for entry in tag_entries(row, table)],
     )
 
@@ -324,7 +322,7 @@ def _entry(result: Result, side: str, raters: Sequence[str], row: Row) -> Entry:
     return Entry(replace(result, name=f"table7_{side}{result.name}"), tuple(raters), row.behaviour)
 
 
-def _plain(row: Row, table: TagTable) -> dict[str, Any]:
+def _tags_json(row: Row, table: TagTable) -> dict[str, Any]:
     """Return a judge's figures on a behaviour as plain JSON; null for a missing figure.
 
     `intervals` has low and high by figure.

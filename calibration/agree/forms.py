@@ -119,10 +119,13 @@ class FormAnswers(AnswerTable):
 def open_forms(paths: Sequence[Path], reading: Reading) -> list[FormAnswers]:
     """Open files in a form that has labels; [] where they are tables, or are to be read as tables.
 
-    Raises RatingsFileError for a form without labels.
+    A folder is opened as one where its form reads folders, else file by file. Raises RatingsFileError for a
+    form without labels.
     """
-    if reading.mapping or any(path.is_dir() for path in paths):
+    if reading.mapping:
         return []
+    if any(path.is_dir() for path in paths) and not _is_folder_form(paths, reading):
+        paths = _files_of(paths)
     formats = [_format_of(path, reading) for path in paths]
     first = formats[0]
     if first is None:
@@ -131,6 +134,18 @@ def open_forms(paths: Sequence[Path], reading: Reading) -> list[FormAnswers]:
         if format is not first:
             raise RatingsFileError(path, f"is not in the form of {paths[0].name}, {first.key}")
     return [_opened(path, first, reading) for path in paths]
+
+
+def _is_folder_form(paths: Sequence[Path], reading: Reading) -> bool:
+    format = _format_of(paths[0], reading)
+    return format is not None and format.folder
+
+
+def _files_of(paths: Sequence[Path]) -> list[Path]:
+    try:
+        return [file for path in paths for file in Source(path).files()]
+    except ImportProblem as problem:
+        raise RatingsFileError(paths[0], problem.reason) from None
 
 
 def _format_of(path: Path, reading: Reading) -> Format | None:

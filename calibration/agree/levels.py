@@ -175,12 +175,13 @@ def read_places(
     for table in file.tables:
         for line, row in progress(table.rows(needed)):
             _spell(row, file.spelling)
-            item, place = row["item"], _place(table.path, line, row, file.cluster)
+            path, line_of_file = table.place(line)
+            item, place = row["item"], _place(path, line_of_file, row, file.cluster)
             existing = places.of.setdefault(item, place)
             if existing is place:
-                _check_free(table.path, line, item, place, items, units)
+                _check_free(path, line_of_file, item, place, items, units)
             elif existing != place:
-                raise RatingsFileError(table.path, f"item {item!r} lies in two places", line, "item")
+                raise RatingsFileError(path, f"item {item!r} lies in two places", line_of_file, "item")
             if best_of and row["rater"]:
                 places.groups.setdefault(row["rater"], row[f"\0{best_of}"])
     return places

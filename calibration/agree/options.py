@@ -208,7 +208,11 @@ def _add_reading(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--describe", action="store_true", help="only describe the columns and what the file can be read as"
     )
-    parser.add_argument("--item", metavar="COLUMN", help="the column of the rated items")
+    parser.add_argument(
+        "--item",
+        metavar="COLUMN",
+        help="the column of the rated items; several, comma-separated, are joined",
+    )
     parser.add_argument(
         "--raters",
         metavar="NAMES",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from annotation.formats.source import LINES
 from annotation.text.table_cells import (
     Names,
     describe_clashes,
@@ -18,6 +19,7 @@ from annotation.text.table_cells import (
 )
 from calibration.agree.forms import open_forms
 from calibration.agree.readings import (
+    DASH,
     MARKS,
     AnswerTable,
     GuessedScale,
@@ -26,7 +28,7 @@ from calibration.agree.readings import (
     Reading,
     Row,
     Survey,
-    open_tables,
+    open_answers,
     survey_of,
 )
 from calibration.statistics.core.ratings import (
@@ -184,8 +186,6 @@ def _kind(cell: str) -> str:
 # Turns a table's rows into records per question (and stratum), keeping their lines for messages.
 
 TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
-LINES = 2**40
-"""A place is the number of a file times this, plus the line in it."""
 
 
 @dataclass
@@ -223,7 +223,7 @@ class RatingsFile:
     @property
     def name(self) -> str:
         """Names of the files."""
-        names = [table.path.name for table in self.tables]
+        names = [file.name for table in self.tables for file in table.files]
         return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
     @property
@@ -270,9 +270,11 @@ class RatingsFile:
     def located(self, error: RatingError, part: Part) -> RatingsFileError:
         """Return the error with its record's file, line and column."""
         if 0 <= error.index < len(part.places):
-            number, line = divmod(part.places[error.index], LINES)
+            place = part.places[error.index]
+            number, line = divmod(place, LINES) if len(self.tables) > 1 else (0, place)
             table = self.tables[number]
-            return RatingsFileError(table.path, str(error), line or None, table.column_of(error.field))
+            path, line = table.place(line)
+            return RatingsFileError(path, str(error), line or None, table.column_of(error.field))
         return RatingsFileError(self.path, str(error))
 
     def samples(
@@ -315,8 +317,11 @@ class RatingsFile:
 
 
 def read_ratings(paths: Sequence[Path], reading: Reading, progress: Progress) -> RatingsFile:
-    """Read the answers of one or several tables; ``progress`` wraps the rows as they are read."""
-    tables: list[AnswerTable] = [*open_forms(paths, reading)] or open_tables(paths, reading)
+    """Read the answers of a table, or of several files of one form; ``progress`` wraps their rows.
+
+    A table in several files is a folder (`annotation.formats.folders`).
+    """
+    tables: list[AnswerTable] = [*open_forms(paths, reading)] or [open_answers(paths[0], reading)]
     survey = survey_of(tables, reading)
     judges = reading.judges if reading.judges is not None else survey.judges or None
     spelling = Spelling(reading.names, judges, guessed=reading.judges is None)
@@ -348,7 +353,8 @@ class _Reader:
     def add(self, number: int, line: int, row: Row) -> None:
         """Add a row's answer to the part of its question."""
         table, reading = self.file.tables[number], self.reading
-        path = table.path
+        place = number * LINES + line
+        path, line = table.place(line)
         question, scheme = row["question"], row.get("scheme", "")
         if reading.questions and not {question, f"{scheme}/{question}", row["group"]} & set(
             reading.questions
@@ -377,7 +383,7 @@ class _Reader:
         part = self.parts.get(key)
         if part is None:
             part = self.parts[key] = Part(question, stratum, declared, scheme, row["group"], guess)
-        value = self._answer(part, table, line, row, guess)
+        value = self._answer(part, table, path, line, row, guess)
         cluster = self.spelling.clusters[row["cluster"]] if self.file.cluster else ""
         if self.file.cluster and not cluster:
             raise RatingsFileError(
@@ -394,14 +400,14 @@ class _Reader:
             system=self.spelling.systems[row.get("system", "")],
             continuation=row.get("continuation", ""),
         )
-        part.places.append(number * LINES + line)
+        part.places.append(place)
         try:
             part.collector.add(record)
         except RatingError as error:
             raise self.file.located(error, part) from None
 
     def _answer(
-        self, part: Part, table: AnswerTable, line: int, row: Row, guess: GuessedScale | None
+        self, part: Part, table: AnswerTable, path: Path, line: int, row: Row, guess: GuessedScale | None
     ) -> str | None:
         """Return an answer, None if missing: empty, or one of the words for it.
 
@@ -413,13 +419,12 @@ class _Reader:
             return None
         values = self.reading.scale.values if self.reading.scale.level else part.declared.values
         if looks_like_nothing(text) and text not in values:
-            if guess is None or not guess.is_clear or MARKS.fullmatch(text):
+            is_open = MARKS.fullmatch(text) and not (guess and guess.is_numeric and DASH.fullmatch(text))
+            if guess is None or not guess.is_clear or is_open:
                 mark = text.partition(" (")[0]
                 advice = f"--missing={mark} takes it as missing, --values as a category"
                 column = table.column_of("value", row)
-                raise RatingsFileError(
-                    table.path, f"value {text!r} looks like no answer: {advice}", line, column
-                )
+                raise RatingsFileError(path, f"value {text!r} looks like no answer: {advice}", line, column)
             part.missing[text] = part.missing.get(text, 0) + 1
             return None
         return guess.value(text) if guess is not None else text

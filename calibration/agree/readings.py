@@ -11,16 +11,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from annotation.formats.answer_columns import STRUCTURE
 from annotation.formats.mapped import answer_text, rating_rows
 from annotation.formats.mapping import QUESTION, RATER_KINDS, Column, read_mapping
 from annotation.formats.mapping import Mapping as ColumnMapping
 from annotation.formats.mapping import Scale as MappedScale
+from annotation.formats.nested_answers import is_by_position
+from annotation.formats.nested_cells import open_nested
 from annotation.formats.profile import Profile, describe, profile_lines
 from annotation.formats.profile import Reading as FileReading
+from annotation.formats.readings import RATING_READINGS
 from annotation.formats.scales import ScaleGuess, guess_scale
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.several_files import note_on_files, with_files
+from annotation.formats.source import LINES, ImportProblem, Source
 from annotation.formats.table_file import TableFile
-from annotation.formats.table_reader import open_table
 from annotation.text.table_cells import PEOPLE_TOO, kind_of_rater, looks_like_a_model, means_nothing
 
 Row = dict[str, str]
@@ -36,6 +40,10 @@ PLACES = ("dialogue", "turn", "turn_number", "missing", "evidence", "occasion", 
 """Roles of columns from which no figure is computed, except where the dialogue is the cluster."""
 MARKS = re.compile(r"[?.–—#-]+(?: \(.*\))?", re.DOTALL)
 """Marks such as `?` and `-`, which may be answers; programs write words for a missing answer."""
+DASH = re.compile(r"[-–—]+")
+"""What stands for no answer among numbers."""
+REPEATED = "rows repeat an answer to the same"
+"""Beginning of the doubt whether a column alone says what is rated."""
 HARMLESS = re.compile(r"^all answers are|is read as '")
 """Doubts about a scale that change no figure, or about spellings, which are checked by themselves."""
 
@@ -108,6 +116,16 @@ class AnswerTable:
     sentence: str
     is_guess: bool = False
     has_judges: bool = False
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """The files of the table."""
+        return self.source.files()
+
+    def place(self, line: int) -> tuple[Path, int]:
+        """Return the file of a row, and its line there."""
+        number, line_of_file = divmod(line, LINES)
+        return (self.files[number - 1], line_of_file) if number else (self.path, line)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -183,83 +201,57 @@ class AnswerTable:
                     row["kind"] = ""
                 yield line, row
         except ImportProblem as problem:
-            raise _refused(self.path, problem) from None
+            raise _refused(self.path, self.source.locate(problem)) from None
 
 
 def _refused(path: Path, problem: ImportProblem) -> RatingsFileError:
+    path = Path(problem.file) if problem.file else path
     return RatingsFileError(path, problem.reason, problem.line, problem.field or None)
 
 
 # Files, and the mapping of their columns: named, Concord's own, by the names of raters, or guessed.
 
-TABLES = (
-    ".csv",
-    ".tsv",
-    ".txt",
-    ".jsonl",
-    ".ndjson",
-    ".json",
-    ".xlsx",
-    ".parquet",
-    ".feather",
-    ".gz",
-    ".zip",
-)
 
-
-def open_tables(paths: Sequence[Path], reading: Reading) -> list[AnswerTable]:
-    """Open the tables of files, and of folders with a file for each rater; all are read alike.
+def open_answers(path: Path, reading: Reading) -> AnswerTable:
+    """Open the table in a file, or in all files of a folder.
 
     Raises RatingsFileError for a table that cannot be read, and UncertainReading where its columns could mean
     several things.
     """
-    files = [file for path in paths for file in _files_of(path)]
-    first = _open(files[0], reading)
-    mapping, sentence, is_guess = _mapping_of(files[0], first[1], reading, several=len(files) > 1)
-    if len(files) > 1 and not (mapping.of("item") or mapping.of("dialogue")):
+    source, table = _open(path, reading)
+    first = source.files()[0]
+    mapping, sentence, is_guess = _mapping_of(first, table, reading)
+    if table.files and table.files.are != "parts" and not (mapping.of("item") or mapping.of("dialogue")):
         raise UncertainReading(
-            files[0], "which column has the items? Files of several raters need it: --item COLUMN", first[1]
+            first, "which column has the items? Files of several raters need it: --item COLUMN", table
         )
-    tables = []
-    for file in files:
-        source, table = first if file is files[0] else _open(file, reading)
-        lacking = [column.name for column in mapping.columns if column.name not in table.columns]
-        if lacking:
-            raise RatingsFileError(file, f"no column {lacking[0]!r}, which {files[0].name} has", 1)
-        has_judges = reading.judges is not None and not reading.mapping
-        tables.append(AnswerTable(file, source, table, mapping, sentence, is_guess, has_judges))
-    return tables
+    table.notes += note_on_files(with_files(mapping, table), table)
+    has_judges = reading.judges is not None and not reading.mapping
+    return AnswerTable(first, source, table, mapping, sentence, is_guess, has_judges)
 
 
-def open_first(paths: Sequence[Path], reading: Reading) -> tuple[Path, TableFile]:
-    """Open the first of the tables, to describe it."""
-    file = _files_of(paths[0])[0]
-    return file, _open(file, reading)[1]
-
-
-def _files_of(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in TABLES and file.is_file())
-    if not files:
-        raise RatingsFileError(path, f"the folder has no file that ends in {', '.join(TABLES)}")
-    return files
+def open_first(path: Path, reading: Reading) -> tuple[Path, TableFile]:
+    """Open the table in a file or folder, to describe it; with its first file."""
+    source, table = _open(path, reading)
+    return source.files()[0], table
 
 
 def _open(path: Path, reading: Reading) -> tuple[Source, TableFile]:
     try:
         source = Source(path, settings=reading.settings)
-        return source, open_table(source)
     except ImportProblem as problem:
         raise _refused(path, problem) from None
+    try:
+        return source, open_nested(source, reading.mapping)
+    except ImportProblem as problem:
+        raise _refused(path, source.locate(problem)) from None
 
 
-def _mapping_of(
-    path: Path, table: TableFile, reading: Reading, *, several: bool
-) -> tuple[ColumnMapping, str, bool]:
+def _mapping_of(path: Path, table: TableFile, reading: Reading) -> tuple[ColumnMapping, str, bool]:
     """Return the mapping of a table's columns, a sentence on what a row is, and whether it was guessed."""
     columns = table.columns
-    for name, option in ((reading.cluster, "cluster"), (reading.by, "by"), (reading.item, "item")):
+    items = [(name, "item") for name in _item_columns(reading, columns)]
+    for name, option in ((reading.cluster, "cluster"), (reading.by, "by"), *items):
         if name and name not in columns:
             raise RatingsFileError(
                 path, f"--{option}: no column {name!r}; the columns are {', '.join(columns)}", 1
@@ -290,21 +282,31 @@ def _mapping_of(
             "each row is one item, with a column for each rater",
             False,
         )
-    guess, sentence = _guessed(path, table, reading, several=several)
+    guess, sentence = _guessed(path, table, reading)
     return replace(guess, scales={**guess.scales, **named_scales}), sentence, True
 
 
 def _with_clusters(mapping: ColumnMapping, columns: Sequence[str], reading: Reading) -> ColumnMapping:
     """Return a mapping with the clusters and the items from the columns that the user names."""
     roles = list(mapping.columns)
-    for role, name in (("cluster", reading.cluster), ("item", reading.item)):
-        if name:
-            roles = [column for column in roles if column.role != role] + [Column(name, role)]
+    for role, names in (("cluster", [reading.cluster]), ("item", _item_columns(reading, columns))):
+        if any(names):
+            is_item = role == "item"  # what is rated is no answer, and no place of a turn
+            roles = [c for c in roles if c.role != role and not (is_item and c.name in names)]
+            roles = [c for c in roles if not (is_item and c.role in ("dialogue", "continuation", "turn"))]
+            roles += [Column(name, role) for name in names]
     if not mapping.of("cluster") and not reading.cluster and "cluster" in columns:
         roles = [column for column in roles if column.name != "cluster"] + [Column("cluster", "cluster")]
     if reading.no_cluster:
         roles = [column for column in roles if column.role != "cluster"]
     return replace(mapping, columns=tuple(roles))
+
+
+def _item_columns(reading: Reading, columns: Sequence[str]) -> list[str]:
+    """Return the columns of the item that the user names, one or several with commas."""
+    if reading.item in columns or not reading.item:
+        return [reading.item] if reading.item else []
+    return [part.strip() for part in reading.item.split(",")]
 
 
 def _of_rater_columns(columns: Sequence[str], reading: Reading) -> ColumnMapping:
@@ -313,37 +315,41 @@ def _of_rater_columns(columns: Sequence[str], reading: Reading) -> ColumnMapping
     roles = [Column(name, "judge" if name in judges else "label", rater=name)
              for name in columns if name in reading.raters or name in judges]  # fmt: skip
     used = {column.name for column in roles}
-    item = reading.item or next((name for name in ("item", "id") if name in columns and name not in used), "")
-    roles += [Column(item, "item")] if item else []
+    own = [name for name in ("item", "id") if name in columns and name not in used][:1]
+    items = _item_columns(reading, columns) or own
+    roles += [Column(name, "item") for name in items]
     about = OWN[: OWN.index("scheme")]
-    roles += [Column(name, name) for name in columns if name in about and name not in (*used, item, "kind")]
+    roles += [Column(name, name) for name in columns if name in about and name not in (*used, *items, "kind")]
     return _with_clusters(ColumnMapping(tuple(roles)), columns, reading)
 
 
-def _guessed(path: Path, table: TableFile, reading: Reading, *, several: bool) -> tuple[ColumnMapping, str]:
+def _guessed(path: Path, table: TableFile, reading: Reading) -> tuple[ColumnMapping, str]:
     """Return the certain reading of a table as ratings; raises UncertainReading where there is none."""
     try:
         profile = describe(table)
     except ImportProblem as problem:
         raise _refused(path, problem) from None
-    chosen = profile.of_ratings or _only_reading(profile, reading, several=several)
+    chosen = profile.of_ratings or _only_reading(profile, reading)
     if chosen is None:
         raise UncertainReading(path, _reason(profile), table)
-    _check_raters(path, table, profile, chosen.mapping, several=several)
+    _check_raters(path, table, profile, chosen.mapping)
     mapping = _with_clusters(_without_scales(chosen.mapping), table.columns, reading)
+    items = mapping.all_of("item")
+    if len(items) > 1 and not (mapping.of("cluster") or mapping.has_dialogues or reading.no_cluster):
+        mapping = replace(mapping, columns=(*mapping.columns, Column(items[0].name, "cluster")))
     sentence = chosen.sentence.rstrip(".")
     return mapping, sentence.replace("Each row", "each row", 1)
 
 
-def _check_raters(
-    path: Path, table: TableFile, profile: Profile, mapping: ColumnMapping, *, several: bool
-) -> None:
+def _check_raters(path: Path, table: TableFile, profile: Profile, mapping: ColumnMapping) -> None:
     """Refuse a guess with one rater alone, or without a column that has the same answer everywhere."""
     if mapping.of("rater"):
         return
     raters = {column.rater for column in mapping.answers}
     names = ",".join(column.name for column in mapping.answers)
-    if len(raters) < 2 and not several:
+    if any(map(is_by_position, mapping.answers)):
+        return
+    if len(raters) < 2:
         raise UncertainReading(
             path, f"only {names} looks like a rater: name the columns, like --raters {names},OTHER", table
         )
@@ -355,7 +361,8 @@ def _check_raters(
         for value in (*column.values, *column.examples)
     }
     for column in profile.columns:
-        if column.name not in read and column.n_different == 1 and set(column.examples[:1]) & answers:
+        is_open = column.name not in read and not column.meanings & STRUCTURE
+        if is_open and column.n_different == 1 and set(column.examples[:1]) & answers:
             raise UncertainReading(
                 path,
                 f"is {column.name} a rater, who always answered {column.examples[0]}? Name the raters: "
@@ -364,14 +371,14 @@ def _check_raters(
             )
 
 
-def _only_reading(profile: Profile, reading: Reading, *, several: bool) -> FileReading | None:
+def _only_reading(profile: Profile, reading: Reading) -> FileReading | None:
     """Return the most plausible reading of ratings, if it alone has no doubt that the options leave open."""
     possible = [entry for entry in profile.readings if entry.is_possible and _has_answers(entry)]
-    clear = [entry for entry in possible if not _open_doubts(entry, reading, several=several)]
+    clear = [entry for entry in possible if not _open_doubts(entry, reading)]
     return clear[0] if len(clear) == 1 and clear[0] is possible[0] else None
 
 
-def _open_doubts(entry: FileReading, reading: Reading, *, several: bool) -> list[str]:
+def _open_doubts(entry: FileReading, reading: Reading) -> list[str]:
     """Return the doubts about a reading that change figures, and that no option decides."""
     mapping = entry.mapping
     questions = {*mapping.scales, mapping.of("value"), "answers"} - {""}
@@ -380,8 +387,7 @@ def _open_doubts(entry: FileReading, reading: Reading, *, several: bool) -> list
         for doubt in entry.doubts
         if not (
             "may be about that turn or the dialogue" in doubt
-            or (bool(reading.item) and " may be the item" in doubt)
-            or (several and "named after the file" in doubt)
+            or (bool(reading.item) and (" may be the item" in doubt or doubt.startswith(REPEATED)))
             or (reading.judges is not None and "may be a person or a model" in doubt)
             or (doubt.partition(": ")[0] in questions and _is_about_scale(doubt, reading))
         )
@@ -400,12 +406,29 @@ def _reason(profile: Profile) -> str:
     if not rated and possible:
         return "no answers of raters were recognised: name them with --map label:QUESTION@RATER=COLUMN"
     if not rated:
-        lacking = next((entry.missing for entry in profile.readings if entry.missing), ())
+        unread = sorted(profile.readings, key=lambda entry: entry.key not in RATING_READINGS)
+        lacking = next((entry.missing for entry in unread if entry.missing), ())
         missing = "; ".join(lacking) or "a column of answers"
         return f"not read as ratings: {missing} is missing; name the columns with --map"
     if len(rated) > 1:
         return "can be read in several ways: correct the line above and run it"
+    if any("named after the file" in doubt for doubt in rated[0].doubts):
+        return (
+            "only one rater's answers were recognised, and agreement needs two: give a file for each rater,"
+            " or name the columns with --map label@RATER=COLUMN"
+        )
     doubts = "; ".join(rated[0].doubts[:3]) or "it holds dialogues as well"
+    named = Reading(scale=Scale("any"), missing=frozenset(["any"]))
+    questions = {*rated[0].mapping.scales, rated[0].mapping.of("value")}
+    are_about_scales = bool(rated[0].doubts) and all(
+        doubt.partition(": ")[0] in questions and _is_about_scale(doubt, named) and "codes:" not in doubt
+        for doubt in rated[0].doubts
+    )
+    are_about_items = [doubt.startswith(REPEATED) or " may be the item" in doubt for doubt in rated[0].doubts]
+    if are_about_items and all(are_about_items):
+        return f"not read without asking: {doubts}; name the columns of the item: --item COLUMN,COLUMN"
+    if are_about_scales:
+        return f"not read without asking: {doubts}; say how to read it: --scale LEVEL, --missing WORDS"
     return f"not read without asking: {doubts}; correct the line above and run it"
 
 
@@ -457,6 +480,11 @@ class GuessedScale:
     def is_clear(self) -> bool:
         """Whether the answers are numbers or ordered words, so that a word for nothing is no category."""
         return self.guess.look in ("yes_no", "ordered", "scale", "score")
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the answers are numbers, without words."""
+        return self.guess.look in ("scale", "score") or (self.guess.look == "yes_no" and not self.codes)
 
     @property
     def sentence(self) -> str:
@@ -532,7 +560,7 @@ def _judges(path: Path, kinds: Mapping[str, str], reading: Reading) -> frozenset
         return frozenset()
     models = [rater for rater in kinds if looks_like_a_model(rater)]
     people_too = [rater for rater in models if rater.casefold() in PEOPLE_TOO]
-    if people_too:
+    if people_too and (len(models) < len(kinds) or len(people_too) == len(models)):
         names = ",".join(models)
         raise UncertainReading(
             path,
@@ -545,7 +573,8 @@ def _judges(path: Path, kinds: Mapping[str, str], reading: Reading) -> frozenset
 # The profile of a file, for people.
 
 
-def describe_file(path: Path, table: TableFile) -> str:
+def describe_file(path: Path, table: TableFile, names: Sequence[Path]) -> str:
     """Return what a table's columns look like, and what it can be read as, with the line to run."""
-    lines = profile_lines(describe(table), f"manage.py agree {shlex.quote(str(path))}")
-    return "\n".join([path.name, "=" * len(path.name), "", *lines, ""])
+    lines = profile_lines(describe(table), f"manage.py agree {shlex.join(map(str, names))}")
+    title = f"{path.name} and {len(table.files.names) - 1} more" if table.files else path.name
+    return "\n".join([title, "=" * len(title), "", *lines, ""])

@@ -126,14 +126,7 @@ class Order:
 
     def about(self) -> dict[str, Any]:
         """Return the order's entry in the log of downloads."""
-        params = self.params()
-        return {
-            "what": params["what"],
-            "corpus_id": params["corpus"],
-            "campaign_id": params["campaign"],
-            "gold_id": params["gold"],
-            "part": self.choice.get("part") or params["part"],
-        }
+        return _entry(self.params())
 
     def most(self) -> int:
         """Return an upper estimate of its rows."""
@@ -219,10 +212,24 @@ class Order:
     @property
     def name(self) -> str:
         """File name for browsers, without its extension."""
-        if self.gold is not None:
-            return f"gold-{self.gold.pk}" + (f"-and-{self.other.pk}" if self.other else "")
-        place = f"campaign-{self.campaign.pk}" if self.campaign else f"corpus-{self.corpus.pk}"
-        return f"{self.what}-{place}" + (f"-{WIDE}" if self.shape == WIDE else "")
+        return _file_name(self.params())
+
+
+def _entry(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "what": params["what"],
+        "corpus_id": params["corpus"],
+        "campaign_id": params["campaign"],
+        "gold_id": params["gold"],
+        "part": params["choice"].get("part") or params["part"],
+    }
+
+
+def _file_name(params: Mapping[str, Any]) -> str:
+    if params["gold"]:
+        return f"gold-{params['gold']}" + (f"-and-{params['other']}" if params["other"] else "")
+    place = f"campaign-{params['campaign']}" if params["campaign"] else f"corpus-{params['corpus']}"
+    return f"{params['what']}-{place}" + (f"-{WIDE}" if params["choice"].get("shape") == WIDE else "")
 
 
 def from_params(params: Mapping[str, Any]) -> Order:
@@ -231,13 +238,13 @@ def from_params(params: Mapping[str, Any]) -> Order:
     campaign = Campaign.objects.select_related("corpus").filter(pk=params["campaign"]).first()
     gold = Gold.objects.select_related("corpus", "campaign").filter(pk=params["gold"]).first()
     split = Split.objects.filter(pk=params["split"]).first()
-    other = Gold.objects.filter(pk=params.get("other") or 0).first()
+    other = Gold.objects.filter(pk=params["other"] or 0).first()
     references = {"campaign": campaign, "gold": gold, "other": other, "split": split}
-    if corpus is None or any(params.get(name) and references[name] is None for name in references):
+    if corpus is None or any(params[name] and references[name] is None for name in references):
         raise JobRefused("what it was to be written from was deleted")
-    kind = params.get("what") or (GOLD if gold else LABELS)
     export_part = ExportPart(split, params["part"])
-    return Order(kind, corpus, campaign, export_part, params["form"], gold, params.get("choice") or {}, other)
+    form, choice = params["form"], params["choice"]
+    return Order(params["what"], corpus, campaign, export_part, form, gold, choice, other)
 
 
 def send(*, order: Order, by: User | None) -> Download:
@@ -394,29 +401,13 @@ def download(job: Job) -> Download | None:
         file = path_of(job).open("rb")
     except FileNotFoundError:
         return None
-    about = {
-        "what": params.get("what") or ("gold" if params["gold"] else "labels"),
-        "corpus_id": params["corpus"],
-        "campaign_id": params["campaign"],
-        "gold_id": params["gold"],
-        "part": (params.get("choice") or {}).get("part") or params["part"],
-        "created_by": job.created_by,
-    }
-    return Download(
-        file, FileSummary(result["rows"], result["size"], result["sha256"]), params["form"], about
-    )
+    summary = FileSummary(result["rows"], result["size"], result["sha256"])
+    return Download(file, summary, params["form"], _entry(params) | {"created_by": job.created_by})
 
 
 def name_of(job: Job) -> str:
     """Return the file name of a job for browsers, without its extension."""
-    params = job.params
-    if params.get("other"):
-        return f"gold-{params['gold']}-and-{params['other']}"
-    if params["gold"]:
-        return f"gold-{params['gold']}"
-    kind = params.get("what") or LABELS
-    place = f"campaign-{params['campaign']}" if params["campaign"] else f"corpus-{params['corpus']}"
-    return f"{kind}-{place}" + (f"-{WIDE}" if (params.get("choice") or {}).get("shape") == WIDE else "")
+    return _file_name(job.params)
 
 
 JOB = JobKind(KIND, "Download", run)

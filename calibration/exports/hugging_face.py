@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.corpora.splits import of_dialogues, part_in
-from annotation.models import Continuation, Dialogue, Label, SplitCluster
+from annotation.models import Continuation, Dialogue, Label
 from annotation.models.turn_numbers import of_continuations
 from calibration.exports.labels import LABEL_COLUMNS, labels
 from calibration.exports.package_contents import TOGETHER, Contents, Package
@@ -293,9 +293,8 @@ def _continuations(contents: Contents, export_part: ExportPart) -> QuerySet[Cont
     if scope.campaign is not None:
         rated = Label.objects.filter(pk__in=scope.labels().order_by().values("pk"))
         continuations = continuations.filter(pk__in=rated.values("item__continuation"))
-    if export_part.split is not None and export_part.part != "all":
-        mine = SplitCluster.objects.filter(split=export_part.split, part=export_part.part)
-        continuations = continuations.filter(dialogue__cluster__in=mine.values("cluster"))
+    if export_part.clusters is not None:
+        continuations = continuations.filter(dialogue__cluster__in=export_part.clusters)
     return continuations.order_by("dialogue__key", "key")
 
 
@@ -304,21 +303,9 @@ def _dialogues(contents: Contents, export_part: ExportPart) -> Blocks:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    turn = pa.struct(
-        [
-            ("index", pa.int64()),
-            ("number", pa.int64()),
-            ("speaker", pa.string()),
-            ("text", pa.string()),
-            ("given", pa.bool_()),
-            ("at", pa.int64()),
-        ]
-    )
-    texts = ("dialogue", "continuation", "system", "mode", "condition", "cluster", "part", "language")
-    fields = [(name, pa.string()) for name in (*texts, "summary", "metadata", "participants")]
-    schema = pa.schema(
-        [*fields, ("fake_model", pa.bool_()), ("trial", pa.int64()), ("turns", pa.list_(turn))]
-    )
+    turn = pa.struct([(name, pa.type_for_alias(kind)) for name, kind in TURN.items()])
+    types = {"fake_model": pa.bool_(), "trial": pa.int64(), "turns": pa.list_(turn)}
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in DIALOGUES])
     ids = list(_continuations(contents, export_part).values_list("pk", flat=True))
     with tempfile.TemporaryFile() as file:
         with pq.ParquetWriter(file, schema) as writer:

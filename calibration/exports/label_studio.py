@@ -20,7 +20,7 @@ from annotation.scenario_records import native_scenario
 from annotation.text.context import Names
 from annotation.text.views import Blind
 from calibration.exports.package_contents import Contents, Package, Row, by_continuation
-from calibration.exports.writing import Bundle
+from calibration.exports.writing import Bundle, text_of
 from calibration.ratings.scope import QuestionInfo, census
 from judges.runs.material import Material
 
@@ -85,7 +85,7 @@ class Control:
     def value(self, answer: float | str) -> dict[str, Any]:
         """Return an answer to a single question as a result's value."""
         if self.type == "choices":
-            return {"choices": [option_text(answer)]}
+            return {"choices": [text_of(answer)]}
         if self.type == "textarea":
             return {"text": [str(answer)]}
         number = float(answer)
@@ -95,14 +95,6 @@ class Control:
         """Return the selected tags as a result's value."""
         paths = [self.path_of[key] for key in keys]
         return {"choices": [path[0] for path in paths]} if self.type == "choices" else {"taxonomy": paths}
-
-
-def option_text(value: float | str) -> str:
-    """Return a value as an option: a number as the shortest text that reads back equal."""
-    if isinstance(value, str):
-        return value
-    number = float(value)
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
 def controls_of(questions: Iterable[QuestionInfo]) -> list[Control]:
@@ -196,7 +188,7 @@ def _add(view: xml.Element, control: Control) -> None:
         _add_tags(element, control)
     elif control.type == "choices":
         for value in question.values:
-            option = {"value": _printable(option_text(value))}
+            option = {"value": _printable(text_of(value))}
             if anchor := question.anchors.get(str(value)):
                 option["hint"] = _printable(anchor)
             xml.SubElement(element, "Choice", option)

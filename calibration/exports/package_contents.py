@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
 
@@ -30,7 +30,6 @@ class Contents:
     scope: Scope
     export_part: ExportPart
     questions: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def refused(self, reason: str) -> ExportRefused:
         """Return an exception with the reason why the package cannot be written."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import SplitCluster
 from calibration.exports.hugging_face import HUGGING_FACE
 from calibration.exports.label_studio import LABEL_STUDIO
 from calibration.exports.package_contents import Contents, Package, file_name
@@ -39,7 +38,12 @@ def write(contents: Contents, bundle: Bundle) -> int:
         raise contents.refused(
             f"no {sorted(missing)[0]} that people and judges answered; there are {available}"
         )
-    where = places(contents.scope, {s.question.item_kind for s in subjects}, _clusters(contents))
+    clusters = contents.export_part.clusters
+    where = places(
+        contents.scope,
+        {s.question.item_kind for s in subjects},
+        None if clusters is None else frozenset(clusters),
+    )
     total, entries = 0, []
     for number, subject in enumerate(subjects, start=1):
         data = load(contents.scope, subject, counted, where)
@@ -86,15 +90,6 @@ def _described(subject: Subject) -> dict[str, Any]:
         "level": question.level,
         "values": question.values,
     }
-
-
-def _clusters(contents: Contents) -> frozenset[str] | None:
-    """Return the clusters of the selected part, None for all."""
-    export_part = contents.export_part
-    if export_part.split is None or export_part.part == "all":
-        return None
-    mine = SplitCluster.objects.filter(split=export_part.split, part=export_part.part)
-    return frozenset(mine.values_list("cluster", flat=True))
 
 
 def _dictionaries(

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
-from annotation.models import Campaign, Corpus, Split
+from annotation.models import Campaign, Corpus, Split, SplitCluster
 from calibration.errors import ExportRefused
 from calibration.exports.writing import Column
 from calibration.models import Gold
@@ -42,6 +43,13 @@ class ExportPart:
     def params(self) -> tuple[Any, ...]:
         """The values for PART_TABLE and OF_PART, in that order."""
         return (self.split.pk if self.split else None, self.part, self.part, self.part)
+
+    @property
+    def clusters(self) -> QuerySet[SplitCluster, str] | None:
+        """Clusters of dev or test, if the part is one of them; None where all clusters are in the part."""
+        if self.split is None or self.part == "all":
+            return None
+        return self.split.clusters.filter(part=self.part).values_list("cluster", flat=True)
 
 
 def taken_by_default(corpus: Corpus, *, training: bool = False) -> ExportPart:

@@ -206,9 +206,8 @@ def of_part(scope: Scope, export_part: ExportPart) -> list[int]:
     tags = [question.id for question in census(scope).questions.values() if _is_tag(question)]
     rated = Label.objects.filter(pk__in=scope.labels().order_by().values("pk"), question__in=tags)
     continuations = Continuation.objects.filter(pk__in=rated.values("item__continuation"))
-    if export_part.split is not None and export_part.part != "all":
-        mine = SplitCluster.objects.filter(split=export_part.split, part=export_part.part)
-        continuations = continuations.filter(dialogue__cluster__in=mine.values("cluster"))
+    if export_part.clusters is not None:
+        continuations = continuations.filter(dialogue__cluster__in=export_part.clusters)
     return list(continuations.order_by("dialogue__key", "key").values_list("pk", flat=True))
 
 

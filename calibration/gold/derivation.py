@@ -352,7 +352,7 @@ class Preview:
         return f"{self.without:,} {of} would stay without a value by this rule{ties}."
 
 
-def preview(
+def preview_gold(
     *,
     corpus: Corpus,
     campaign: Campaign | None,
@@ -362,12 +362,16 @@ def preview(
     options: Mapping[str, Any],
     raters: Sequence[str],
 ) -> Preview:
-    """Count the labels that `make` would choose, without storing anything. May raise GoldRuleError.
+    """Count the labels that `gold_or_job` would choose, without storing anything. May raise GoldRuleError.
 
-    A slow rule is not run: the count covers only items that nobody answered or decided.
+    A slow rule is not run: the count covers only items that nobody answered or decided. In a large scope
+    nothing is counted, and the preview says why.
     """
     chosen_rule = rule_named(rule)
     checked = chosen_rule.checked(options)
+    if scope_of(corpus, campaign, part).most() > AT_ONCE:
+        unknown = f"there are more than {AT_ONCE:,} labels, and it is counted while the gold is made"
+        return Preview(None, None, None, unknown)
     if checked.get(DECISIONS) == IGNORED:
         chosen_rule = replace(chosen_rule, reads_adjudications=False)
     source = read(_scope(corpus, campaign, part), scheme_version, raters, chosen_rule)
@@ -564,32 +568,6 @@ def gold_or_job(
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]
     name = campaign.name if campaign else corpus.name
     return job_actions.start(kind=KIND, subject=f"{rule} over {name}, {digest}"[:300], params=params, by=by)
-
-
-def preview_gold(
-    *,
-    corpus: Corpus,
-    campaign: Campaign | None,
-    part: str = "",
-    scheme_version: SchemeVersion,
-    rule: str,
-    options: Mapping[str, Any],
-    raters: Sequence[str],
-) -> Preview:
-    """Preview `gold_or_job`, or say why there is no preview for a large scope. May raise GoldRuleError."""
-    rule_named(rule).checked(options)
-    if scope_of(corpus, campaign, part).most() > AT_ONCE:
-        unknown = f"there are more than {AT_ONCE:,} labels, and it is counted while the gold is made"
-        return Preview(None, None, None, unknown)
-    return preview(
-        corpus=corpus,
-        campaign=campaign,
-        part=part,
-        scheme_version=scheme_version,
-        rule=rule,
-        options=options,
-        raters=raters,
-    )
 
 
 def is_immediate(scope: Scope, rule: str, options: Mapping[str, Any]) -> bool:

@@ -195,7 +195,7 @@ MAJORITY = Rule(
 # Dawid-Skene: the most probable answer, with a confusion matrix per rater.
 
 
-def _choose_of_dawid_skene(answers: Answers, options: Options) -> GoldLabels:
+def _choose_by_dawid_skene(answers: Answers, options: Options) -> GoldLabels:
     return dawid_skene(answers.ratings, ties=options["ties"]).gold
 
 
@@ -204,7 +204,7 @@ DAWID_SKENE = Rule(
     title="Dawid-Skene",
     levels=CATEGORIES | {"ordinal"},
     needs="categories or an ordinal scale",
-    choose=_choose_of_dawid_skene,
+    choose=_choose_by_dawid_skene,
     explanation="the most probable answer, by how each rater mistakes each value for each other",
     support="its probability",
     options={"ties": TIES},
@@ -299,7 +299,7 @@ TRIMMED_MEAN = Rule(
 # Mean after subtracting each rater's severity.
 
 
-def _check_of_severity_adjusted_mean(answers: Answers, options: Options) -> str:
+def _check_severity(answers: Answers, options: Options) -> str:
     if gold.comparable(answers.ratings.values).sum() < 2:
         return "no two raters answered about the same item, so their severities cannot be compared"
     return ""
@@ -315,7 +315,7 @@ SEVERITY_ADJUSTED_MEAN = Rule(
     support="as for the mean, of the adjusted answers",
     least_raters=2,
     tells_raters_apart=True,
-    check=_check_of_severity_adjusted_mean,
+    check=_check_severity,
 )
 
 

@@ -25,6 +25,7 @@ from calibration.statistics.core.engine import Result, Statistic, estimates, int
 from calibration.statistics.core.ratings import ORDERED, Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling, cluster_flags, resampling_of
 from calibration.statistics.core.samples import Sample
+from calibration.statistics.pairwise import ratio
 from calibration.statistics.panel import WEIGHTS
 from calibration.statistics.table import STATISTICS
 
@@ -125,11 +126,11 @@ class BesidePeople:
         sums = np.bincount(units, weights=each[use], minlength=n)
         counts = np.bincount(units, minlength=n).astype(np.float64)
         resampled_means = (
-            [_ratio(w @ sums, w @ counts) for w in self.resampling.chunks()] if self.plan.resamples else []
+            [ratio(w @ sums, w @ counts) for w in self.resampling.chunks()] if self.plan.resamples else []
         )
         jackknife = None
         if self.plan.interval == "bca":
-            parts = [_ratio(w @ sums, w @ counts) for w in self.resampling.leave_one_out()]
+            parts = [ratio(w @ sums, w @ counts) for w in self.resampling.leave_one_out()]
             jackknife = np.concatenate(parts)
         n_drawn = self.resampling.n_drawn(units)
         replicates = np.concatenate(resampled_means) if resampled_means else np.empty(0)
@@ -175,10 +176,6 @@ class BesidePeople:
             (~np.isnan(self.ratings.values[:, list(self.ratings.of_kind(PEOPLE))])).any(axis=0).sum()
         )
         return replace(result, n_items=len(items), n_clusters=clusters, n_raters=1 + people, n_missing=0)
-
-
-def _ratio(sums: Floats, counts: Floats) -> Floats:
-    return np.where(counts > 0, sums / np.where(counts > 0, counts, 1), np.nan)
 
 
 BASELINE = "baseline"

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from calibration.statistics.core.engine import Labels, Result, cluster_codes, events_flags, finished
 from calibration.statistics.core.ratings import Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling
-from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of
+from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of, ratio
 
 Policy = Literal["consistent", "cocoeval"]
 POLICIES: dict[Policy, str] = {
@@ -277,13 +277,9 @@ def _marks(tables: Floats, side: int) -> Floats:
     return tables[:, 1, :].sum(axis=1) if side else tables[:, :, 1].sum(axis=1)
 
 
-def _share(top: Floats, bottom: Floats) -> Floats:
-    return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1), np.nan)
-
-
 _FORMULAS: dict[str, Callable[[Floats], Floats]] = {
-    "precision": lambda t: _share(t[:, 1, 1], t[:, 1, 1] + t[:, 0, 1]),
-    "recall": lambda t: _share(t[:, 1, 1], t[:, 1, 1] + t[:, 1, 0]),
+    "precision": lambda t: ratio(t[:, 1, 1], t[:, 1, 1] + t[:, 0, 1]),
+    "recall": lambda t: ratio(t[:, 1, 1], t[:, 1, 1] + t[:, 1, 0]),
     "mcc": mcc_of,
     "kappa": lambda t: kappa_of(t, disagreement_weights(2, "unweighted")),
 }

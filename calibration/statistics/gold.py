@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import digamma, gammaln, logsumexp
 
-from calibration.statistics.core.ratings import CATEGORIES, Floats, Ints, Ratings
+from calibration.statistics.core.ratings import CATEGORIES, Floats, Ints, Ratings, row_means
 from calibration.statistics.pairwise import disagreement_weights, kappa_of
 
 Ties = Literal["none", "lowest", "highest", "first"]
@@ -101,7 +101,7 @@ def _leader(block: Floats, grid: Floats, leads: npt.NDArray[np.bool_], ties: Tie
 def mean(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
     """Mean per item; confidence is 1 minus the item's standard deviation over the largest possible one."""
     block = _numeric(ratings, columns)
-    return _central(ratings, block, _mean(block), "mean")
+    return _central(ratings, block, row_means(block), "mean")
 
 
 def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
@@ -166,7 +166,7 @@ def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None)
     severity = np.full(block.shape[1], np.nan)
     severity[main] = severities(block[:, main])
     adjusted = inside - np.where(main, severity, 0.0)[None, :]
-    labels = _central(ratings, adjusted, _mean(adjusted), "severity-adjusted mean")
+    labels = _central(ratings, adjusted, row_means(adjusted), "severity-adjusted mean")
     outside = (~np.isnan(block)).any(axis=1) & (labels.n_ratings == 0)
     alone = "its raters share no item with the others: their severity is unknown"
     rater_details = {
@@ -235,15 +235,10 @@ def _numeric(ratings: Ratings, columns: Sequence[int] | None) -> Floats:
     return _block(ratings, columns)
 
 
-def _mean(block: Floats) -> Floats:
-    n = (~np.isnan(block)).sum(axis=1)
-    return np.where(n > 0, np.nansum(block, axis=1) / np.maximum(n, 1), np.nan)
-
-
 def _central(ratings: Ratings, block: Floats, values: Floats, method: str) -> GoldLabels:
     n = (~np.isnan(block)).sum(axis=1)
-    centre = _mean(block)
-    spread = np.sqrt(_mean((block - centre[:, None]) ** 2))
+    centre = row_means(block)
+    spread = np.sqrt(row_means((block - centre[:, None]) ** 2))
     low, high = value_range(ratings, block)
     largest = (high - low) / 2
     confidence = np.clip(1 - spread / largest, 0, 1) if largest > 0 else np.where(n > 0, 1.0, np.nan)

@@ -199,11 +199,6 @@ EQUAL = 1e-12
 """Means closer than this, relative to the largest, are equal: their orders of addition differ."""
 
 
-def unit_means(scored: Scored, side: Scores) -> Floats:
-    """Return the mean of a side's scores in each unit, NaN where it has none."""
-    return means(side.values, scored.frame(side.frame).units, len(scored.units))
-
-
 def means(values: Floats, groups: Ints, n: int) -> Floats:
     """Return the mean of the values in each of n groups, ties kept; NaN where a group has none."""
     present = ~np.isnan(values)

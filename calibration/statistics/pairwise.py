@@ -50,43 +50,43 @@ def counts_of(draw: Draw) -> tuple[Floats, Floats, Floats, Floats]:
 def precision(draw: Draw) -> Floats:
     """Share of the second rater's positives that are positive for the reference."""
     tp, fp, _, _ = counts_of(draw)
-    return _ratio(tp, tp + fp)
+    return ratio(tp, tp + fp)
 
 
 def recall(draw: Draw) -> Floats:
     """Share of the reference's positives that the second rater finds."""
     tp, _, fn, _ = counts_of(draw)
-    return _ratio(tp, tp + fn)
+    return ratio(tp, tp + fn)
 
 
 def specificity(draw: Draw) -> Floats:
     """Share of the reference's negatives that the second rater does not mark."""
     _, fp, _, tn = counts_of(draw)
-    return _ratio(tn, tn + fp)
+    return ratio(tn, tn + fp)
 
 
 def f1(draw: Draw) -> Floats:
     """2 TP / (2 TP + FP + FN)."""
     tp, fp, fn, _ = counts_of(draw)
-    return _ratio(2 * tp, 2 * tp + fp + fn)
+    return ratio(2 * tp, 2 * tp + fp + fn)
 
 
 def prevalence_index(draw: Draw) -> Floats:
     """(TP - TN) / n: imbalance of the two classes."""
     tp, fp, fn, tn = counts_of(draw)
-    return _ratio(tp - tn, tp + fp + fn + tn)
+    return ratio(tp - tn, tp + fp + fn + tn)
 
 
 def bias_index(draw: Draw) -> Floats:
     """(FN - FP) / n: how much more often the first rater says positive."""
     tp, fp, fn, tn = counts_of(draw)
-    return _ratio(fn - fp, tp + fp + fn + tn)
+    return ratio(fn - fp, tp + fp + fn + tn)
 
 
 def pabak(draw: Draw) -> Floats:
     """2 * observed agreement - 1: kappa if classes were balanced and raters unbiased."""
     tp, fp, fn, tn = counts_of(draw)
-    return 2 * _ratio(tp + tn, tp + fp + fn + tn) - 1
+    return 2 * ratio(tp + tn, tp + fp + fn + tn) - 1
 
 
 def positive_agreement(draw: Draw) -> Floats:
@@ -97,16 +97,11 @@ def positive_agreement(draw: Draw) -> Floats:
 def negative_agreement(draw: Draw) -> Floats:
     """2 TN / (2 TN + FP + FN): agreement on the negative class."""
     _, fp, fn, tn = counts_of(draw)
-    return _ratio(2 * tn, 2 * tn + fp + fn)
+    return ratio(2 * tn, 2 * tn + fp + fn)
 
 
 def _positive_position(sample: Sample) -> int:
     return int(np.searchsorted(sample.grids[0], sample.ratings.positive or 0.0))
-
-
-def _ratio(top: Floats, bottom: Floats) -> Floats:
-    zero = bottom == 0
-    return np.where(zero, np.nan, top / np.where(zero, 1.0, bottom))
 
 
 def _known_positive(sample: Sample) -> Verdict | None:

@@ -30,7 +30,7 @@ from jobs.endpoints.endpoint_actions import remember
 from jobs.endpoints.responses import decoded, redact
 from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
-from jobs.prompt import Prompt
+from jobs.prompt import Prompt, object_schema
 
 # Batch files: one request or result per line, matched by name alone. Pure functions, strict with the
 # provider's output.
@@ -137,12 +137,7 @@ _NOWHERE = (405, 501)
 QUESTION = Prompt(
     "You are asked whether you can be reached.",
     'Answer with the one word: yes. Write it as the JSON object {"answer": "yes"}.',
-    {
-        "type": "object",
-        "properties": {"answer": {"type": "string"}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    },
+    object_schema({"answer": {"type": "string"}}),
 )
 """Sent before the first batch, to learn which form of structured output this endpoint supports."""
 

@@ -214,9 +214,7 @@ def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> S
     if settings.is_reference:
         texts = [scene.turns[p].text for p in context]
         return scored(
-            _reference_of_topic_alignment(
-                texts, [scene.turns[p].text for p in own], settings.integer("topics")
-            )
+            _alignment_reference(texts, [scene.turns[p].text for p in own], settings.integer("topics"))
         )
     if not target.speaker.strip():
         return unscored(NO_SPEAKER)
@@ -232,7 +230,7 @@ def ls_ta(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> S
     )
 
 
-def _reference_of_topic_alignment(context: list[str], own: list[str], count: int) -> float:
+def _alignment_reference(context: list[str], own: list[str], count: int) -> float:
     """Return the published code's value: 0 if the speaker has no turns or there are no words."""
     from sklearn.decomposition import LatentDirichletAllocation
     from sklearn.feature_extraction.text import CountVectorizer
@@ -254,7 +252,7 @@ def _mean(rows: Mixture) -> Mixture:
     return renormalised(np.asarray(rows).mean(axis=0))
 
 
-def _fit_of_topic_alignment(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> TopicModel:
+def _fit_alignment(dialogues: Iterable[Dialogue], settings: Settings, tools: Tools) -> TopicModel:
     texts = documents(dialogues)
     if settings.text("model") == BERTOPIC:
         return fit_bertopic(texts, settings.integer("topic_size"), tools)
@@ -281,7 +279,7 @@ TOPIC_ALIGNMENT = (
             "topic_size": Parameter(5, "least documents of a BERTopic topic", low=2),
         },
         variants={PAPER: {}, REFERENCE: {}},
-        fit=_fit_of_topic_alignment,
+        fit=_fit_alignment,
         fit_when=lambda settings: not settings.is_reference,
     ),
 )

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from annotation.schemes.definitions import Level
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, object_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from judges.protocols.wording import NOTICE, Variable, Wording, released
@@ -157,12 +157,7 @@ class Scorer:
 NAME, VERSION = "improve", 1
 FIELDS = ("diagnosis", "system", "user")
 LONGEST_DIAGNOSIS = 10_000
-SCHEMA = {
-    "type": "object",
-    "properties": {name: {"type": "string"} for name in FIELDS},
-    "required": list(FIELDS),
-    "additionalProperties": False,
-}
+SCHEMA = object_schema(dict.fromkeys(FIELDS, TEXT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as BEHAVIOURS_SCHEME
 from annotation.schemes.cocoeval import BEHAVIOURS, VALUES
 from annotation.schemes.cocoeval import OVERALL_SCORES as OVERALL_SCHEME
 from annotation.schemes.definitions import QuestionDefinition
-from jobs.prompt import OutOfScale, Unparseable
+from jobs.prompt import OutOfScale, Unparseable, object_schema
 from judges.protocols.protocol import Asking, Case, Reading, Verdict, find_verdict, number
 from judges.protocols.questions import scale_lines
 from judges.protocols.quoting import AROUND, Seen, around, history_of, numbered, quote
@@ -79,7 +79,7 @@ class CocoevalBehaviours(Asking):
         history = history_of(case)
         keys = self.asked_in(case.part)
         return {
-            "behaviours": lambda: "\n".join(_described_of_cocoeval_behaviours(key) for key in keys),
+            "behaviours": lambda: "\n".join(_describe_behaviour(key) for key in keys),
             "history": lambda: quote("HISTORY", seen.transcript(history)),
             "turns": lambda: quote("TURNS", numbered(case, seen, history)),
             "n": str(len(case.judged())),
@@ -98,7 +98,7 @@ class CocoevalBehaviours(Asking):
         flags: list[str] = []
         for key in self.asked_in(case.part):
             count = whole_number(data, f"{key}_count", len(judged))
-            explanation = _explanation_of_cocoeval_behaviours(data, key)
+            explanation = _explanation(data, key)
             marked = _marked(data, key, len(judged))
             if count != len(marked):
                 flags.append(f"{key}: the count {count} contradicts the {len(marked)} turns named")
@@ -131,7 +131,7 @@ def reply_schema(keys: Iterable[str] = BEHAVIOUR_KEYS) -> dict[str, Any]:
         fields[f"{key}_explanation"] = {"type": "string"}
         fields[f"{key}_turns"] = {"type": "array", "items": {"type": "integer"}}
         fields[f"{key}_count"] = {"type": "integer"}
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return object_schema(fields)
 
 
 def _own_names(data: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _own_names(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _described_of_cocoeval_behaviours(key: str) -> str:
+def _describe_behaviour(key: str) -> str:
     question = QUESTIONS[key]
     text = question.help
     return f"- {key} ({question.group.lower()}): {text['definition']} Not this: {text['not_this']}"
@@ -155,7 +155,7 @@ def _field_lines(key: str) -> str:
     return f'  "{key}_explanation": "...", "{key}_turns": [...], "{key}_count": ...'
 
 
-def _explanation_of_cocoeval_behaviours(data: dict[str, Any], key: str) -> str:
+def _explanation(data: dict[str, Any], key: str) -> str:
     value = data.get(f"{key}_explanation")
     if not isinstance(value, str):
         raise Unparseable(f"the field {key}_explanation is missing or no text")
@@ -237,12 +237,7 @@ class CocoevalOverall(Asking):
         for key in OVERALL_KEYS:
             fields[f"{key}_explanation"] = {"type": "string"}
             fields[key] = {"type": "integer", "enum": list(VALUES)}
-        return {
-            "type": "object",
-            "properties": fields,
-            "required": list(fields),
-            "additionalProperties": False,
-        }
+        return object_schema(fields)
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Parse the JSON object; both scores must be whole numbers, both explanations present."""
@@ -279,14 +274,3 @@ def _score(data: dict[str, Any], key: str) -> float:
     if value not in VALUES:
         raise OutOfScale(f"{key}: {str(value)[:40]} is not on the scale {VALUES[0]} to {VALUES[-1]}")
     return float(value)
-
-
-def _explanation(data: dict[str, Any], key: str) -> str:
-    value = data.get(f"{key}_explanation")
-    if not isinstance(value, str):
-        raise Unparseable(f"the field {key}_explanation is missing or no text")
-    if len(value) > LONGEST_EXPLANATION:
-        raise Unparseable(
-            f"{key}_explanation has {len(value):,} characters, not at most {LONGEST_EXPLANATION:,}"
-        )
-    return value

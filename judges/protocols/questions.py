@@ -212,16 +212,6 @@ def schema_fields(questions: Sequence[QuestionDefinition]) -> dict[str, Any]:
     return fields
 
 
-def object_of(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of an object with exactly these fields."""
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
 def read_fields(
     data: Mapping[str, Any],
     questions: Sequence[QuestionDefinition],

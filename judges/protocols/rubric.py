@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from annotation.kinds import KINDS
 from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.text.views import clean
-from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable
+from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable, object_schema
 from judges.protocols import questions as evidence
 from judges.protocols import questions as questionnaire
 from judges.protocols.protocol import (
@@ -47,7 +47,6 @@ from judges.protocols.questions import (
     is_shown,
     is_tag,
     must_answer,
-    object_of,
     read_fields,
     schema_fields,
     text_field,
@@ -116,7 +115,9 @@ class ItemReply(Reply):
 
     def schema(self) -> Mapping[str, Any]:
         """Return the schema of the object."""
-        return object_of({**schema_fields(self.questions), **evidence.evidence_schema_fields(self.questions)})
+        return object_schema(
+            {**schema_fields(self.questions), **evidence.evidence_schema_fields(self.questions)}
+        )
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the fields."""
@@ -184,8 +185,8 @@ class TurnsReply(Reply):
             fields[_turns(question)] = {"type": "array", "items": {"type": "integer"}}
         if self.rest:
             inner = {self.turn_name: {"type": "integer"}, **schema_fields(self.rest)}
-            fields[self.list_name] = {"type": "array", "items": object_of(inner)}
-        return object_of(fields)
+            fields[self.list_name] = {"type": "array", "items": object_schema(inner)}
+        return object_schema(fields)
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the tags, then the other answers turn by turn, with every judged turn exactly once."""

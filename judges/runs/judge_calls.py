@@ -19,6 +19,7 @@ from annotation.text.references import stored
 from annotation.work import labels as recording
 from annotation.work.labels import Answer
 from config.planner import WORTH_TELLING, analyse_tables
+from config.request_json import storable
 from jobs import errors, runs
 from jobs.calls.outcomes import DEFECTS, Outcome
 from jobs.calls.prepared import PreparedCall, Read, is_reasked
@@ -286,7 +287,7 @@ def answers_of(
             value=_on_scale(questions[verdict.question], verdict.value),
             missing=verdict.missing,
             sample=call.sample,
-            explanation=_storable(verdict.explanation),
+            explanation=storable(verdict.explanation),
             shown=shown_order or None,
             evidence=verdict.evidence,
         )
@@ -295,16 +296,11 @@ def answers_of(
 
 
 def _on_scale(question: Question, value: float | str | None) -> float | str | None:
-    text = _storable(value) if isinstance(value, str) else value
+    text = storable(value) if isinstance(value, str) else value
     if text is None or question.accepts(text):
         return text
     scale = ", ".join(f"{option}" for option in question.values) or f"a {question.level} answer"
     raise OutOfScale(f"{question.key}: {str(text)[:40]!r} is not on the scale ({scale})")
-
-
-def _storable(text: str) -> str:
-    """Return text that PostgreSQL can store: no NUL, no lone surrogates."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 RUN = JudgeRun()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats import ImportProblem, Source, jsonl
-from annotation.formats.fields import kind_of
+from annotation.formats.fields import require
 from annotation.formats.mpceval import TARGETS, dialogue, records
 from annotation.records import SELF, Dialogue
 from judges.metrics import METRICS
@@ -121,8 +121,8 @@ def read(path: Path, target: str = "") -> Iterator[Dialogue]:
     """Yield the dialogues of a file or folder one by one; raise InputRefused with file, line and field."""
     for file in files(path):
         try:
-            for line, raw in records(Source(file), file):
-                yield _dialogue(raw, line, file, target)
+            for line, _, content in records(Source(file), file):
+                yield _dialogue(content, line, file, target)
         except ImportProblem as problem:
             raise InputRefused(str(problem.placed(file=file.name))) from None
         except OSError as error:
@@ -141,10 +141,9 @@ def count(path: Path) -> int:
     return total
 
 
-def _dialogue(raw: Any, line: int | None, file: Path, target: str) -> Dialogue:
+def _dialogue(content: Callable[[], Any], line: int | None, file: Path, target: str) -> Dialogue:
     try:
-        if not isinstance(raw, dict):
-            raise ImportProblem(f"must be an object, not {kind_of(raw)}")
+        raw = require(content(), dict)
         if record := dialogue(raw, file.stem, target):
             return record
         if target or "context" in raw:

@@ -3,6 +3,9 @@
 (() => {
   "use strict";
   const sendingForm = () => document.querySelector("form[data-upload]");
+  const sendButton = () => sendingForm()?.querySelector("button.primary");
+  const hideButton = () => sendButton()?.toggleAttribute("hidden", true);
+  hideButton();
 
   document.addEventListener("change", (event) => {
     if (event.target.closest("form[data-upload]")) sendingForm().requestSubmit();
@@ -21,7 +24,7 @@
     if (!form) return;
     event.preventDefault();
     const meter = form.querySelector("progress");
-    const button = form.querySelector("button.primary");
+    const button = sendButton();
     if (button.disabled) return;
     const request = new XMLHttpRequest();
     request.open("POST", form.action);
@@ -31,11 +34,13 @@
     });
     request.addEventListener("load", () => {
       const answer = request.response?.querySelector("form[data-upload]");
-      if (answer) form.replaceWith(document.adoptNode(answer));
-      else window.location.assign(request.responseURL);
+      if (answer) {
+        form.replaceWith(document.adoptNode(answer));
+        hideButton();
+      } else window.location.assign(request.responseURL);
     });
     request.addEventListener("error", () => {
-      button.disabled = false;
+      button.disabled = button.hidden = false;
       meter.hidden = true;
       form.querySelector("[data-upload-lost]").hidden = false;
     });

@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 
 from annotation.corpora import splits
 from annotation.corpora.splits import EVALUATION, TRAINING
-from annotation.models import Continuation, Corpus, Dialogue, SplitCluster
+from annotation.models import Continuation, Corpus, Dialogue
 from annotation.records import HUMAN, SELF
 from calibration.errors import ExportRefused
 from calibration.exports.downloads import Content, Order
@@ -55,10 +55,8 @@ class Tuning:
         rows = self.corpus.dialogues.order_by("key")
         if self.part in BENCHMARK_PARTS:
             rows = rows.filter(part=self.part)
-        if self.selection.split is not None and self.selection.part != "all":
-            mine = SplitCluster.objects.filter(split=self.selection.split, part=self.selection.part)
-            rows = rows.filter(cluster__in=mine.values("cluster"))
-        return rows
+        clusters = self.selection.clusters
+        return rows if clusters is None else rows.filter(cluster__in=clusters)
 
     @property
     def each(self) -> int:

@@ -22,7 +22,7 @@ from annotation.scenario_records import (
     Outcome,
     Secret,
 )
-from jobs.prompt import OutOfScale, Unparseable
+from jobs.prompt import OutOfScale, Unparseable, object_schema
 from judges.protocols.protocol import (
     WAITING,
     Asking,
@@ -36,7 +36,7 @@ from judges.protocols.protocol import (
     find_verdict,
     number,
 )
-from judges.protocols.questions import format_value, object_of, scale_lines, text_field
+from judges.protocols.questions import format_value, scale_lines, text_field
 from judges.protocols.quoting import AROUND, Seen, around, quote
 from judges.protocols.replies import json_object
 from judges.protocols.wording import Filling, Variable
@@ -223,7 +223,7 @@ class Conduct(Asking):
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
         """Return a schema with an object for each requested dimension."""
-        return object_of({key: _schema(key) for key in dimensions_of(case)})
+        return object_schema({key: _schema(key) for key in dimensions_of(case)})
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Parse the object of each requested dimension; the others are missing with that reason."""
@@ -264,9 +264,11 @@ def _form(key: str) -> str:
 def _schema(key: str) -> dict[str, Any]:
     why = {"type": "string"}
     if key == LEAK:
-        return object_of({"leak": {"type": "integer", "enum": [0, 1]}, "why": why})
+        return object_schema({"leak": {"type": "integer", "enum": [0, 1]}, "why": why})
     score = {"anyOf": [{"type": "integer", "enum": list(FIVE)}, {"type": "null"}]}
-    return object_of({"score": score, "turns": {"type": "array", "items": {"type": "integer"}}, "why": why})
+    return object_schema(
+        {"score": score, "turns": {"type": "array", "items": {"type": "integer"}}, "why": why}
+    )
 
 
 def _read(key: str, data: Mapping[str, Any], case: Case, last: int) -> Verdict:
@@ -376,7 +378,7 @@ class Compose(Asking):
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
         """Return a schema with a score and a reason."""
-        return object_of({"score": {"type": "integer", "enum": list(FIVE)}, "why": {"type": "string"}})
+        return object_schema({"score": {"type": "integer", "enum": list(FIVE)}, "why": {"type": "string"}})
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Parse the JSON object: a whole number as the score, and a reason."""
@@ -446,7 +448,7 @@ class GroundMove(Asking):
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
         """Return a schema with the move, ids of facts, and a reason."""
-        return object_of(
+        return object_schema(
             {
                 "move": {"type": "string", "enum": list(JUDGED_MOVES)},
                 "presupposes": {"type": "array", "items": {"type": "string"}},

@@ -13,9 +13,8 @@ from typing import Any
 
 from annotation.records import Turn
 from annotation.script_records import UNKNOWN
-from jobs.prompt import Unparseable
+from jobs.prompt import Unparseable, object_schema
 from judges.protocols.protocol import Asking, Case, Reading, Verdict, find_verdict, number
-from judges.protocols.questions import object_of
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from judges.protocols.wording import Filling, Variable
@@ -83,7 +82,7 @@ class AnswerMatch(Asking):
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any]:
         """Two booleans."""
-        return object_of({CORRECT: {"type": "boolean"}, WRONG: {"type": "boolean"}})
+        return object_schema({CORRECT: {"type": "boolean"}, WRONG: {"type": "boolean"}})
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the JSON object; raise Contradiction unless exactly one field is true."""

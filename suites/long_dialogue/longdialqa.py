@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation import script_records as records
 from annotation.formats.corpus_format import Format, Head, SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, kind_of, require
+from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.source import ImportProblem, Source, is_pickle
 from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import (
@@ -32,7 +32,15 @@ from annotation.script_records import (
     Use,
 )
 from annotation.text.words import fold
-from suites.long_dialogue.longform import EVERYBODY, KEY, MAIN, MAX_PLACES, named_main, run_backwards
+from suites.long_dialogue.longform import (
+    EVERYBODY,
+    KEY,
+    MAIN,
+    MAX_PLACES,
+    dialogue_id,
+    named_main,
+    run_backwards,
+)
 from suites.long_dialogue.scripts.making import check, unchecked
 from suites.long_dialogue.scripts.sessions import Sessions
 
@@ -123,16 +131,7 @@ def _month(name: str, text: str) -> int:
 # another use of the question, if there is one.
 
 QUESTION_FIELDS = frozenset({"questions", "options", "answer"})
-EASY = {
-    name: name
-    for name in (
-        "ans_wo_time",
-        "ans_w_time",
-        "before_event_unans",
-        "dont_know_unans",
-        "dont_know_unans_time",
-    )
-}
+EASY = ("ans_wo_time", "ans_w_time", "before_event_unans", "dont_know_unans", "dont_know_unans_time")
 HOPS = {"past": "past", "cur": "current", "current": "current", "fu": "future", "future": "future"}
 HOPS |= {"undated": "undated", "unheard": "unheard"}
 FORMS: dict[str, Form] = {"past": "past", "current": "present", "future": "present", "undated": "undated"}
@@ -170,13 +169,17 @@ class Questions:
 
     def take(self, scene: Fields, session: str) -> None:
         """Add the questions of a scene; raise ImportProblem with the path of an invalid entry."""
-        for name, quiz_types in (("easy_q", EASY), ("hard_q", None)):
+        kinds: tuple[tuple[str, records.Source, Callable[[str, str], str]], ...] = (
+            ("easy_q", "quiz", _quiz_type),
+            ("hard_q", "tkg", _tkg_type),
+        )
+        for name, source, read_type in kinds:
             for type, entries in _object(scene, name).items():
                 path = f"{scene.at(name)}.{type}"
-                question_type = _quiz_type(type, path) if quiz_types else _tkg_type(type, path)
+                question_type = read_type(type, path)
                 for key, raw in _each(entries, path):
                     fields = Fields(raw, f"{path}.{key}", QUESTION_FIELDS)
-                    self._take("quiz" if quiz_types else "tkg", question_type, key, fields, session)
+                    self._take(source, question_type, key, fields, session)
 
     def _take(self, source: records.Source, type: str, number: str, fields: Fields, session: str) -> None:
         styles = _styles(fields)
@@ -274,12 +277,9 @@ def _record(gathered: _Gathered, bases: dict[tuple[str, tuple[str, ...]], str]) 
 
 
 def _object(fields: Fields, name: str) -> dict[str, Any]:
-    value = fields.raw.get(name)
-    if value is None:
+    if not fields.has(name):
         return {}
-    if type(value) is not dict:
-        raise fields.problem(name, f"must be an object of questions by type, not {kind_of(value)}")
-    return value
+    return require(fields.raw[name], dict, fields.at(name), "an object of questions by type")
 
 
 def _each(entries: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -295,7 +295,7 @@ def _each(entries: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _quiz_type(name: str, path: str) -> str:
     if name not in EASY:
         raise ImportProblem(f"is no type of quiz question; there are {', '.join(EASY)}", field=path)
-    return EASY[name]
+    return name
 
 
 def _tkg_type(name: str, path: str) -> str:
@@ -576,7 +576,7 @@ def _dialogue(reader: _Reader) -> Dialogue:
     questions, uses = reader.questions.result()
     sets = (QuestionSet(name=SET, imported=True, uses=uses),) if uses else ()
     return Dialogue(
-        id=_key(reader.source),
+        id=dialogue_id(reader.source),
         turns=tuple(reader.turns),
         participants=tuple(Participant(name, name=name) for name in counts),
         language="en",
@@ -596,13 +596,6 @@ def _own_main(source: Source, counts: Counter[str]) -> str:
         if source.name.lower().startswith(prefix) and name in counts:
             return name
     return ""
-
-
-def _key(source: Source) -> str:
-    key = str(source.settings.get(KEY, "")) or Path(source.name).stem
-    if not key or len(key) > ID_LIMIT:
-        raise ImportProblem(f"the dialogue's id has 1 to {ID_LIMIT} characters: name it", field=KEY)
-    return key
 
 
 def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from annotation.formats.corpus_format import Format, Head, SourceRecord
-from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
+from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, decode_text
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import Date, Script, Session
@@ -234,7 +234,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
     reader = _Reader(source, keep=bool(source.settings.get(KEEP)))
     for number, content in source.raw_lines():
         try:
-            if line := _text(content).strip():
+            if line := decode_text(content).strip():
                 reader.take(number, line)
         except ImportProblem as problem:
             source.report(problem.placed(line=number))
@@ -247,16 +247,6 @@ def read(source: Source) -> Iterator[SourceRecord]:
     yield SourceRecord(record)
 
 
-def _text(content: bytes) -> str:
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise ImportProblem(f"is not UTF-8 at byte {error.start}") from None
-    if "\0" in text:
-        raise ImportProblem("holds a NUL character, which cannot be stored")
-    return text
-
-
 def _dialogue(reader: _Reader) -> Dialogue:
     source = reader.source
     counts = Counter(turn.speaker for turn in reader.turns)
@@ -266,7 +256,7 @@ def _dialogue(reader: _Reader) -> Dialogue:
     people = [*counts, *(name for session in sessions for name in session.present)]
     main = named_main(source, counts, tuple(dict.fromkeys(people)), collective)
     return Dialogue(
-        id=_key(source),
+        id=dialogue_id(source),
         turns=tuple(reader.turns),
         participants=tuple(Participant(name, name=name) for name in dict.fromkeys(people)),
         script=Script(main=main, sessions=sessions, collective=tuple(dict.fromkeys(("all", *collective)))),
@@ -279,7 +269,8 @@ def _together(name: str, counts: Counter[str]) -> tuple[str, ...]:
     return parts if len(parts) > 1 and all(part in counts for part in parts) else ()
 
 
-def _key(source: Source) -> str:
+def dialogue_id(source: Source) -> str:
+    """Return the id of a file's only dialogue: that of the setting, else the file's name."""
     key = str(source.settings.get(KEY, "")) or Path(source.name).stem
     if not key or len(key) > ID_LIMIT:
         raise ImportProblem(f"the dialogue's id has 1 to {ID_LIMIT} characters: name it", field=KEY)

@@ -13,15 +13,11 @@ from calibration.reports import charts, sentences, tables
 from calibration.reports.charts import inline_svg
 from calibration.reports.figures import figures
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
-
-
-def _result(built: World) -> Snapshot:
-    return snapshot_of(studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None))
 
 
 def _tagged(**answers: list[float | None]) -> World:
@@ -33,20 +29,20 @@ def _tagged(**answers: list[float | None]) -> World:
 
 
 def test_a_corpus_without_labels_has_an_empty_report() -> None:
-    result = _result(world())
+    result = world().snapshot()
     assert result.questions == ()
     assert sentences.lede(result) == []
     assert charts.charts(result) == []
 
 
 def test_one_rater_alone_is_nothing_to_compare() -> None:
-    assert _result(_tagged(ann=[1, 0, 1])).questions == ()
+    assert _tagged(ann=[1, 0, 1]).snapshot().questions == ()
 
 
 def test_raters_who_share_no_item_are_too_few_with_the_reason() -> None:
     built = _tagged(ann=[1, 0])
     built.say("ben", "off_topic", dict.fromkeys(built.turns[2:4], 1.0))
-    (question,) = figures(_result(built))
+    (question,) = figures(built.snapshot())
     entry = question.among("krippendorff_alpha")
     assert entry is not None
     assert (entry.status, entry.value) == ("insufficient", None)
@@ -54,7 +50,7 @@ def test_raters_who_share_no_item_are_too_few_with_the_reason() -> None:
 
 
 def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
-    result = _result(_tagged(ann=[0] * 6, ben=[0] * 6))
+    result = _tagged(ann=[0] * 6, ben=[0] * 6).snapshot()
     (question,) = figures(result)
     kappa, agreement = question.among("cohen_kappa"), question.among("percent_agreement")
     assert kappa is not None
@@ -72,7 +68,7 @@ def test_all_answers_alike_have_no_kappa_but_percent_agreement() -> None:
 
 def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
     people = {"ann": [0, 1, 0, 1, 0, 1], "ben": [0, 1, 1, 1, 0, 0], "cid": [0, 1, 0, 1, 0, 0]}
-    result = _result(_tagged(**people, gpt=[1, None, None, None, None, None]))
+    result = _tagged(**people, gpt=[1, None, None, None, None, None]).snapshot()
     (question,) = figures(result)
     among, beside = question.among("cohen_kappa"), question.people_beside("cohen_kappa", "gpt")
     assert among is not None
@@ -85,7 +81,7 @@ def test_people_have_their_figures_where_a_judge_answered_nothing() -> None:
 
 
 def test_a_constant_judge_is_said_to_be_one() -> None:
-    result = _result(_tagged(ann=[0, 1, 0, 1, 0, 1], ben=[0, 1, 1, 1, 0, 0], gpt=[0] * 6))
+    result = _tagged(ann=[0, 1, 0, 1, 0, 1], ben=[0, 1, 1, 1, 0, 0], gpt=[0] * 6).snapshot()
     said = "On Off topic, gpt gave the same answer to every item, which says nothing about agreement."
     assert said in sentences.caveats(result)
     mcc = figures(result)[0].with_people("mcc", "gpt")
@@ -101,7 +97,7 @@ def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
     built.say("ann", "off_topic", [1, 1, 1, *both[3:]])
     built.say("ben", "off_topic", [1, 1, 1, *both[3:60], *reversed(both[60:])])
     built.say("cid", "off_topic", [1, 1, 1])
-    result = _result(built)
+    result = built.snapshot()
     (question,) = result.questions
     of_cid = [e for e in question.pairs if "cid" in e.raters]
     assert any({"few_events", "one_item"} & set(e.flags) or e.status != "ok" for e in of_cid)
@@ -112,7 +108,7 @@ def test_what_a_tiny_pair_raises_is_not_said_of_the_data() -> None:
 
 
 def test_missing_answers_are_counted() -> None:
-    result = _result(_tagged(ann=[0, 1, None, 1], ben=[0, 1, 1, 1]))
+    result = _tagged(ann=[0, 1, None, 1], ben=[0, 1, 1, 1]).snapshot()
     assert result.counts.missing == 1
     assert any(sentence.startswith("1 of 8 answers is missing") for sentence in sentences.caveats(result))
 
@@ -122,7 +118,7 @@ def test_a_single_dialogue_has_values_without_intervals() -> None:
     built.ask("quality", "ordinal", [1, 2, 3])
     built.say("ann", "quality", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
     built.say("ben", "quality", [1.0, 2.0, 3.0, 2.0, 2.0, 3.0])
-    result = _result(built)
+    result = built.snapshot()
     entry = figures(result)[0].among("krippendorff_alpha")
     assert entry is not None
     assert entry.value is not None
@@ -131,7 +127,7 @@ def test_a_single_dialogue_has_values_without_intervals() -> None:
 
 
 def test_few_dialogues_are_a_caveat() -> None:
-    assert sentences.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))[0].startswith(
+    assert sentences.caveats(_tagged(ann=[0, 1, 1], ben=[0, 1, 0]).snapshot())[0].startswith(
         "With two dialogues (fewer than 50), the intervals are too narrow"
     )
 
@@ -182,13 +178,13 @@ def _doubly_rated(dialogues: int, twice: int) -> Any:
 def _narrow(built: Any) -> list[str]:
     return [
         sentence
-        for sentence in sentences.caveats(_result(built))
+        for sentence in sentences.caveats(built.snapshot())
         if "dialogues" in sentence and "narrow" in sentence
     ]
 
 
 def test_few_of_the_rarer_answer_are_a_caveat() -> None:
-    found = sentences.caveats(_result(_tagged(ann=[0, 1, 1], ben=[0, 1, 0])))
+    found = sentences.caveats(_tagged(ann=[0, 1, 1], ben=[0, 1, 0]).snapshot())
     assert any("fewer than 30 items with the rarer answer" in sentence for sentence in found)
 
 
@@ -230,7 +226,7 @@ def test_metrics_meet_people_by_correlation_alone() -> None:
     built.say("ann", "quality", values)
     built.say("ben", "quality", [*values[:-2], 2.0, 3.0])
     built.say("m_sns_avg@paper", "value", [v * 0.31 + 0.01 * i for i, v in enumerate(values)], kind="metric")
-    result = _result(built)
+    result = built.snapshot()
     table = tables.metrics(result)
     assert table is not None
     assert [(row.question, row.compared) for row in table.rows] == [("Quality", "m_sns_avg@paper")]

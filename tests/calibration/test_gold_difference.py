@@ -42,16 +42,10 @@ def rated(module_database: None) -> World:
     return built
 
 
-def _make(built: World, rule: str, **how: object) -> Gold:
-    version = next(iter(built.questions.values())).version
-    defaults = {"campaign": None, "scheme_version": version, "by": None}
-    return make(corpus=built.corpus, rule=rule, **(defaults | how))  # type: ignore[arg-type]
-
-
 @pytest.fixture(scope="module")
 def pair(rated: World) -> tuple[Gold, Gold]:
     """Gold of all people by majority, and of two of them."""
-    return _make(rated, "majority"), _make(rated, "majority", raters=["ann", "ben"])
+    return rated.gold("majority"), rated.gold("majority", raters=["ann", "ben"])
 
 
 def _frame(pair: tuple[Gold, Gold], key: str) -> pd.DataFrame:
@@ -86,7 +80,7 @@ def test_items_are_counted_as_pandas_counts_them(pair: tuple[Gold, Gold], place:
 
 
 def test_numbers_are_apart_as_pandas_says(rated: World) -> None:
-    pair = _make(rated, "mean"), _make(rated, "median")
+    pair = rated.gold("mean"), rated.gold("median")
     (one,) = difference(*pair).questions
     frame = _frame(pair, "quality")
     away = frame["second"] - frame["first"]
@@ -106,7 +100,7 @@ def test_a_gold_is_equal_to_itself(pair: tuple[Gold, Gold]) -> None:
 def test_where_no_item_has_a_value_in_both_there_is_a_reason_and_no_share(rated: World) -> None:
     rated.say("dee", "quality", {rated.turns[23]: 1.0})
     rated.say("eva", "quality", {rated.turns[22]: 1.0})
-    one = difference(_make(rated, "mean", raters=["dee"]), _make(rated, "mean", raters=["eva"])).questions[0]
+    one = difference(rated.gold("mean", raters=["dee"]), rated.gold("mean", raters=["eva"])).questions[0]
     assert (one.share, one.reason) == (None, "no item has a value in both")
     assert (one.counts["only_first"], one.counts["only_second"]) == (1, 1)
 
@@ -118,7 +112,7 @@ def test_golds_of_two_corpora_are_not_compared(
     other = world("others", dialogues=1, turns=1)
     other.questions = rated.questions
     other.say("ann", "act", ["tell"])
-    stranger = _make(other, "majority")
+    stranger = other.gold("majority")
     with pytest.raises(GoldDifferenceRefused, match="of two corpora, talks and others"):
         difference(pair[0], stranger)
     address = reverse("gold-difference", args=[pair[0].pk])
@@ -140,7 +134,7 @@ def test_golds_without_a_question_in_common_are_not_compared(rated: World) -> No
         by=None,
     )
     with pytest.raises(GoldDifferenceRefused, match="no question in common"):
-        difference(_make(rated, "mean"), lone)
+        difference(rated.gold("mean"), lone)
 
 
 def test_the_page_shows_both_values_and_leads_to_the_item(

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.models import Occasion
 from calibration.errors import GoldRuleError
-from calibration.gold.derivation import gold_or_job, make
+from calibration.gold.derivation import gold_or_job
 from calibration.gold.export import provenance
 from calibration.models import Gold
 from jobs.models import Job
@@ -39,12 +39,6 @@ def rated() -> World:
     return built
 
 
-def _make(built: World, rule: str, **how: object) -> Gold:
-    version = next(iter(built.questions.values())).version
-    defaults = {"campaign": None, "scheme_version": version, "by": None}
-    return make(corpus=built.corpus, rule=rule, **(defaults | how))  # type: ignore[arg-type]
-
-
 def _labels(gold: Gold) -> list:
     return list(gold.labels.order_by("item_id"))
 
@@ -61,14 +55,14 @@ def researcher(client: Client) -> Client:
 
 
 def test_options_are_kept_with_the_gold_and_in_its_hash(rated: World) -> None:
-    one, other = _make(rated, "trimmed_mean"), _make(rated, "trimmed_mean", options={"share": "0.25"})
+    one, other = rated.gold("trimmed_mean"), rated.gold("trimmed_mean", options={"share": "0.25"})
     assert (one.options["share"], other.options["share"]) == (0.2, 0.25)
     assert one.inputs_hash != other.inputs_hash
-    assert _make(rated, "trimmed_mean", options={"share": 0.25}) == other
+    assert rated.gold("trimmed_mean", options={"share": 0.25}) == other
 
 
 def test_what_was_learned_about_raters_stays_with_the_gold(rated: World) -> None:
-    gold = _make(rated, "severity_adjusted_mean")
+    gold = rated.gold("severity_adjusted_mean")
     found = provenance(gold)["findings"]["quality"]["raters"]
     assert list(found) == list(NAMES)
     assert found["ann"]["severity"] > found["cem"]["severity"]
@@ -80,7 +74,7 @@ def test_what_was_learned_about_raters_stays_with_the_gold(rated: World) -> None
 def test_how_an_estimate_ended_stands_on_the_page_and_in_the_api(
     rated: World, researcher: Client, rule: str
 ) -> None:
-    gold = _make(rated, rule)
+    gold = rated.gold(rule)
     estimation = provenance(gold)["findings"]["quality"]["estimation"]
     assert set(estimation) == {"rounds", "log_likelihood", "converged"}
     assert estimation["converged"] is True
@@ -96,7 +90,7 @@ def test_how_an_estimate_ended_stands_on_the_page_and_in_the_api(
 def test_what_was_learned_is_locked_with_a_test_part_that_nobody_opened(
     rated: World, researcher: Client
 ) -> None:
-    gold = _make(rated, "severity_adjusted_mean")
+    gold = rated.gold("severity_adjusted_mean")
     split = splits.draw(corpus=rated.corpus, by=None)
     page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
     assert "Locked: it rests on answers about the test part" in page
@@ -115,7 +109,7 @@ def test_weights_are_learned_on_dev_alone_and_shown_while_test_is_locked(
     rated: World, researcher: Client
 ) -> None:
     split = splits.draw(corpus=rated.corpus, by=None)
-    gold = _make(rated, "weighted")
+    gold = rated.gold("weighted")
     split.refresh_from_db()
     assert split.fixed_at is not None
     assert gold.options["split"] == "main"
@@ -123,7 +117,7 @@ def test_weights_are_learned_on_dev_alone_and_shown_while_test_is_locked(
     tests = splits.clusters(split=split, part="test")
     hidden = [item for item in rated.turns if item.continuation.dialogue.cluster in tests]
     rated.say("eva", "quality", dict.fromkeys(hidden, 1.0))
-    again = _make(rated, "weighted")
+    again = rated.gold("weighted")
     assert again != gold
     before, after = (made.findings["quality"]["raters"] for made in (gold, again))
     assert {name: after[name] for name in NAMES} == before
@@ -133,7 +127,7 @@ def test_weights_are_learned_on_dev_alone_and_shown_while_test_is_locked(
 @pytest.mark.exhaustive
 def test_weighting_without_a_split_is_refused(rated: World) -> None:
     with pytest.raises(GoldRuleError, match="the corpus has no split"):
-        _make(rated, "weighted")
+        rated.gold("weighted")
 
 
 @pytest.mark.exhaustive
@@ -141,15 +135,15 @@ def test_raters_nobody_knows_are_refused_by_a_rule_that_tells_them_apart(rated: 
     rated.say("slot", "quality", [3.0] * 40, identified=False)
     for rule in ("dawid_skene", "mace", "severity_adjusted_mean"):
         with pytest.raises(GoldRuleError, match="it is not known who slot is"):
-            _make(rated, rule)
-    assert _make(rated, "trimmed_mean").n == 40
+            rated.gold(rule)
+    assert rated.gold("trimmed_mean").n == 40
 
 
 @pytest.mark.exhaustive
 def test_adjudications_win_and_each_label_says_where_it_is_from(rated: World) -> None:
     _decide(rated, {0: 5.0, 1: None, 2: 1.0})
     _decide(rated, {2: 2.0}, "yan")
-    gold = _make(rated, "adjudicated", options={"fallback": "median"})
+    gold = rated.gold("adjudicated", options={"fallback": "median"})
     labels = _labels(gold)
     assert [(label.number, label.source, label.n_raters) for label in labels[:3]] == [
         (5.0, "adjudication", 1),
@@ -158,7 +152,7 @@ def test_adjudications_win_and_each_label_says_where_it_is_from(rated: World) ->
     ]
     assert labels[1].reason == "adjudicated as having no answer"
     assert labels[2].reason == "adjudicators decided differently: 1 and 2"
-    plain = _labels(_make(rated, "median"))
+    plain = _labels(rated.gold("median"))
     assert [label.number for label in labels[3:]] == [label.number for label in plain[3:]]
     assert {label.source for label in labels[3:]} == {"median"}
     assert gold.options["adjudicators"] == ["yan", "zoe"]
@@ -167,27 +161,27 @@ def test_adjudications_win_and_each_label_says_where_it_is_from(rated: World) ->
 
 @pytest.mark.exhaustive
 def test_what_was_decided_comes_first_in_every_rule_with_the_decision_and_its_reason(rated: World) -> None:
-    before = _make(rated, "mean")
+    before = rated.gold("mean")
     assert "decisions" not in before.options
     _decide(rated, {0: 5.0})
-    first, second = _labels(_make(rated, "mean"))[:2]
+    first, second = _labels(rated.gold("mean"))[:2]
     assert (first.number, first.source, second.source, second.decisions) == (5.0, "adjudication", "mean", [])
     (told,) = first.decisions
     assert (told["by"], told["value"], told["reason"]) == ("zoe", 5.0, "")
-    plain = _make(rated, "mean", options={"decisions": "ignored"})
+    plain = rated.gold("mean", options={"decisions": "ignored"})
     assert [label.number for label in _labels(plain)] == [label.number for label in _labels(before)]
 
 
 @pytest.mark.exhaustive
 def test_a_new_decision_makes_another_gold_and_is_told_on_the_page(rated: World, researcher: Client) -> None:
-    gold = _make(rated, "adjudicated")
-    plain = _make(rated, "majority", options={"decisions": "ignored"})
+    gold = rated.gold("adjudicated")
+    plain = rated.gold("majority", options={"decisions": "ignored"})
     _decide(rated, {0: 5.0})
-    assert _make(rated, "adjudicated") != gold
-    assert _make(rated, "majority", options={"decisions": "ignored"}) == plain
+    assert rated.gold("adjudicated") != gold
+    assert rated.gold("majority", options={"decisions": "ignored"}) == plain
     assert "1 label came" in researcher.get(reverse("gold", args=[gold.pk])).content.decode()
     assert "label came" not in researcher.get(reverse("gold", args=[plain.pk])).content.decode()
-    assert _make(rated, "majority") != plain
+    assert rated.gold("majority") != plain
 
 
 def test_an_item_that_was_adjudicated_alone_has_gold(rated: World) -> None:
@@ -195,7 +189,7 @@ def test_an_item_that_was_adjudicated_alone_has_gold(rated: World) -> None:
     extra.questions = rated.questions
     extra.say("ann", "quality", {extra.turns[0]: 2.0})
     _decide(extra, {1: 4.0})
-    labels = _labels(_make(extra, "adjudicated"))
+    labels = _labels(extra.gold("adjudicated"))
     assert [(label.number, label.source, label.support) for label in labels] == [
         (2.0, "median", 1.0),
         (4.0, "adjudication", None),
@@ -210,7 +204,7 @@ def test_the_fallback_of_adjudication_follows_each_question_s_scale() -> None:
         built.say(name, "quality", [score, score])
         built.say(name, "tone", [tone, tone])
     _decide(built, {0: 3.0})
-    gold = _make(built, "adjudicated")
+    gold = built.gold("adjudicated")
     assert gold.options["fallback"] == "scale"
     labels = gold.labels.order_by("item_id", "question_id")
     assert [(label.number or label.text, label.source) for label in labels] == [
@@ -224,14 +218,14 @@ def test_the_fallback_of_adjudication_follows_each_question_s_scale() -> None:
 @pytest.mark.exhaustive
 def test_without_a_fallback_something_must_be_adjudicated(rated: World) -> None:
     with pytest.raises(GoldRuleError, match="nothing was adjudicated"):
-        _make(rated, "adjudicated", options={"fallback": "none"})
+        rated.gold("adjudicated", options={"fallback": "none"})
 
 
 @pytest.mark.exhaustive
 def test_a_rater_called_like_a_decision_is_a_rater(rated: World) -> None:
     rated.say("zoe (adjudication)", "quality", [5.0] * 40)
     _decide(rated, {0: 1.0})
-    gold = _make(rated, "adjudicated")
+    gold = rated.gold("adjudicated")
     assert sum(_labels(gold)[1].votes.values()) == 5
 
 
@@ -311,6 +305,6 @@ def test_questions_that_are_left_out_are_named_with_the_reason(researcher: Clien
     built.ask("tone", "nominal", ["a", "b"], scheme="both")
     built.say("ann", "quality", [1.0, 2.0])
     built.say("ann", "tone", ["a", "b"])
-    gold = _make(built, "mean")
+    gold = built.gold("mean")
     page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
     assert "tone: Mean needs an ordered scale, and this one is nominal" in page

@@ -14,9 +14,9 @@ from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from tests.calibration.world import world
 from tests.factories import user
+from tests.jobs.work import work_off
 
 
 def _study() -> Study:
@@ -25,11 +25,6 @@ def _study() -> Study:
     for name in ("ann", "ben"):
         built.say(name, "quality", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0])
     return studies.automatic(corpus=built.corpus)
-
-
-def _work_off() -> None:
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -44,7 +39,7 @@ def test_a_large_report_is_computed_beside_the_page(client: Client, monkeypatch:
         "Waiting for a worker"
         in client.get(reverse("report-progress", args=[study.pk, job.pk])).content.decode()
     )
-    _work_off()
+    work_off()
     job.refresh_from_db()
     assert (job.state, job.done, job.total) == ("done", 1, 1)
     answer = client.get(reverse("report-progress", args=[study.pk, job.pk]))
@@ -66,7 +61,7 @@ def test_a_report_whose_worker_was_lost_is_computed_all_the_same() -> None:
     job = studies.start(study=study, part="all", by=None)
     queue.claim(worker="lost")
     assert queue.release(worker="lost") == 1
-    _work_off()
+    work_off()
     job.refresh_from_db()
     assert (job.state, job.attempts) == ("done", 2)
     assert Report.objects.count() == 1
@@ -78,7 +73,7 @@ def test_a_computation_that_is_refused_says_why() -> None:
     study.definition = {"raters": ["nobody"]}
     study.save()
     job = studies.start(study=study, part="all", by=None)
-    _work_off()
+    work_off()
     job.refresh_from_db()
     assert job.state == "failed"
     assert "no rater 'nobody'" in job.error
@@ -110,7 +105,7 @@ def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_r
     client.force_login(user(researcher=True))
     page, api = reverse("report", args=[study.pk]), reverse("api-report", args=[study.pk])
     assert client.get(api).status_code == 202
-    _work_off()
+    work_off()
     first = client.get(api).json()
     assert (first["labels_since"], first["computing"]) == (False, None)
     assert "Labels came in since" not in client.get(page).content.decode()
@@ -134,7 +129,7 @@ def test_a_large_report_stays_while_labels_arrive_and_a_new_one_is_computed_on_r
     assert "Computing the report" in shown
     assert "Compute it anew" not in shown
 
-    _work_off()
+    work_off()
     second = client.get(api).json()
     assert second["id"] != first["id"]
     assert (second["labels_since"], second["computing"]) == (False, None)
@@ -150,7 +145,7 @@ def test_a_report_that_labels_overtake_while_it_is_computed_is_served(
     client.force_login(user(researcher=True))
     api = reverse("api-report", args=[study.pk])
     client.get(api)
-    _work_off()
+    work_off()
     _label_more(study)
     for _ in range(3):
         assert client.get(api).status_code == 200

@@ -22,10 +22,9 @@ from calibration.studies import study_actions as studies
 from calibration.studies.plans import PlanAnswer, PlanQuery, answer_of, read
 from config.models import Event
 from jobs.models import Job
-from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from tests.calibration.world import World, world
 from tests.factories import user
+from tests.jobs.work import work_off
 
 DIALOGUES, TURNS = 24, 4
 FAST = {"resamples": 200}
@@ -314,7 +313,7 @@ def test_a_large_plan_is_computed_beside_the_page(client: Client, monkeypatch: p
     assert "Computing the plan" in client.get(address, {"half_width": "0.1"}).content.decode()
     assert client.get(reverse("api-plan", args=[study.pk]), {"half_width": "0.1"}).status_code == 202
     assert Job.objects.count() == 1
-    _work_off()
+    work_off()
     job.refresh_from_db()
     assert (job.state, job.done == job.total > 0) == ("done", True)
     progress = reverse("plan-progress", args=[study.pk, job.pk])
@@ -338,11 +337,6 @@ def test_what_takes_long_is_no_work_for_a_page() -> None:
     assert jobs.is_quick(tabled, made(400, 3))
 
 
-def _work_off() -> None:
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
-
-
 @pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_large_plan_stays_while_labels_arrive_and_a_new_one_is_computed_on_request(
@@ -353,7 +347,7 @@ def test_a_large_plan_stays_while_labels_arrive_and_a_new_one_is_computed_on_req
     page, api, query = reverse("plan", args=[study.pk]), reverse("api-plan", args=[study.pk]), {"pay": "10"}
     assert client.get(api, query).status_code == 202
     rated.say("p8", "polite", [1.0, 0.0])  # overtakes the plan while it waits
-    _work_off()
+    work_off()
     first = client.get(api, query).json()
     assert (first["labels_since"], first["computing"], first["pay"]) == (False, None, 10)
     assert "Labels have been added or withdrawn since" not in client.get(page, query).content.decode()
@@ -381,7 +375,7 @@ def test_a_large_plan_stays_while_labels_arrive_and_a_new_one_is_computed_on_req
     newer = client.get(api, query).json()
     assert (newer["computed_at"], newer["computing"]["state"]) == (first["computed_at"], "queued")
     assert "New figures are being computed" in client.get(page, query).content.decode()
-    _work_off()
+    work_off()
     second = client.get(api, query).json()
     assert (second["labels_since"], second["computing"]) == (False, None)
     assert second["computed_at"] > first["computed_at"]
@@ -403,7 +397,7 @@ def test_a_plan_that_failed_says_why_and_is_computed_on_request(
     assert "The plan was not computed: no room." in shown
     assert f'href="{page}?again=1"' in shown
     assert client.get(api, {"again": "true"}).status_code == 202
-    _work_off()
+    work_off()
     assert client.get(api).status_code == 200
 
 

@@ -14,10 +14,9 @@ from calibration import figure_cache
 from calibration.comparisons import profiles
 from calibration.comparisons.profile_cells import ALL, APART, SAME
 from jobs.models import Job
-from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static
+from tests.jobs.work import work_off
 
 pytestmark = pytest.mark.django_db
 PEOPLE = {"human": (0.2, 0.4), "bot": (0.3, 0.5)}
@@ -143,8 +142,7 @@ def test_a_kept_profile_has_both_the_shared_and_all_points(
     small = [read(path) for path in paths]
     monkeypatch.setattr(figure_cache, "SMALL", 0)
     assert client.get(api).status_code == 202
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
+    work_off()
     assert Job.objects.get(kind="profile").state == Job.State.DONE
     monkeypatch.setattr(profiles, "figures_of", lambda *_: pytest.fail("labels are read in the request"))
     monkeypatch.setattr(profiles, "distribution", lambda *_: pytest.fail("labels are read in the request"))

@@ -19,12 +19,11 @@ from annotation.work.labels import Answer, record
 from calibration import figure_cache, renderings
 from calibration.comparisons import metric_causes, profiles
 from jobs.models import Call, Job, Run
-from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from judges.metrics import METRICS
 from judges.metrics.kit.metric import HALVES
 from judges.runs.metric_calls import scheme_of
 from tests import factories
+from tests.jobs.work import work_off
 
 pytestmark = pytest.mark.django_db
 
@@ -384,8 +383,7 @@ def test_the_profile_of_a_large_corpus_is_computed_by_a_worker_and_kept(
     monkeypatch.setattr(figure_cache, "SMALL", 0)
     assert client.get(api).status_code == 202
     assert "Computing the figures" in client.get(page).content.decode()
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
+    work_off()
     for module, name in ((profiles, "figures_of"), (profiles, "distribution"), (profiles, "doubtful_values")):
         monkeypatch.setattr(module, name, lambda *_: pytest.fail("labels are read in the request"))
     large = client.get(api).json()

@@ -9,7 +9,7 @@ import pytest
 from calibration.reports import charts, sentences
 from calibration.reports.charts import svg
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.snapshot import snapshot_of
 from calibration.reports.view import sections, tables_of
 from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
@@ -17,10 +17,6 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 
 TITLE = "What answers point at"
-
-
-def _report(built: World) -> Snapshot:
-    return snapshot_of(studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None))
 
 
 def _tags(built: World, *keys: str) -> None:
@@ -39,7 +35,7 @@ def test_a_study_of_tags_and_one_other_question_leads_with_that_question() -> No
     _tags(built, "rude", "evasive", "repeats")
     for name, given in (("ann", [1, 2, 3, 4, 5, 1, 2, 3]), ("ben", [1, 2, 4, 4, 5, 1, 2, 2])):
         built.say(name, "quality", given)
-    (people,) = sentences.lede(_report(built))
+    (people,) = sentences.lede(built.snapshot())
     assert "two people on quality, over 8 turns" in people.text.lower()
     assert "pooled" not in people.text
 
@@ -47,7 +43,7 @@ def test_a_study_of_tags_and_one_other_question_leads_with_that_question() -> No
 def test_a_study_whose_people_answered_tags_alone_leads_with_all_of_them() -> None:
     built = world(dialogues=4, turns=2)
     _tags(built, "rude", "evasive", "repeats")
-    people, *_ = sentences.lede(_report(built))
+    people, *_ = sentences.lede(built.snapshot())
     assert "pooled" in people.text
 
 
@@ -82,7 +78,7 @@ def test_a_chart_that_leaves_the_judge_out_says_why() -> None:
     for name in ("slot 1", "slot 2"):
         built.say(name, "quality", [1, 2, 3, 4, 5, 1, 2, 3], identified=False)
     built.say("gpt", "quality", [1, 2, 3, 4, 4, 1, 2, 3], kind="judge")
-    people, by_rank = charts.charts(_report(built))
+    people, by_rank = charts.charts(built.snapshot())
     assert not any("gpt" in series for series in people.series)
     assert "Not in this chart: gpt on Quality: compared with the people’s mean by rank" in people.caption
     assert by_rank.series == ["gpt"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -20,10 +18,6 @@ from tests.calibration.world import World, world
 pytestmark = pytest.mark.django_db
 
 VALUES = [float(1 + (n * 7) % 5) for n in range(12)]
-
-
-def _report(built: World) -> Any:
-    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
 
 
 def _rated(*, judge: bool, identified: bool = True) -> World:
@@ -59,7 +53,7 @@ def _said(result: Snapshot) -> str:
 
 
 def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
-    result = snapshot_of(_report(_rated(judge=False, identified=False)))
+    result = snapshot_of(_rated(judge=False, identified=False).report())
     (answer,) = sentences.lede(result)
     assert answer.title == "How well do people agree?"
     assert "ratings in three anonymous slots on Quality" in answer.text
@@ -68,7 +62,7 @@ def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
 
 @pytest.mark.exhaustive
 def test_simulated_raters_are_never_called_people() -> None:
-    report = _report(_simulated(judge=True))
+    report = _simulated(judge=True).report()
     said = _said(snapshot_of(report))
     assert "Does gpt agree with simulated raters?" in said
     assert "How well do simulated raters agree?" in said
@@ -89,7 +83,7 @@ def test_simulated_raters_are_no_people_where_a_figure_is_missing() -> None:
         half = built.turns[6 * number : 6 * number + 6]
         built.say(f"r{number}", "quality", dict(zip(half, VALUES, strict=False)))
     built.say("gpt", "quality", VALUES, kind="judge")
-    report = _report(built)
+    report = built.report()
     reasons = [e.reason for q in snapshot_of(report).questions for e in [*q.gaps, *q.panel]]
     said = "\n".join([_said(snapshot_of(report)), *reasons])
     assert "no item was rated by the judge and by two others" in said
@@ -107,7 +101,7 @@ def test_the_items_behind_a_figure_name_simulated_raters(researcher: Client) -> 
 
 
 def test_people_stay_people() -> None:
-    said = _said(snapshot_of(_report(_rated(judge=True))))
+    said = _said(snapshot_of(_rated(judge=True).report()))
     assert "How well do people agree?" in said
     assert "3 people" in said
     assert "simulated raters" not in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -29,10 +28,6 @@ def rare() -> World:
     return built
 
 
-def _report(built: World) -> Any:
-    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
-
-
 def _test(result: Snapshot) -> tables.Table:
     table = tables.agreement(result)[-1]
     assert table.title == "Alternative annotator test"
@@ -42,7 +37,7 @@ def _test(result: Snapshot) -> tables.Table:
 @pytest.mark.exhaustive
 def test_a_judge_that_answered_no_throughout_has_not_passed(rare: World) -> None:
     rare.say("never", "off_topic", [0.0] * 80, kind="judge")
-    report = _report(rare)
+    report = rare.report()
     table = _test(snapshot_of(report))
     assert [row.compared for row in table.rows] == ["never: not passed"]
     assert "never gave one value throughout" in " ".join(table.notes)
@@ -52,7 +47,7 @@ def test_a_judge_that_answered_no_throughout_has_not_passed(rare: World) -> None
 
 def test_how_many_of_how_many_people_stands_with_both_figures(rare: World) -> None:
     rare.say("gpt", "off_topic", [float(n % 4 < 1) for n in range(80)], kind="judge")
-    result = snapshot_of(_report(rare))
+    result = snapshot_of(rare.report())
     table = _test(result)
     assert [key for key, _ in table.columns] == ["alt_test_winning_rate", "alt_test_advantage"]
     (row,) = table.rows
@@ -81,7 +76,7 @@ def test_two_people_are_told_that_three_are_needed() -> None:
     for person, name in enumerate(("ann", "ben")):
         built.say(name, "off_topic", [float((n + person) % 10 < 3) for n in range(80)])
     built.say("gpt", "off_topic", [float(n % 10 < 3) for n in range(80)], kind="judge")
-    table = _test(snapshot_of(_report(built)))
+    table = _test(snapshot_of(built.report()))
     (row,) = table.rows
     assert row.compared == "gpt: cannot say"
     assert table.notes == ["the test needs 3 people, and 2 answered"]
@@ -96,7 +91,7 @@ def test_a_judge_that_guesses_is_not_passed_in_any_form_of_the_report(
     for person, name in enumerate(("ann", "ben", "cid")):
         built.say(name, "off_topic", [float((n + (n % 61 == person)) % 40 < 1) for n in range(240)])
     built.say("coin", "off_topic", [float(n % 43 == 7) for n in range(240)], kind="judge")
-    report = _report(built)
+    report = built.report()
     result = snapshot_of(report)
     table = _test(result)
     (row,) = table.rows
@@ -118,5 +113,5 @@ def test_a_judge_that_guesses_is_not_passed_in_any_form_of_the_report(
 def test_a_judge_that_left_out_half_of_the_turns_is_said_to_have_done_so(rare: World) -> None:
     half = [float(n % 4 < 1) if n % 8 < 4 else None for n in range(80)]
     rare.say("gpt", "off_topic", half, kind="judge")
-    (verdict,) = snapshot_of(_report(rare)).verdicts
+    (verdict,) = snapshot_of(rare.report()).verdicts
     assert (verdict.n_answered, verdict.n_items) == (40, 80)

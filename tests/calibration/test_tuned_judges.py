@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from calibration.reports import sentences
-from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
@@ -23,12 +21,10 @@ def rated(module_database: None) -> World:
     return built
 
 
-def _result(built: World) -> Snapshot:
-    return snapshot_of(studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None))
-
-
 @pytest.mark.exhaustive
 def test_only_a_report_with_a_judge_warns_of_tuned_judges(rated: World) -> None:
-    assert not [text for text in sentences.caveats(_result(rated)) if "judge" in text]
+    assert not [text for text in sentences.caveats(rated.snapshot()) if "judge" in text]
     rated.say("gpt", "quality", VALUES, kind="judge")
-    assert [text for text in sentences.caveats(_result(rated)) if "a judge tuned on these dialogues" in text]
+    assert [
+        text for text in sentences.caveats(rated.snapshot()) if "a judge tuned on these dialogues" in text
+    ]

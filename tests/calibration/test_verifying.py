@@ -8,7 +8,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from calibration.models import Report
-from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
@@ -30,12 +29,8 @@ def _verified(*arguments: str) -> str:
     return out.getvalue()
 
 
-def _report(built: World) -> Report:
-    return studies.compute(study=studies.automatic(corpus=built.corpus), part="all", by=None)
-
-
 def test_the_same_labels_give_the_same_digits(rated: World) -> None:
-    _report(rated)
+    rated.report()
     said = _verified()
     assert said.startswith("The report of Corpus talks (all, ")
     assert "figures, all digits the same. scikit-learn gives the same " in said
@@ -45,7 +40,7 @@ def test_the_same_labels_give_the_same_digits(rated: World) -> None:
 
 @pytest.mark.exhaustive
 def test_a_digit_that_differs_is_named_with_its_place(rated: World) -> None:
-    report = _report(rated)
+    report = rated.report()
     value = report.result["questions"][0]["panel"][0]["value"]
     report.result["questions"][0]["panel"][0]["value"] = value + 1e-15 + abs(value) * 1e-15
     report.save()
@@ -54,7 +49,7 @@ def test_a_digit_that_differs_is_named_with_its_place(rated: World) -> None:
 
 
 def test_labels_that_came_since_leave_nothing_to_compare_with(rated: World) -> None:
-    _report(rated)
+    rated.report()
     rated.say("dee", "quality", [1.0] * 12)
     with pytest.raises(CommandError, match="labels, definition or split changed"):
         _verified()

@@ -21,6 +21,10 @@ from annotation.models import (
     Turn,
 )
 from annotation.work.labels import Answer, record
+from calibration.gold import derivation
+from calibration.models import Gold, Report
+from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.studies import study_actions as studies
 
 
 @dataclass
@@ -84,6 +88,20 @@ class World:
             for item, value in pairs
         ]
         return record(rater=who, answers=answers, **({"occasion": Occasion.IMPORTED} | how))
+
+    def report(self) -> Report:
+        """Compute the automatic study of the corpus."""
+        return studies.compute(study=studies.automatic(corpus=self.corpus), part="all", by=None)
+
+    def snapshot(self) -> Snapshot:
+        """Compute the automatic study of the corpus, and return its content."""
+        return snapshot_of(self.report())
+
+    def gold(self, rule: str = "majority", **options: Any) -> Gold:
+        """Derive gold labels from the corpus."""
+        version = next(iter(self.questions.values())).version
+        defaults = {"campaign": None, "scheme_version": version, "by": None}
+        return derivation.make(corpus=self.corpus, rule=rule, **(defaults | options))
 
 
 def world(

@@ -10,6 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.corpora import table_readings
+from annotation.corpora.previews import LATER
 from annotation.models import Corpus, Import, Label, Turn, Upload
 from tests import factories
 from tests.corpora.import_page import FormFields, import_by_page, post_preview, send_file
@@ -221,6 +223,7 @@ def test_answers_that_do_not_fit_are_listed_before_the_import_and_may_be_left_ou
     assert "4 rows that do not fit" in page.content.decode()
     page = post_preview(researcher, page, "import")
     assert page.context["upload"].result["left_out"] == 4
+    assert not send_file(researcher, table()).context["skips"]
 
 
 def test_a_program_imports_a_table_by_its_certain_guess_and_is_told_it() -> None:
@@ -270,6 +273,25 @@ def test_scales_that_are_not_named_are_guessed_from_all_rows(researcher: Client,
     assert answer.json()["mapping"]["scale:q"] == ["2", "3", "4", "5"]
 
 
+def test_scales_of_more_rows_than_a_preview_counts_are_guessed_by_the_import(
+    researcher: Client, at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [2 + n % 2 if n < 5_500 else 5 for n in range(5_501)]
+    rows = [f"d{n // 4},{'ub'[n % 2]},Good morning {n},{answer},{answer}" for n, answer in enumerate(answers)]
+    content = "\n".join(["conv_id,author,utterance,anna_quality,gpt_quality", *rows])
+    monkeypatch.setattr(table_readings, "SCAN_SECONDS", 0)
+    page = send_file(researcher, table(content))
+    prepared = page.context["prepared"]
+    assert (prepared.reading, dict(prepared.mapping.scales)) == ("turns", {})
+    assert LATER in page.content.decode()
+    post_preview(researcher, page, do="import")
+    imported = Import.objects.get()
+    assert imported.mapping["scale:quality"] == ["2", "3", "4", "5"]
+    assert Label.objects.filter(number=5).count() == 2
+    answer = api(researcher=True).post("/api/v1/imports/", {"file": table(content), "name": "y"})
+    assert answer.json()["mapping"] == imported.mapping
+
+
 def test_answers_of_a_crowd_platform_go_to_the_dialogues_that_have_their_ids(
     researcher: Client, at_once: None
 ) -> None:
@@ -301,3 +323,103 @@ def test_a_refused_import_says_how_many_problems_there_are(researcher: Client, a
     assert "30 problems, the first 20" in page.content.decode()
     page = post_preview(researcher, page, "import", name="x")
     assert "These are the first 20 of 30 problems." in page.content.decode()
+
+
+def test_the_page_says_what_is_not_clear_about_its_guess_until_it_is_corrected(researcher: Client) -> None:
+    page = send_file(researcher, table(CHATS.replace("10:15,4,4", "10:15,four,4")))
+    assert page.context["doubts"] == ("quality: 'four' is among numbers",)
+    assert "quality: &#x27;four&#x27; is among numbers" in page.content.decode()
+    page = post_preview(
+        researcher, page, "preview", **{"codes-4": "four = 4, - =", "values-4": "1, 2, 3, 4, 5"}
+    )
+    assert (page.context["doubts"], page.context["problems"]) == ((), [])
+    assert page.context["can_import"]
+
+
+def test_a_role_is_one_line_until_its_fields_are_opened(researcher: Client) -> None:
+    page = send_file(researcher, table())
+    summaries = {row.name: row.summary for row in page.context["rows"]}
+    assert (
+        summaries["anna_quality"]
+        == "Question: quality · Rater: anna · Scale: 1, 2, 3, 4, 5; “-” is no answer"
+    )
+    assert summaries["gpt_quality"] == "Question: quality · Rater: gpt"
+    assert summaries["author"] == ""
+
+
+def test_the_first_items_of_ratings_are_shown_with_all_answers(researcher: Client) -> None:
+    rows = "".join(f"i{number},yes,no\n" for number in range(40))
+    page = send_file(researcher, table(f"id,human_label,judge_label\n{rows}", name="marks.csv"))
+    first, *others = page.context["items"]
+    assert (first.dialogue, first.answers, len(others)) == ("i0", ["human 1 · judge 0"], 11)
+    assert "Scale: 0 (no), 1 (yes)" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason", "next_step"),
+    [
+        ("x.csv", "dialogue,speaker,text\n", "the file holds nothing that can be imported", "corrected"),
+        ("x.csv", "author,utterance\n", "the file holds nothing that can be imported", "corrected"),
+        ("x.pdf", "%PDF-1.4\n", "is a PDF: export its text or its table", "another"),
+    ],
+)
+def test_a_file_without_anything_to_import_says_so_and_leads_to_the_next(
+    researcher: Client, name: str, content: str, reason: str, next_step: str
+) -> None:
+    page = send_file(researcher, table(content, name=name))
+    assert [problem.reason for problem in page.context["problems"]] == [reason]
+    assert f"<b>{name}:</b>" in page.content.decode()
+    assert f"Choose {'a ' if next_step == 'corrected' else ''}{next_step} file" in page.content.decode()
+    assert not page.context["can_import"]
+
+
+def test_a_table_of_which_nothing_is_recognised_asks_for_its_columns(researcher: Client) -> None:
+    texts = [f"Sentence {number} of nobody in particular." for number in range(12)]
+    page = send_file(researcher, table("what\n" + "\n".join(texts), name="x.csv"))
+    assert page.context["problems"] == []
+    assert [row.role for row in page.context["rows"]] == [""]
+    assert "Still missing: a column" in page.content.decode()
+    assert "--map" not in page.content.decode().replace("--map-file", "")
+
+
+def test_ratings_whose_texts_are_in_the_file_become_dialogues_with_a_name(researcher: Client) -> None:
+    rows = "".join(f"{n},Where is place {n}?,There.,{n % 3}\n" for n in range(9))
+    page = send_file(researcher, table(f"id,ask,reply,score\n{rows}", name="places.csv"))
+    page = post_preview(researcher, page, "preview", **{"role-0": "", "role-1": "", "role-2": ""})
+    assert page.context["adds_labels"]
+    page = post_preview(
+        researcher, page, "preview", **{"role-0": "dialogue", "role-1": "utterance", "role-2": "utterance"}
+    )
+    assert roles(page) == {"id": "dialogue", "ask": "utterance", "reply": "utterance", "score": "label"}
+    assert page.context["form"]["name"].value() == "places"
+    assert page.context["action"] == "Import 9 dialogues"
+
+
+def test_all_problems_of_a_file_are_on_the_page_at_once(researcher: Client) -> None:
+    """A label is reported with its row, and so is a turn."""
+    rows = CHATS.replace("It is broken.", "").replace("Can I cancel?,2026-03-02 10:16,,", "Yes,10:16,4,")
+    page = send_file(researcher, table(rows))
+    page = post_preview(researcher, page, "preview", rated=["bot"])
+    assert {problem.line for problem in page.context["problems"]} == {4, 8}
+    page = post_preview(researcher, page, "preview", rated=["bot"], skip_bad_rows="yes")
+    assert page.context["can_import"] is False
+
+
+def test_a_corrected_file_replaces_the_faulty_one_and_keeps_its_roles(researcher: Client) -> None:
+    page = send_file(researcher, table(CHATS.replace("It is broken.", "")))
+    page = post_preview(researcher, page, "preview", **{"role-6": "metadata"})
+    faulty = Upload.objects.get()
+    assert f'href="/corpora/import/new/?like={faulty.pk}"' in page.content.decode()
+    page = send_file(researcher, table(), query=f"?like={faulty.pk}")
+    assert roles(page)["row"] == "metadata"
+    assert Upload.objects.get().pk != faulty.pk
+
+
+def test_files_that_wait_are_listed_until_they_are_imported_or_replaced(researcher: Client) -> None:
+    send_file(researcher, table("%PDF-1.4", name="x.pdf"))
+    page = researcher.get("/corpora/").content.decode()
+    assert "Not imported yet" in page
+    assert "is being imported" not in page
+    address = reverse("cancel-upload", args=[Upload.objects.get().pk])
+    assert researcher.post(address, {"next": "file"}).url == "/corpora/import/new/"  # type: ignore[attr-defined]
+    assert "Not imported yet" not in researcher.get("/corpora/").content.decode()

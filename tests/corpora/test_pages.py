@@ -290,6 +290,28 @@ def test_speakers_that_are_not_rated_become_context(researcher: Client, at_once:
     assert [turn.given for turn in turns] == [True, False]
 
 
+def test_both_sides_of_a_chat_may_be_rated(researcher: Client) -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    page = send_file(researcher, file({"messages": messages}))
+    assert page.context["preview"].speakers == {"user": False, "assistant": True}
+    page = post_preview(researcher, page, "preview", rated=["user", "assistant"])
+    assert page.context["preview"].speakers == {"user": True, "assistant": True}
+
+
+def test_a_rated_speaker_may_have_a_comma_in_the_name(researcher: Client) -> None:
+    turns = "".join(f'd,"{name}",Hi\n' for name in ("Smith, John", "Roe, Jane"))
+    page = send_file(researcher, SimpleUploadedFile("turns.csv", f"dialogue,speaker,text\n{turns}".encode()))
+    page = post_preview(researcher, page, "preview", rated=["Roe, Jane"])
+    assert page.context["preview"].speakers == {"Smith, John": False, "Roe, Jane": True}
+
+
+def test_of_too_many_speakers_none_is_chosen(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.corpora.previews.MOST_SPEAKERS", 2)
+    page = send_file(researcher, file(line()))
+    assert "2 speakers or more" in page.content.decode()
+    assert 'name="rated"' not in page.content.decode()
+
+
 def test_labels_about_context_are_a_problem_before_the_import(researcher: Client) -> None:
     page = send_file(researcher, file(line(labels=[label(4, turn=0)])))
     page = post_preview(researcher, page, "preview", rated=["B"])

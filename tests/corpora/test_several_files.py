@@ -108,7 +108,7 @@ def test_a_program_sends_the_other_files_as_more() -> None:
 def test_a_part_is_written_into_its_own_folder_whatever_its_name(tmp_path: Path, name: str) -> None:
     first, other = sent("a.json", {}), sent("b.json", {})
     other._name = name  # a multipart parser that did not take the folder away
-    uploads.check([first, other], "iq2")
+    uploads.check_names([first, other])
     uploads.write([first, other], tmp_path / "in")
     assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.json")) == [
         "in/a.json",

@@ -10,7 +10,9 @@ import pytest
 
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
-from annotation.formats.source import ImportProblem
+from annotation.formats import FORMATS
+from annotation.formats.corpus_format import guess, read_start
+from annotation.formats.source import ImportProblem, Source
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, Label, Rater, Scheme, System, Turn
 
 TURNS = [{"speaker": "A", "text": "Hello"}, {"speaker": "B", "text": "Hi"}]
@@ -62,3 +64,17 @@ def census() -> dict[str, int]:
     """Count the rows of every table that an import writes."""
     tables = (Corpus, Import, System, Dialogue, Continuation, Turn, Item, Label, Rater, Scheme)
     return {table.__name__: table.objects.count() for table in tables}
+
+
+def read_file(path: Path, format: str = "", **options: Any) -> tuple[list[Any], list[str]]:
+    """Return the records of a file, read in the form that its content has or in this one, and the notes."""
+    source = Source(path, **options)
+    reader = FORMATS[format or guess(FORMATS, read_start(path))]
+    return [entry.record for entry in reader.read(source)], source.all_notes()
+
+
+def reading_problem(path: Path, format: str = "", **options: Any) -> ImportProblem:
+    """Return the problem of a file that cannot be read."""
+    with pytest.raises(ImportProblem) as caught:
+        read_file(path, format, **options)
+    return caught.value

@@ -167,7 +167,7 @@ SHAPES = (
             {"dialog": ["What is the time now ?", "It is half past two ."], "act": [2, 1]},
         ),
         "messages",
-        ("transcript=dialog[]",),
+        ("transcript=dialog[]", "label[turn]:act=act[]"),
         "nothing says who speaks",
         suffix=".jsonl",
     ),

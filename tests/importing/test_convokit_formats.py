@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from annotation.formats import FORMATS, ImportProblem, Source
+from annotation.formats import FORMATS
 from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Dialogue, Label, Turn
-from tests.importing.helpers import imported, refusal
+from tests.importing.helpers import imported, read_file, reading_problem, refusal
 
 CHATS = {
     "c1.tsv": {
@@ -51,20 +51,9 @@ def corpus(folder: Path, *lines: Any, conversations: Any = CHATS, speakers: Any 
     return folder
 
 
-def read(format: str, path: Path) -> tuple[list[Any], list[str]]:
-    source = Source(path)
-    return [entry.record for entry in FORMATS[format].read(source)], source.notes
-
-
-def refused(format: str, path: Path) -> ImportProblem:
-    with pytest.raises(ImportProblem) as caught:
-        read(format, path)
-    return caught.value
-
-
 def test_a_chat_has_the_task_the_answers_and_the_times(tmp_path: Path) -> None:
     lines = said("1", "p", "A?"), said("2", "q", " ", **{"reply-to": "1"})
-    (chat,), notes = read("delidata", corpus(tmp_path / "d", *lines))
+    (chat,), notes = read_file(corpus(tmp_path / "d", *lines), "delidata")
     assert (chat.id, chat.language, chat.metadata["correct_ratio"]) == ("c1.tsv", "en", 0.5)
     assert "Wason" in chat.metadata["task"]
     assert chat.participants[0].extra == {"final_answer": "A7", "final_answer_right": True}
@@ -91,7 +80,7 @@ def test_annotations_become_labels_of_one_rater(tmp_path: Path) -> None:
 
 def test_utterances_alone_are_read_and_said_to_be_alone(tmp_path: Path) -> None:
     path = corpus(tmp_path / "d", said("1", "p", "A?")) / "utterances.jsonl"
-    (chat,), notes = read("delidata", path)
+    (chat,), notes = read_file(path, "delidata")
     assert (len(chat.turns), notes) == (
         1,
         ["read without conversations.json and speakers.json: what these say is not known"],
@@ -118,7 +107,7 @@ def test_utterances_alone_are_read_and_said_to_be_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_utterance_is_refused(tmp_path: Path, format: str, line: Any, field: str, reason: str) -> None:
-    problem = refused(format, corpus(tmp_path / "d", said("1", "p", "A?"), line))
+    problem = reading_problem(corpus(tmp_path / "d", said("1", "p", "A?"), line), format)
     assert (problem.file, problem.line) == ("utterances.jsonl", 2)
     assert (problem.field, reason in problem.reason) == (field, True), str(problem)
 
@@ -128,16 +117,21 @@ def test_a_bad_utterance_is_refused(tmp_path: Path, format: str, line: Any, fiel
     [([], "conversations.json", "object by id"), ({"c1.tsv": 4}, "conversations.json", "must be an object")],
 )
 def test_a_bad_description_is_refused(tmp_path: Path, conversations: Any, file: str, reason: str) -> None:
-    problem = refused("delidata", corpus(tmp_path / "d", said("1", "p", "x"), conversations=conversations))
+    problem = reading_problem(
+        corpus(tmp_path / "d", said("1", "p", "x"), conversations=conversations), "delidata"
+    )
     assert (problem.file, reason in problem.reason) == (file, True)
 
 
 def test_a_folder_of_other_files_is_refused(tmp_path: Path) -> None:
     path = corpus(tmp_path / "d", said("1", "p", "x"))
     (path / "notes.json").write_text("{}")
-    assert (refused("iq2", path).file, refused("delidata", path).file) == ("notes.json", "notes.json")
+    assert (reading_problem(path, "iq2").file, reading_problem(path, "delidata").file) == (
+        "notes.json",
+        "notes.json",
+    )
     (path / "utterances.jsonl").unlink()
-    assert "no utterances.jsonl" in refused("delidata", path).reason
+    assert "no utterances.jsonl" in reading_problem(path, "delidata").reason
 
 
 @pytest.mark.django_db
@@ -159,7 +153,7 @@ def test_a_debate_of_the_present_form(tmp_path: Path) -> None:
         conversations={"1": {"meta": DEBATE, "vectors": []}},
         speakers={"p": {"meta": {"bio": "Long.", "bio_short": "Short."}}, "q": {"meta": {"bio": "Only."}}},
     )
-    (debate,), notes = read("iq2", path)
+    (debate,), notes = read_file(path, "iq2")
     assert debate.metadata == {key: value for key, value in DEBATE.items() if value}
     first, second = debate.participants
     assert (first.role, first.profile, first.extra) == ("for", ("Short.",), {"bio": "Long."})
@@ -173,13 +167,13 @@ def test_a_debate_of_the_older_form(tmp_path: Path) -> None:
     line = {"id": "1", "root": "1", "user": "p", "text": "So.", "meta": {"segment": 0}, "reply_to": None}
     path = corpus(tmp_path / "d", line, conversations={"1": DEBATE}, speakers=None)
     (path / "users.json").write_text(json.dumps({"p": {"bio": None, "bio_short": "Short."}}))
-    (debate,), _ = read("iq2", path)
+    (debate,), _ = read_file(path, "iq2")
     assert (debate.metadata["title"], debate.participants[0].profile) == ("Cats", ("Short.",))
 
 
 @pytest.mark.parametrize("meta", [{"segment": 3}, {"segment": True}, {"segment": [0]}, {"speakertype": 4}])
 def test_a_debate_with_unknown_marks_is_refused(tmp_path: Path, meta: Any) -> None:
-    problem = refused("iq2", corpus(tmp_path / "d", said("1", "p", "x", meta=meta)))
+    problem = reading_problem(corpus(tmp_path / "d", said("1", "p", "x", meta=meta)), "iq2")
     assert (problem.line, problem.field) == (1, f"meta.{next(iter(meta))}")
 
 

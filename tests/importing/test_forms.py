@@ -11,7 +11,15 @@ from typing import Any
 
 import pytest
 
-from annotation.formats import FORMATS, ImportProblem, Source, chat_forms, dialogue_corpora
+from annotation.formats import (
+    FORMATS,
+    ImportProblem,
+    Source,
+    chat_forms,
+    chat_platforms,
+    dialogue_corpora,
+    speech,
+)
 from annotation.formats.corpus_format import guess, read_start
 from tests.importing.helpers import imported
 
@@ -51,7 +59,11 @@ def test_each_form_imports_with_something_to_rate(fixture: Path) -> None:
     assert result.items > 0
 
 
-READERS = {form.key for form in (*chat_forms.FORMS, chat_forms.SLACK, *dialogue_corpora.FORMS)}
+READERS = {
+    form.key
+    for form in (*chat_forms.FORMS, *chat_platforms.FORMS, chat_forms.SLACK, speech.SPEECH)
+    + tuple(dialogue_corpora.FORMS)
+}
 DOCUMENTS = [path for path in FIXTURES if path.suffix in (".json", ".jsonl") and key_of(path) in READERS]
 WRONG: list[Any] = [None, 4, -1.5, True, "x", "", [], {}, [1], ["a", None], {"a": {}}, [[]], "\0"]
 

@@ -13,7 +13,7 @@ from annotation.formats import FORMATS, ImportProblem, Source
 from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Corpus, Label
 from annotation.records import Dialogue, LabelRecord
-from tests.importing.helpers import imported, refusal
+from tests.importing.helpers import imported, read_file, refusal
 
 CHAT = [{"author": "Ana", "text": "Hello"}, {"author": "Bo", "text": "Hi, what is new?"}]
 
@@ -40,9 +40,7 @@ def written(folder: Path, *tasks: Any) -> Path:
 
 
 def read(path: Path, **how: Any) -> tuple[list[Dialogue], list[str]]:
-    source = Source(path, **how)
-    found: Any = [entry.record for entry in FORMATS["label-studio"].read(source)]
-    return found, source.notes
+    return read_file(path, "label-studio", **how)
 
 
 def labels(folder: Path, *tasks: Any) -> list[LabelRecord]:

@@ -36,7 +36,7 @@ def rows(tmp_path: Path, text: str, *options: str, name: str = "ratings.csv") ->
     path = tmp_path / name
     path.write_text(text)
     source = Source(path)
-    table = mapped.open_table(source)
+    table = mapped.open_nested(source)
     mapping = read_mapping(entries_of_options(options), table.columns)
     return [row for _, row in mapped.rating_rows(source, table, mapping)]
 
@@ -269,6 +269,11 @@ def test_columns_that_share_a_key_are_raters_named_by_the_rest() -> None:
     assert [column.rater for column in mapping.columns] == ["ann1", "ann2"]
 
 
+def test_turns_in_columns_are_by_speakers_called_like_the_columns() -> None:
+    mapping = read_mapping(entries_of_options(["utterance=client,coach"]), ["client", "coach"])
+    assert [column.speaker for column in mapping.columns] == ["client", "coach"]
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -276,7 +281,6 @@ def test_columns_that_share_a_key_are_raters_named_by_the_rest() -> None:
         (["dialog=a"], "'dialog' is not a role; use dialogue, speaker, text"),
         (["dialogue=b"], "there is no column 'b'; the columns are a"),
         (["dialogue=a", "text=a"], "the column 'a' is mapped twice"),
-        (["utterance=a"], "'utterance' must name the speaker: utterance:NAME"),
         (["dialogue:x=a"], "'dialogue:x': the role dialogue has no name behind it"),
     ],
 )
@@ -361,3 +365,14 @@ def test_values_of_a_set_that_would_become_one_question_are_refused(tmp_path: Pa
     text = f"item,tags\n1,{'a' * 130}1;b\n2,{'a' * 130}2\n"
     with pytest.raises(ImportProblem, match="differ only after 120 characters"):
         rows(tmp_path, text, "item=item", "label:Tags=tags", "separator:Tags=;")
+
+
+@pytest.mark.django_db
+def test_categories_may_be_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "topics.csv"
+    path.write_text("conv,who,said,anna\nd,user,Hi,\nd,bot,Hello,4\nd,bot,Bye,5\n")
+    options = ("dialogue=conv", "speaker=who", "text=said", "label:topic@anna=anna")
+    options += ("scale:topic=4,5", "level:topic=nominal")
+    imported(path, format="table", mapping=entries_of_options(options))
+    assert Question.objects.get(key="topic").values == ["4", "5"]
+    assert {label.value for label in Label.objects.all()} == {"4", "5"}

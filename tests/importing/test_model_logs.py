@@ -11,9 +11,9 @@ import pytest
 
 from annotation.formats import FORMATS
 from annotation.formats.corpus_format import guess, read_start
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.source import ImportProblem
 from annotation.records import Dialogue
-from tests.importing.helpers import imported
+from tests.importing.helpers import imported, read_file
 
 FORMS = Path(__file__).parent / "forms"
 DOCUMENTS = (
@@ -25,15 +25,8 @@ DOCUMENTS = (
 TABLES = ("langfuse--export.csv", "langsmith--runs.csv", "openinference--spans.csv")
 
 
-def dialogues(path: Path) -> tuple[list[Dialogue], list[str]]:
-    source = Source(path)
-    key = guess(FORMATS, read_start(path))
-    records: Any = [entry.record for entry in FORMATS[key].read(source)]
-    return records, source.all_notes()
-
-
 def form(name: str) -> list[Dialogue]:
-    return dialogues(FORMS / name)[0]
+    return read_file(FORMS / name)[0]
 
 
 def said(dialogue: Dialogue) -> list[tuple[str, str, bool]]:
@@ -85,7 +78,7 @@ def test_inspect_epochs_are_trials_and_parts_of_a_score_questions(tmp_path: Path
     log["samples"] = [sample, again]
     path = tmp_path / "log.json"
     path.write_text(json.dumps(log))
-    ((dialogue,), _) = dialogues(path)
+    ((dialogue,), _) = read_file(path)
     assert [(part.id, part.trial) for part in dialogue.continuations] == [
         ("openai/gpt-4o", 0),
         ("openai/gpt-4o-2", 1),
@@ -102,11 +95,11 @@ def test_an_inspect_archive_without_a_header_is_refused(tmp_path: Path) -> None:
         archive.writestr("samples/1_epoch_1.json", "{}")
         archive.writestr("samples/2_epoch_1.json", "{}")
     with pytest.raises(ImportProblem, match="no log of Inspect"):
-        dialogues(path)
+        read_file(path)
 
 
 def test_promptfoo_gives_each_assertion_its_verdict_by_its_grader() -> None:
-    records, notes = dialogues(FORMS / "promptfoo.json")
+    records, notes = read_file(FORMS / "promptfoo.json")
     first, second = records
     assert said(first) == [("user", "Where is my parcel?", True)]
     assert continuations(first) == [
@@ -142,7 +135,7 @@ def test_deepeval_scores_are_labels_of_the_evaluation_model() -> None:
 
 
 def test_a_metric_of_deepeval_that_failed_is_a_missing_answer() -> None:
-    ((dialogue,), notes) = dialogues(FORMS / "deepeval--results.json")
+    ((dialogue,), notes) = read_file(FORMS / "deepeval--results.json")
     assert [(label.value, label.missing) for label in dialogue.labels] == [
         (0.9, ""),
         (None, "error: timeout"),
@@ -169,7 +162,7 @@ def test_the_answer_of_a_multiple_choice_is_the_likeliest() -> None:
 
 
 def test_traces_of_a_session_are_one_dialogue_in_the_order_of_their_times() -> None:
-    records, notes = dialogues(FORMS / "langfuse.json")
+    records, notes = read_file(FORMS / "langfuse.json")
     (dialogue,) = records
     assert (dialogue.id, dialogue.system) == ("s1", "gpt-4o")
     assert said(dialogue) == [
@@ -197,7 +190,7 @@ def test_an_answer_that_is_json_stays_as_it_was_written(tmp_path: Path) -> None:
     (trace, *_) = json.loads((FORMS / "langfuse.json").read_text())
     path = tmp_path / "traces.json"
     path.write_text(json.dumps([{**trace, "input": '["a", "b"]', "output": '{"answer": "yes"}'}]))
-    ((dialogue,), _) = dialogues(path)
+    ((dialogue,), _) = read_file(path)
     assert [text for _, text, _ in said(dialogue)] == ['["a", "b"]', '{"answer": "yes"}']
 
 

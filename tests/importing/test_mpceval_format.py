@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from annotation.formats import FORMATS, ImportProblem, Source
+from annotation.formats import FORMATS, ImportProblem
 from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Continuation, Dialogue, Import, Turn
 from annotation.records import Dialogue as Record
 from judges.metrics import Scene, Tools, instrument_for
 from judges.runs.material import load
 from judges.runs.scoring import read as read_for_score
-from tests.importing.helpers import imported, refusal, written
+from tests.importing.helpers import imported, read_file, reading_problem, refusal, written
 
 CONTEXT = [{"speaker": "Ana", "utterance": "Hello"}, {"speaker": "Ben", "utterance": "Hi"}]
 
@@ -38,14 +38,11 @@ def whole(key: str = "d1", **fields: Any) -> dict[str, Any]:
 
 
 def records(path: Path, **settings: str) -> list[Record]:
-    found: list[Any] = [entry.record for entry in FORMATS["mpceval"].read(Source(path, settings=settings))]
-    return found
+    return read_file(path, "mpceval", settings=settings)[0]
 
 
 def refused(path: Path, **settings: str) -> ImportProblem:
-    with pytest.raises(ImportProblem) as caught:
-        records(path, **settings)
-    return caught.value
+    return reading_problem(path, "mpceval", settings=settings)
 
 
 def test_a_predicted_turn_is_static_and_a_conversation_goes_on(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from annotation.formats import FORMATS, ImportProblem, Source
+from annotation.formats import FORMATS
 from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Dialogue, Label
-from tests.importing.helpers import imported, refusal
+from tests.importing.helpers import imported, read_file, reading_problem, refusal
 
 METADATA = {
     "relation": ["parent", "child", "friend"],
@@ -43,24 +43,13 @@ def folder(path: Path, cases: Any = CASES, metadata: Any = METADATA) -> Path:
     return path
 
 
-def read(format: str, path: Path, **settings: Any) -> tuple[list[Any], list[str]]:
-    source = Source(path, settings=settings)
-    return [entry.record for entry in FORMATS[format].read(source)], source.notes
-
-
-def refused(format: str, path: Path) -> ImportProblem:
-    with pytest.raises(ImportProblem) as caught:
-        read(format, path)
-    return caught.value
-
-
 def written(path: Path, content: Any) -> Path:
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return path
 
 
 def test_listeners_are_addressees_and_relations_stay_with_the_turn(tmp_path: Path) -> None:
-    (first, second), notes = read("mpdd", folder(tmp_path / "m"))
+    (first, second), notes = read_file(folder(tmp_path / "m"), "mpdd")
     assert (first.id, first.language, [one.id for one in first.participants]) == (
         "1",
         "zh",
@@ -100,7 +89,7 @@ def test_short_dialogues_are_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_without_metadata_the_answers_that_were_seen_are_the_scale(tmp_path: Path) -> None:
-    (first, _), _ = read("mpdd", written(tmp_path / "dialogue.json", CASES))
+    (first, _), _ = read_file(written(tmp_path / "dialogue.json", CASES), "mpdd")
     assert first.labels[0].values == ("joy", "neutral")
 
 
@@ -121,20 +110,20 @@ def test_without_metadata_the_answers_that_were_seen_are_the_scale(tmp_path: Pat
     ],
 )
 def test_a_bad_case_is_refused(tmp_path: Path, cases: Any, field: str, reason: str) -> None:
-    problem = refused("mpdd", folder(tmp_path / "m", cases))
+    problem = reading_problem(folder(tmp_path / "m", cases), "mpdd")
     assert (problem.file, problem.field, reason in problem.reason) == ("dialogue.json", field, True), str(
         problem
     )
 
 
 def test_bad_metadata_and_other_files_are_refused(tmp_path: Path) -> None:
-    problem = refused("mpdd", folder(tmp_path / "a", metadata={"emotion": [4]}))
+    problem = reading_problem(folder(tmp_path / "a", metadata={"emotion": [4]}), "mpdd")
     assert (problem.file, problem.field) == ("metadata.json", "emotion[0]")
     other = folder(tmp_path / "b")
     (other / "more.json").write_text("{}")
-    assert refused("mpdd", other).file == "more.json"
+    assert reading_problem(other, "mpdd").file == "more.json"
     (other / "dialogue.json").unlink()
-    assert "no dialogue.json" in refused("mpdd", other).reason
+    assert "no dialogue.json" in reading_problem(other, "mpdd").reason
 
 
 def line(number: float, speaker: Any, text: Any, start: float = 0.0) -> dict[str, Any]:
@@ -167,7 +156,7 @@ def test_a_meeting_has_its_topics_as_agenda_and_lines_by_time(tmp_path: Path) ->
         line(3.0, float("nan"), None, -1.0),
     )
     path = written(tmp_path / "NCPC.json", meetings(*lines, variations={}))
-    (meeting,), notes = read("tcr", path)
+    (meeting,), notes = read_file(path, "tcr")
     assert (meeting.id, meeting.metadata) == (
         "NCPC-m1",
         {"source": "NCPC", "timestamp_source": "estimated"},
@@ -199,7 +188,7 @@ def test_a_meeting_has_its_topics_as_agenda_and_lines_by_time(tmp_path: Path) ->
     ],
 )
 def test_a_bad_meeting_is_refused(tmp_path: Path, content: Any, field: str, reason: str) -> None:
-    problem = refused("tcr", written(tmp_path / "x.json", content))
+    problem = reading_problem(written(tmp_path / "x.json", content), "tcr")
     assert (problem.field, reason in problem.reason) == (field, True), str(problem)
 
 

@@ -13,22 +13,17 @@ from annotation.formats import FORMATS, ImportProblem, Rating, Source
 from annotation.formats.corpus_format import guess, read_start
 from annotation.records import SELF, Dialogue
 from annotation.schemes import SCHEMES
+from tests.importing.helpers import read_file, reading_problem
 
 
 def records(format: str, path: Path) -> list[Any]:
-    return [entry.record for entry in FORMATS[format].read(Source(path))]
+    return read_file(path, format)[0]
 
 
 def written(path: Path, content: Any) -> Path:
     file = path / "file.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     return file
-
-
-def refused(format: str, path: Path) -> ImportProblem:
-    with pytest.raises(ImportProblem) as caught:
-        records(format, path)
-    return caught.value
 
 
 WHOLE = {
@@ -94,7 +89,7 @@ def test_fed_keeps_why_a_rating_is_missing_and_its_raters_unidentified(tmp_path:
     ],
 )
 def test_fed_refuses_by_the_path_of_the_field(tmp_path: Path, items: Any, field: str, reason: str) -> None:
-    problem = refused("fed", written(tmp_path, items))
+    problem = reading_problem(written(tmp_path, items), "fed")
     assert (problem.field, reason in problem.reason) == (field, True)
 
 
@@ -130,7 +125,7 @@ def test_gpt4_scores_every_conversation_of_fed_five_times(shared_data: Path) -> 
     ("content", "field"), [({"coh": [1]}, "coh"), ({"coh_1": 4}, "coh_1"), ({"coh_1": [4, "x"]}, "coh_1[1]")]
 )
 def test_gpt4_scores_of_another_form_are_refused(tmp_path: Path, content: Any, field: str) -> None:
-    assert refused("fed_gpt4", written(tmp_path, content)).field == field
+    assert reading_problem(written(tmp_path, content), "fed_gpt4").field == field
 
 
 def test_a_meeting_is_a_dialogue_with_its_topics_as_agenda(tmp_path: Path) -> None:
@@ -169,7 +164,7 @@ def test_every_meeting_of_qmsum_is_read(shared_data: Path) -> None:
 
 def test_a_bad_meeting_is_named_by_its_file(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text('{"meeting_transcripts": [{"speaker": 1}]}')
-    problem = refused("qmsum", tmp_path)
+    problem = reading_problem(tmp_path, "qmsum")
     assert str(problem) == "bad.json, field meeting_transcripts[0].speaker: must be a text, not a number"
 
 
@@ -251,7 +246,7 @@ def test_a_document_of_no_known_format_is_refused_in_one_line_with_the_nearest(t
     assert "the nearest format is pairs" in caught.value.reason
     path.write_text(json.dumps({"id": "d", "turns": []}, indent=2))
     assert guess(FORMATS, read_start(path)) == "jsonl"
-    problem = refused("jsonl", path)
+    problem = reading_problem(path, "jsonl")
     assert problem.others == []
     assert "none of Concord's formats: `jsonl` wants one dialogue a line" in problem.reason
 
@@ -270,7 +265,7 @@ def test_a_document_of_no_known_format_is_refused_in_one_line_with_the_nearest(t
     ],
 )
 def test_a_chat_of_another_form_is_refused(tmp_path: Path, chat: Any, field: str) -> None:
-    problem = refused("messages", written(tmp_path, chat))
+    problem = reading_problem(written(tmp_path, chat), "messages")
     assert (problem.line, problem.field) == (1, field)
 
 
@@ -319,7 +314,7 @@ def test_a_ratings_file_reads_keys_numbers_words_and_gaps(tmp_path: Path) -> Non
 def test_a_bad_row_is_refused_with_its_line(
     tmp_path: Path, content: str, line: int, field: str, reason: str
 ) -> None:
-    problem = refused("ratings-csv", written(tmp_path, content))
+    problem = reading_problem(written(tmp_path, content), "ratings-csv")
     assert (problem.line, problem.field, reason in problem.reason) == (line, field, True), str(problem)
 
 
@@ -330,11 +325,11 @@ def test_every_format_is_listed_once_and_explains_itself() -> None:
 
 
 def test_a_broken_document_is_refused_with_its_line(tmp_path: Path) -> None:
-    problem = refused("fed", written(tmp_path, '[\n {"context": "User: Hi",\n  "system": NaN}\n]'))
+    problem = reading_problem(written(tmp_path, '[\n {"context": "User: Hi",\n  "system": NaN}\n]'), "fed")
     assert (problem.line, "NaN" in problem.reason) == (3, True)
     path = tmp_path / "latin.json"
     path.write_bytes(b'[\n"caf\xe9"]')
-    assert refused("fed", path).line == 2
+    assert reading_problem(path, "fed").line == 2
 
 
 def test_fields_of_predictions_that_are_not_read_are_named(tmp_path: Path) -> None:

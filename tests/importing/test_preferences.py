@@ -12,18 +12,17 @@ import pytest
 
 from annotation.formats import FORMATS
 from annotation.formats.corpus_format import Rating, guess, read_start
-from annotation.formats.source import ImportProblem, Source
-from tests.importing.helpers import imported
+from annotation.formats.source import ImportProblem
+from tests.importing.helpers import imported, read_file
 
 FORMS = Path(__file__).parent / "forms"
 FIXTURES = sorted([*FORMS.glob("preferences*"), *FORMS.glob("model-responses*")])
 
 
 def read(path: Path) -> tuple[list[Any], list[Rating], list[str]]:
-    source = Source(path)
-    records: list[Any] = [entry.record for entry in FORMATS[guess(FORMATS, read_start(path))].read(source)]
+    records, notes = read_file(path)
     ratings = [record for record in records if isinstance(record, Rating)]
-    return [record for record in records if record not in ratings], ratings, source.all_notes()
+    return [record for record in records if record not in ratings], ratings, notes
 
 
 def responses(dialogue: Any) -> list[tuple[str, str]]:

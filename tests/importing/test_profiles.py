@@ -615,17 +615,6 @@ def test_names_above_answers_on_some_turns_may_be_raters(tmp_path: Path) -> None
     assert "Anna, Ben may be raters or questions" in reading.doubts
 
 
-def test_lists_of_answers_without_raters_are_asked_about(tmp_path: Path) -> None:
-    answers = [{"fluency": 3}, {"fluency": 1}]
-    records = [{"id": f"s{number}", "expert_annotations": answers} for number in range(3)]
-    profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
-    assert not profile.certain
-    assert any(
-        "who gave each answer in the lists of expert_annotations[].fluency" in reading.missing
-        for reading in profile.readings
-    )
-
-
 def test_raters_whose_answers_all_differ_in_a_short_table_are_read_like_the_others(tmp_path: Path) -> None:
     text = "feedback_id,annotator_1,annotator_2,annotator_3\n" + "".join(
         f"{number},{first},{first},{third}\n"
@@ -708,13 +697,6 @@ def test_relevance_of_the_context_is_a_question_beside_other_qualities(tmp_path:
     }
 
 
-def test_lists_of_answers_without_names_say_what_is_missing(tmp_path: Path) -> None:
-    records = [{"id": n, "annotations": [{"fluency": n % 5 + 1}, {"fluency": 3}]} for n in range(6)]
-    profile = profile_of(tmp_path, jsonl(*records), ".jsonl")
-    wide = next(reading for reading in profile.readings if reading.key == "wide")
-    assert wide.missing == ("who gave each answer in the lists of annotations[].fluency",)
-
-
 def test_raters_in_rows_who_are_named_among_the_judges_are_judges(tmp_path: Path) -> None:
     text = "id,prompt,response,judge,helpful\n" + "".join(
         f"{n},Why is number {n} so?,Because of number {n}.,{judge},{n % 3 + 1}\n"
@@ -726,3 +708,30 @@ def test_raters_in_rows_who_are_named_among_the_judges_are_judges(tmp_path: Path
     records = [entry.record for entry in read_mapped(source)]
     kinds = {(label.rater, label.kind) for record in records for label in record.labels}
     assert kinds == {("GPT", "judge"), ("Ana", "human")}
+
+
+def test_the_number_of_a_response_is_no_rater_beside_a_column_of_raters(tmp_path: Path) -> None:
+    rows = [f"R_{n},d{n // 4},{n % 2 + 1},{'ana' if n % 4 < 2 else 'ben'},{n % 5 + 1}\n" for n in range(20)]
+    profile = profile_of(tmp_path, "ResponseId,conversation_id,turn,rater,helpful\n" + "".join(rows))
+    assert {reading.mapping.of("rater") for reading in profile.readings if reading.is_possible} == {"rater"}
+
+
+def test_many_authors_are_speakers(tmp_path: Path) -> None:
+    rows = [f"room-{n // 40},user_{n % 200},message {n} of all\n" for n in range(400)]
+    profile = profile_of(tmp_path, "thread_id,author,message\n" + "".join(rows))
+    assert profile.readings[0].mapping.of("speaker") == "author"
+
+
+def test_a_column_of_different_names_is_the_id_of_dialogues_in_cells(tmp_path: Path) -> None:
+    said = "Client: I feel sad.\\nCoach: Tell me more."
+    rows = [f'case {n},"{said}",{n % 5 + 1}\n'.replace("\\n", "\n") for n in range(12)]
+    profile = profile_of(tmp_path, "Case,Transcript,helpful\n" + "".join(rows))
+    assert "dialogue=Case" in mapped(profile.readings[0])
+
+
+@pytest.mark.parametrize("header", ["Gesprächs-Nr,wer,Äußerung", "رقم المحادثة,المتحدث,النص"])
+def test_columns_may_be_called_in_german_and_arabic(header: str, tmp_path: Path) -> None:
+    rows = [f"g{n // 4},{('Kunde', 'Bot')[n % 2]},Das ist der Satz {n}.\n" for n in range(20)]
+    profile = profile_of(tmp_path, f"{header}\n" + "".join(rows))
+    dialogue, speaker, text = header.split(",")
+    assert mapped(profile.readings[0]) == {f"dialogue={dialogue}", f"speaker={speaker}", f"text={text}"}

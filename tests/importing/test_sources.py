@@ -8,10 +8,13 @@ import tracemalloc
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from annotation.formats import FORMATS, ImportProblem, Source
+from annotation.formats import FORMATS, Faults, ImportProblem, Source
+from annotation.formats.corpus_format import guess, read_start
+from tests.importing.helpers import imported, line, refusal, written
 
 
 def refused(path: Path, format: str = "jsonl") -> ImportProblem:
@@ -32,19 +35,19 @@ TEXTS = ("dailydialog",)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("format", list(FORMATS))
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     "content", [b"\x00\x01\x02", b"\xff\xff garbage", b"{", b"null", b"\n\n", b'"text"', b"{}", b"[]"]
 )
-def test_garbage_is_a_problem_or_nothing_for_every_format(
-    tmp_path: Path, format: str, content: bytes
-) -> None:
+def test_garbage_is_a_problem_of_its_import_in_every_format(tmp_path: Path, content: bytes) -> None:
+    assert imported(written(tmp_path, line()), "talks").dialogues == 1
     path = tmp_path / "garbage.json"
     path.write_bytes(content)
-    entries = []
-    with suppress(ImportProblem):
-        entries = list(FORMATS[format].read(Source(path)))
-    assert format in TEXTS or not any(entry.record.turns for entry in entries)
+    for key, format in FORMATS.items():
+        if key in TEXTS and content in (b"null", b'"text"'):
+            continue
+        corpus = "talks" if format.labels_only else "garbage"
+        assert refusal(path, corpus, format=key, into=format.labels_only).reason, key
 
 
 def test_a_file_that_is_no_utf8_is_refused_at_its_line(tmp_path: Path) -> None:
@@ -150,3 +153,25 @@ def test_the_hash_of_a_file_follows_its_content_alone(tmp_path: Path) -> None:
     assert Source(first).content_hash() == Source(second).content_hash()
     second.write_bytes(b"other")
     assert Source(first).content_hash() != Source(second).content_hash()
+
+
+CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"messages": CHAT},
+        {"prompt": "Hi", "chosen": "Hello", "rejected": "No"},
+        {"id": 1, "text": "Hi", "label": ["polite"]},
+        {"run_id": "r", "event_id": 0, "sample_id": "s", "type": "match", "data": {"correct": True}},
+    ],
+    ids=["messages", "preferences", "doccano", "openai-evals"],
+)
+def test_every_line_that_is_no_object_is_named(record: dict[str, Any], tmp_path: Path) -> None:
+    path = written(tmp_path, record, '{"id": ', record, "[1]")
+    source = Source(path, faults=Faults())
+    with suppress(ImportProblem):
+        list(FORMATS[guess(FORMATS, read_start(path))].read(source))
+    assert source.faults is not None
+    assert [problem.line for problem in source.faults.problems] == [2, 4]

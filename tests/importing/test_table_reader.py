@@ -250,7 +250,10 @@ def workbook(path: Path, sheets: dict[str, list[tuple[Any, ...]]], *merged: str)
     return path
 
 
-def test_a_workbook_is_read_from_its_first_sheet_with_cells_or_the_named_one(tmp_path: Path) -> None:
+def test_a_workbook_is_read_from_its_first_sheet_with_a_table_or_the_named_one(tmp_path: Path) -> None:
+    cover = [("Ratings of March",), ("see the next sheet",)]
+    path = workbook(tmp_path / "cover.xlsx", {"Read me": cover, "Data": [("a", "b"), (1, 2)]})
+    assert open_table(Source(path)).columns == ("a", "b")
     path = workbook(tmp_path / "t.xlsx", {"Notes": [], "Data": [("a",), (1,)], "More": [("b",), (2.5,)]})
     table = open_table(Source(path))
     assert (table.medium, table.columns, table.sheets) == ("xlsx", ("a",), ("Notes", "Data", "More"))
@@ -379,6 +382,62 @@ def test_titles_above_the_header_of_a_csv_are_passed_over(tmp_path: Path) -> Non
     ]
     path.write_text("item,,\n1,3,4\n2,2,5\n")
     assert "item" in open_table(Source(path)).columns
+
+
+@pytest.mark.parametrize(
+    ("titles", "line"),
+    [("Ratings (wave 2)\n", 3), ("# by a tool\n# on Monday\n", 4), ("From our lab, June\n\n", 4)],
+)
+def test_a_title_above_the_header_needs_no_commas(tmp_path: Path, titles: str, line: int) -> None:
+    table = opened(tmp_path, titles + "id,Anna,Ben,Cleo\na,3,4,4\nb,2,5,1\n")
+    assert next(iter(table.rows())) == (line, {"id": "a", "Anna": "3", "Ben": "4", "Cleo": "4"})
+    assert table.notes[0].startswith("Rows above the header passed over: 1")
+
+
+@pytest.mark.parametrize(
+    "content", ["Hello\nWell, yes\nNo, never\n", "a,b\nc,5,6\nd,7,8\n", "rater,1,2\nAnna,3,3\nBen,1,2\n"]
+)
+def test_lines_that_are_no_titles_stay(tmp_path: Path, content: str) -> None:
+    assert opened(tmp_path, content).columns[0] == content[: len(opened(tmp_path, content).columns[0])]
+
+
+def test_names_of_columns_may_stand_in_brackets(tmp_path: Path) -> None:
+    assert read(tmp_path, "[id],[label]\n1,yes\n") == [(2, {"[id]": "1", "[label]": "yes"})]
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        ("".join(f"c{n % 3}\t{n // 3}\tv{n % 2}\n" for n in range(12)), ("rater", "item", "label")),
+        ("".join(f"t{n // 3}\tc{n % 3}\tv{n % 2}\n" for n in range(12)), ("item", "rater", "label")),
+        ("2,1,2\n3,3,4\n2,2,2\n", ("column 1", "column 2", "column 3")),
+        ("d1,good,4\nd2,bad,1\nd3,good,5\n", ("column 1", "column 2", "column 3")),
+        ("A\tHow are you?\nB\tFine\nA\tGood to hear\n", ("column 1", "column 2")),
+    ],
+)
+def test_a_table_without_a_header_has_all_of_its_rows(
+    tmp_path: Path, content: str, columns: tuple[str, ...]
+) -> None:
+    table = opened(tmp_path, content)
+    assert table.columns == columns
+    assert len(list(table.rows())) == content.count("\n")
+    assert table.notes == [f"The first line is data, not a header: columns are called {', '.join(columns)}."]
+
+
+@pytest.mark.parametrize(
+    "content", ["1,2,3\n1,2,2\n3,2,3\n", ",yes,no\nyes,4,1\nno,2,5\n", "a,b\nx,a\ny,b\n", "a,b\na,b\n1,2\n"]
+)
+def test_a_header_whose_names_recur_stays_a_header(tmp_path: Path, content: str) -> None:
+    assert not any("not a header" in note for note in opened(tmp_path, content).notes)
+
+
+def test_relevance_judgments_are_ratings_of_a_topic_and_a_document(tmp_path: Path) -> None:
+    table = opened(tmp_path, "301 0 FT-1 1\n301 0 FT-2  0\n302 0 FT-1 2\n")
+    assert [row for _, row in table.rows()] == [
+        {"item": "301 FT-1", "relevance": "1"},
+        {"item": "301 FT-2", "relevance": "0"},
+        {"item": "302 FT-1", "relevance": "2"},
+    ]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -305,7 +305,7 @@ def test_the_command_maps_columns_and_says_which_format_it_found(tmp_path: Path)
     path, out = written(tmp_path, *RATINGS, name="r.csv"), StringIO()
     options = [f"--map={part}" for part in ("item=turn_id", "rater=who", "value=fluency")]
     call_command("import_corpus", path, "--into", "c", *options, "--scheme", "own", stdout=out)
-    assert "format: table (Any table, with a mapping of its columns)" in out.getvalue()
+    assert "format: table (Any table, by its columns)" in out.getvalue()
     with pytest.raises(CommandError, match="is not like dialogue=conv_id"):
         call_command("import_corpus", path, "--into", "c", "--map", "item", stdout=out)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from annotation.formats import FORMATS, ImportProblem, Source
+from annotation.formats import FORMATS
 from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Item, Label
 from annotation.schemes import SCHEMES
-from tests.importing.helpers import imported, refusal
+from tests.importing.helpers import imported, read_file, reading_problem, refusal
 
 QUALITIES = ("Understandable", "Natural", "Maintains Context", "Engaging", "Uses Knowledge", "Overall")
 
@@ -45,20 +45,9 @@ def written(folder: Path, content: Any, name: str = "tc_usr_data.json") -> Path:
     return path
 
 
-def read(format: str, path: Path, **options: Any) -> tuple[list[Any], list[str]]:
-    source = Source(path, **options)
-    return [entry.record for entry in FORMATS[format].read(source)], source.notes
-
-
-def refused(format: str, path: Path, **options: Any) -> ImportProblem:
-    with pytest.raises(ImportProblem) as caught:
-        read(format, path, **options)
-    return caught.value
-
-
 def test_a_context_is_a_dialogue_with_the_original_for_reference(tmp_path: Path) -> None:
     path = written(tmp_path, TOPICAL)
-    (first, second, third), _ = read("usr", path)
+    (first, second, third), _ = read_file(path, "usr")
     assert [(turn.speaker, turn.text, turn.given) for turn in first.turns] == [
         ("User", "hi", True),
         ("System", "hello", True),
@@ -82,7 +71,7 @@ def test_a_context_is_a_dialogue_with_the_original_for_reference(tmp_path: Path)
 
 def test_a_persona_is_the_profile(tmp_path: Path) -> None:
     fact = "your persona: i like tea.\nYour persona: i sing.\n"
-    (record,), _ = read("usr", written(tmp_path, [context(response("m"), fact=fact)]))
+    (record,), _ = read_file(written(tmp_path, [context(response("m"), fact=fact)]), "usr")
     assert record.id == "usr-persona-001"
     assert record.participants[1].profile == ("i like tea.", "i sing.")
     assert record.metadata == {}
@@ -130,7 +119,7 @@ def test_both_parts_of_usr_make_one_corpus(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_context_is_refused(tmp_path: Path, one: Any, field: str, reason: str) -> None:
-    problem = refused("usr", written(tmp_path, [one]))
+    problem = reading_problem(written(tmp_path, [one]), "usr")
     assert (problem.field, reason in problem.reason) == (field, True), str(problem)
 
 
@@ -185,7 +174,7 @@ def comperdial(folder: Path, **files: Any) -> Path:
 
 def test_each_system_answers_at_the_points_of_b(tmp_path: Path) -> None:
     path = comperdial(tmp_path / "c")
-    (record,), notes = read("comperdial", path)
+    (record,), notes = read_file(path, "comperdial")
     assert [(one.id, one.profile) for one in record.participants] == [("A", ("I sing.",)), ("B", ("I ski.",))]
     assert [part.id for part in record.continuations] == list(SYSTEMS)
     for part in record.continuations:
@@ -221,7 +210,9 @@ def test_other_arrangements_of_scores_are_read(tmp_path: Path) -> None:
     wholes = [
         {"dialogue_id": "d7", "model": "m", "annotator": 9, "overall": 1, "coherence": "n", "fluency": None}
     ]
-    (record,), _ = read("comperdial", comperdial(tmp_path / "c", dialogues=ids, turns=turns, wholes=wholes))
+    (record,), _ = read_file(
+        comperdial(tmp_path / "c", dialogues=ids, turns=turns, wholes=wholes), "comperdial"
+    )
     assert (record.id, record.metadata) == ("d7", {"split": "test"})
     told = [
         (label.rater, label.identified, label.turn, label.question, label.value) for label in record.labels
@@ -240,15 +231,15 @@ def test_other_arrangements_of_scores_are_read(tmp_path: Path) -> None:
 def test_columns_say_what_a_file_calls_its_fields(tmp_path: Path) -> None:
     turns = [{"bot": one.pop("system"), **one} for one in turn_level()]
     path = comperdial(tmp_path / "c", turns=turns, wholes=None)
-    assert "--map system=NAME" in refused("comperdial", path).reason
-    (record,), _ = read("comperdial", path, mapping={"system": "bot"})
+    assert "--map system=NAME" in reading_problem(path, "comperdial").reason
+    (record,), _ = read_file(path, "comperdial", mapping={"system": "bot"})
     assert len(record.continuations) == 2
 
 
 def test_dialogues_alone_are_read(tmp_path: Path) -> None:
     path = comperdial(tmp_path / "c", turns=None, wholes=None)
-    assert len(read("comperdial", path)[0]) == 2
-    assert len(read("comperdial", path / "ComperDial_data.json")[0]) == 2
+    assert len(read_file(path, "comperdial")[0]) == 2
+    assert len(read_file(path / "ComperDial_data.json", "comperdial")[0]) == 2
 
 
 @pytest.mark.parametrize(
@@ -287,7 +278,7 @@ def test_dialogues_alone_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, files: Any, file: str, field: str, reason: str) -> None:
-    problem = refused("comperdial", comperdial(tmp_path / "c", **files))
+    problem = reading_problem(comperdial(tmp_path / "c", **files), "comperdial")
     names = {"data": "_data", "turn": "_turn_level", "dialogue": "_dialogue_level", "": ""}
     assert names[file] in problem.file
     assert (problem.field, reason in problem.reason) == (field, True), str(problem)
@@ -296,7 +287,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, files: Any, file: str, fie
 def test_another_file_in_the_folder_is_refused(tmp_path: Path) -> None:
     path = comperdial(tmp_path / "c")
     (path / "more.json").write_text("{}")
-    assert refused("comperdial", path).file == "more.json"
+    assert reading_problem(path, "comperdial").file == "more.json"
 
 
 @pytest.mark.django_db

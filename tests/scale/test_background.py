@@ -18,13 +18,13 @@ from jobs import job_actions
 from jobs.errors import JobCancelled
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from judges.errors import JudgeError
 from judges.runs import run_actions as starting
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 from tests import factories
 from tests.calibration.world import world
+from tests.jobs.work import work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 RULES = Judge("rules_baseline")
@@ -45,12 +45,6 @@ def corpus() -> Corpus:
     return found
 
 
-def _work_off() -> Job:
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
-    return Job.objects.get()
-
-
 def _draft(corpus: Corpus) -> Campaign:
     by = factories.user(researcher=True)
     return campaigns.create(by=by, name="Pilot", corpus=corpus, scheme="comperdial_turn")
@@ -62,7 +56,7 @@ def test_a_large_campaign_is_opened_beside_the_page(client: Client, corpus: Corp
     answer = client.post(reverse("campaign-state", args=[campaign.pk]), {"verb": "open"})
     assert answer.headers["Location"] == reverse("jobs")
     assert not Task.objects.exists()
-    job = _work_off()
+    job = work_off()
     assert (job.state, job.result, job.done, job.total) == ("done", {"made": 12}, 2, 2)
     campaign.refresh_from_db()
     assert (campaign.state, campaign.tasks.count(), campaign.slots.count()) == ("open", 12, 24)
@@ -83,7 +77,7 @@ def test_a_campaign_whose_worker_was_lost_while_opening_it_has_each_task_once(co
     assert lost is not None
     campaigns.run(lost, lambda *_: None)  # type: ignore[arg-type]  # it opened the campaign, and died before it said so
     queue.release(worker="lost")
-    assert _work_off().state == "done"
+    assert work_off().state == "done"
     assert (campaign.tasks.count(), campaign.slots.count()) == (12, 24)
 
 
@@ -121,7 +115,7 @@ def test_a_judge_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> N
     assert isinstance(job, Job)
     assert starting.start_judge(by=None, judge=RULES, selection=selection) == job
     assert not Call.objects.exists()
-    ended = _work_off()
+    ended = work_off()
     run = Run.objects.get()
     assert (ended.state, ended.result) == ("done", {"run": run.pk})
     assert (run.state, run.calls.count(), run.scope_hash) == ("queued", 3, selection.digest())
@@ -130,7 +124,7 @@ def test_a_judge_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> N
 def test_a_metric_over_a_large_corpus_is_started_by_a_worker(corpus: Corpus) -> None:
     [job] = starting.start_metrics(by=None, keys=["dnr@reference"], selection=Selection(corpus))
     assert isinstance(job, Job)
-    ended = _work_off()
+    ended = work_off()
     assert (ended.state, ended.error) == ("done", "")
     assert Run.objects.get().rater.name.startswith("dnr")
 
@@ -147,7 +141,7 @@ def test_a_start_whose_worker_was_lost_makes_each_call_once(corpus: Corpus) -> N
     assert lost is not None
     starting.run(lost, lambda *_: None)  # type: ignore[arg-type]
     queue.release(worker="lost")
-    assert _work_off().state == "done"
+    assert work_off().state == "done"
     assert (Run.objects.count(), Call.objects.count()) == (1, 3)
 
 
@@ -156,16 +150,16 @@ def test_a_start_says_why_it_came_to_nothing(corpus: Corpus) -> None:
     job = Job.objects.get()
     job.params["scope"]["corpus"] = 0
     job.save()
-    assert "was deleted" in _work_off().error
+    assert "was deleted" in work_off().error
 
 
 def test_a_cancelled_start_can_be_done_again(corpus: Corpus) -> None:
     job = starting.start_judge(by=None, judge=RULES, selection=Selection(corpus))
     assert isinstance(job, Job)
     job_actions.cancel(job=job, by=None)
-    assert _work_off().state == "cancelled"
+    assert work_off().state == "cancelled"
     job_actions.retry(job=job, by=None)
-    assert (_work_off().state, Call.objects.count()) == ("done", 3)
+    assert (work_off().state, Call.objects.count()) == ("done", 3)
 
 
 def _tagged() -> tuple[Corpus, dict[str, object]]:
@@ -182,14 +176,13 @@ def test_gold_of_many_labels_is_made_by_a_worker_and_once() -> None:
     corpus, how = _tagged()
     job = derivation.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
     assert isinstance(job, Job)
-    ended = _work_off()
+    ended = work_off()
     gold = Gold.objects.get()
     assert (ended.state, ended.result) == ("done", {"gold": gold.pk})
     assert list(gold.labels.order_by("item_id").values_list("number", flat=True)) == [1, 0, 1, 0]
     again = derivation.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
     assert isinstance(again, Job)
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
+    work_off()
     again.refresh_from_db()
     assert (again.result, Gold.objects.count()) == ({"gold": gold.pk}, 1)
 

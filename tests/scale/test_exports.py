@@ -20,10 +20,9 @@ from calibration.exports import downloads
 from calibration.models import Export
 from jobs.errors import JobCancelled
 from jobs.models import Job
-from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from tests import factories
 from tests.calibration.world import world
+from tests.jobs.work import work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,12 +47,6 @@ def rea() -> User:
     return factories.user("rea", researcher=True)
 
 
-def _work_off() -> Job:
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
-    return Job.objects.latest("pk")
-
-
 def _ask(client: Client, corpus: Corpus, form: str = "csv") -> None:
     answer = client.get(reverse("export-labels", args=[form]), {"corpus": corpus.pk})
     assert answer.headers["Location"] == f"{reverse('exports')}?corpus={corpus.pk}"
@@ -65,7 +58,7 @@ def test_a_page_leads_to_the_file_that_a_worker_writes(client: Client, corpus: C
     page = client.get(reverse("exports"), {"corpus": corpus.pk}).content.decode()
     assert "Written for you" in page
     assert not Export.objects.exists()
-    job = _work_off()
+    job = work_off()
     assert (job.state, job.result["rows"]) == ("done", 3)
     assert downloads.path_of(job).stat().st_mode & 0o777 == 0o600
     address = reverse("export-file", args=[job.pk])
@@ -86,7 +79,7 @@ def test_a_file_is_as_if_it_had_been_written_at_once(
     client.force_login(rea)
     for form in ("csv", "jsonl", "parquet"):
         _ask(client, corpus, form)
-        written = b"".join(client.get(reverse("export-file", args=[_work_off().pk])))
+        written = b"".join(client.get(reverse("export-file", args=[work_off().pk])))
         with monkeypatch.context() as patch:
             patch.setattr(downloads, "AT_ONCE", 10)
             answer = client.get(reverse("export-labels", args=[form]), {"corpus": corpus.pk})
@@ -96,7 +89,7 @@ def test_a_file_is_as_if_it_had_been_written_at_once(
 def test_nobody_else_has_the_file(client: Client, corpus: Corpus, rea: User) -> None:
     client.force_login(rea)
     _ask(client, corpus)
-    job = _work_off()
+    job = work_off()
     client.force_login(factories.user("other", administrator=True))
     for name in ("export-file", "api-export-file"):
         assert client.get(reverse(name, args=[job.pk])).status_code == 404
@@ -109,7 +102,7 @@ def test_programs_get_the_job_and_then_the_file(client: Client, corpus: Corpus, 
     assert (answer.status_code, answer.json()) == (202, {"job": Job.objects.get().pk})
     address = reverse("api-export-file", args=[answer.json()["job"]])
     assert client.get(address).status_code == 404
-    job = _work_off()
+    job = work_off()
     answer = client.get(address)
     assert answer.headers["Concord-Rows"] == "3"
     assert hashlib.sha256(b"".join(answer)).hexdigest() == job.result["sha256"]
@@ -125,7 +118,7 @@ def test_a_look_at_test_is_logged_when_it_is_asked_for_and_once(
     assert not Job.objects.exists()
     client.post(address, {"part": "test", "purpose": "the paper"})
     assert TestLook.objects.get().purpose == "export: the paper"
-    job = _work_off()
+    job = work_off()
     assert job.params["part"] == "test"
     b"".join(client.get(reverse("export-file", args=[job.pk])))
     assert (TestLook.objects.count(), Export.objects.get().part) == (1, "test")
@@ -134,7 +127,7 @@ def test_a_look_at_test_is_logged_when_it_is_asked_for_and_once(
 def test_a_file_goes_after_its_time(client: Client, corpus: Corpus, rea: User) -> None:
     client.force_login(rea)
     _ask(client, corpus)
-    job = _work_off()
+    job = work_off()
     assert downloads.clear() == 0
     Job.objects.update(finished_at=timezone.now() - downloads.RETENTION - timedelta(minutes=1))
     assert client.get(reverse("export-file", args=[job.pk])).status_code == 302
@@ -145,7 +138,7 @@ def test_a_file_goes_after_its_time(client: Client, corpus: Corpus, rea: User) -
 def test_a_file_goes_with_its_corpus(client: Client, corpus: Corpus, rea: User) -> None:
     client.force_login(rea)
     _ask(client, corpus)
-    job = _work_off()
+    job = work_off()
     purge([Corpus.objects.filter(pk=corpus.pk)])
     assert client.get(reverse("export-file", args=[job.pk])).status_code == 302
     assert downloads.clear() == 1
@@ -167,4 +160,4 @@ def test_a_job_whose_corpus_was_deleted_says_so(client: Client, corpus: Corpus, 
     client.force_login(rea)
     _ask(client, corpus)
     purge([Corpus.objects.filter(pk=corpus.pk)])
-    assert "was deleted" in _work_off().error
+    assert "was deleted" in work_off().error

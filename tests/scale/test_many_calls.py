@@ -12,12 +12,11 @@ from config.models import Event
 from jobs import runs
 from jobs.calls import claims
 from jobs.models import Call, Job, Run
-from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 from tests import factories
+from tests.jobs.work import work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,12 +43,6 @@ def _states(run: Run) -> dict[str, int]:
     return dict(Counter(run.calls.values_list("state", flat=True)))
 
 
-def _work_off() -> Job:
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
-    return Job.objects.latest("pk")
-
-
 def _claim(run: Run) -> list[int]:
     return claims.claim(queue=run.queue, worker="w", limit=9)
 
@@ -59,7 +52,7 @@ def test_a_large_run_stops_at_once_and_its_calls_follow(client: Client, run: Run
     client.post(reverse("cancel-run", args=[run.pk]))
     run.refresh_from_db()
     assert (run.state, _states(run), _claim(run)) == ("cancelled", {"done": 1, "pending": 4}, [])
-    job = _work_off()
+    job = work_off()
     assert (job.state, job.done, job.total, job.result) == ("done", 4, 4, {"run": run.pk})
     assert _states(run) == {"done": 1, "cancelled": 4}
 
@@ -67,7 +60,7 @@ def test_a_large_run_stops_at_once_and_its_calls_follow(client: Client, run: Run
 def test_a_run_that_was_resumed_before_its_cancelling_came_keeps_its_calls(run: Run) -> None:
     runs.cancel_calls(by=None, run=run)
     runs.retry_failed(by=None, run=run)
-    assert _work_off().state == "done"
+    assert work_off().state == "done"
     assert len(_claim(run)) == 4
 
 
@@ -79,7 +72,7 @@ def test_a_large_run_is_asked_again_by_a_job(client: Client, run: Run) -> None:
     assert "The run&#x27;s calls are being prepared" in answer.content.decode()
     run.refresh_from_db()
     assert (run.state, _states(run)) == ("cancelled", {"done": 1, "cancelled": 4})
-    assert _work_off().state == "done"
+    assert work_off().state == "done"
     run.refresh_from_db()
     assert (run.state, _states(run)) == ("queued", {"done": 1, "pending": 4})
     assert Event.objects.get(verb="retry run").by == by
@@ -103,4 +96,4 @@ def test_a_run_deleted_meanwhile_leaves_nothing_to_do(run: Run) -> None:
     runs.cancel_calls(by=None, run=run)
     run.calls.all().delete()
     run.delete()
-    assert (_work_off().state, Job.objects.get().result) == ("done", {})
+    assert (work_off().state, Job.objects.get().result) == ("done", {})

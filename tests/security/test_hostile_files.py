@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
+import json
+import random
 import time
 import zipfile
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from annotation.corpora import table_readings
 from annotation.formats import FORMATS
-from annotation.formats.corpus_format import Head, guess
+from annotation.formats.chat_forms import plain_html
+from annotation.formats.corpus_format import Head, guess, read_start
 from annotation.formats.mapping import entries_of_yaml
-from annotation.formats.source import ImportProblem
+from annotation.formats.source import Faults, ImportProblem, Source
 from annotation.models import Corpus
 from tests import factories
 from tests.corpora.import_page import send_file
 from tests.corpora.test_api import api
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-SECONDS = 30
+SECONDS = 10
 """Time for a file that is made to be slow: far more than any needs, on a busy machine."""
 RIGHT_TO_LEFT = "\u202e"
 HOSTILE = f'<script>alert(1)</script>{RIGHT_TO_LEFT}"><img src=x>'
@@ -84,17 +89,42 @@ def test_a_text_that_is_made_to_be_slow_is_recognised_or_refused_in_seconds(star
     assert slow == []
 
 
-@pytest.mark.parametrize("unit", ["\n", " ", "a:", "[", '"', "Ana ", "__eou__ ", "<a", "1 "])
+@pytest.mark.parametrize(
+    "unit", ["\n", " ", "a:", "[", "[1]", '"', "Ana ", "__eou__ ", "<a", "1 ", "-", "not ", "a_"]
+)
 def test_a_long_cell_and_a_long_header_are_described_in_seconds(
     tmp_path: Path, unit: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     long = (unit * 100_000)[:100_000].replace('"', '""')
     path = tmp_path / "long.csv"
-    path.write_text(f'item,ann,ben,note,"q{long[:2000].strip()}"\n1,1,2,"x{long}",1\n2,2,2,"{long}x",2\n')
+    path.write_text(
+        f'item,ann,ben,note,"human q{long.strip()}b1","human q{long.strip()}b2"\n'
+        f'1,1,2,"x{long}",1,"1{long}x"\n2,2,2,"{long}x",2,"x{long}(1"\n'
+    )
     began = time.process_time()
     with suppress(CommandError):
         call_command("agree", str(path), "--describe")
     assert time.process_time() - began < SECONDS
+
+
+def test_markup_that_never_ends_is_read_in_seconds() -> None:
+    began = time.process_time()
+    assert plain_html("<img" * 50_000).startswith("<img<img")
+    assert time.process_time() - began < SECONDS
+
+
+def test_a_file_whose_form_takes_long_to_recognise_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    def spin(*_: Any) -> str:
+        while True:
+            pass
+
+    monkeypatch.setattr(table_readings, "guess", spin)
+    monkeypatch.setattr(table_readings, "CPU_SECONDS", 1)
+    answer = api(researcher=True).post("/api/v1/imports/", {"file": sent(b"a,b\n1,2\n"), "name": "slow"})
+    assert answer.status_code == 400
+    assert answer.json()["reason"].startswith("takes more than 1 s of computing to read")
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
@@ -155,6 +185,38 @@ def test_a_long_cell_is_cut_on_the_preview(researcher: Client) -> None:
 def test_a_mapping_made_to_grow_or_to_run_is_refused(text: str) -> None:
     with pytest.raises(ImportProblem):
         entries_of_yaml(text.encode())
+
+
+WRONG = (None, 5, True, "x", "", [], {}, [None], [5], ["x"], [[]], [{}], {"a": None}, 1e400)
+FORMS = Path(__file__).parents[1] / "importing" / "forms"
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each value inside a JSON value."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield (*place, key)
+        yield from places(part, (*place, key))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("form", sorted(FORMS.glob("*.json*")), ids=lambda form: form.name)
+def test_a_wrong_value_anywhere_in_a_form_is_read_or_refused(tmp_path: Path, form: Path) -> None:
+    key, is_lines = form.stem.partition("--")[0], form.suffix == ".jsonl"
+    text = form.read_text()
+    document = [json.loads(line) for line in text.splitlines()] if is_lines else json.loads(text)
+    choose = random.Random(form.name)
+    paths = list(places(document))
+    for path in choose.sample(paths, min(len(paths), 50)):
+        changed = copy.deepcopy(document)
+        holder = reduce(lambda value, part: value[part], path[:-1], changed)
+        holder[path[-1]] = choose.choice(WRONG)
+        file = tmp_path / form.name
+        file.write_text("\n".join(map(json.dumps, changed)) if is_lines else json.dumps(changed))
+        with suppress(ImportProblem):
+            assert guess(FORMATS, read_start(file))
+        with suppress(ImportProblem):
+            assert all(entry.record for entry in FORMATS[key].read(Source(file, faults=Faults())))
 
 
 def test_deep_json_is_a_problem_everywhere(researcher: Client, tmp_path: Path) -> None:

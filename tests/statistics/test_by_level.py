@@ -18,9 +18,9 @@ from calibration.statistics.level_scores import (
     Scored,
     Scores,
     Units,
+    means,
     on_shared_dialogues,
     systems_apart,
-    unit_means,
 )
 
 SYSTEMS, DIALOGUES, TURNS, PEOPLE = 99, 15, 7, 6
@@ -155,7 +155,7 @@ def test_a_systems_score_is_the_mean_of_all_its_turns_unless_told() -> None:
         for score in SCORES
     }
     assert [shown[score].rows[0].points[0].x.value for score in SCORES] == [3.25, 4.0]
-    assert list(unit_means(scored, scored.reference)) == [3.0, 5.0]
+    assert list(means(values, turns.units, len(units))) == [3.0, 5.0]
 
 
 def test_fewer_than_three_systems_and_raters_without_variation_have_reasons() -> None:

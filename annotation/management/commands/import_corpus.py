@@ -17,6 +17,7 @@ from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.table_readings import UncertainReading, choose_reading
 from annotation.formats import FORMATS, corpus_format
 from annotation.formats.corpus_format import SETTINGS, guess, read_start
+from annotation.formats.folders import name_together, one_path
 from annotation.formats.mapping import entries_of_options
 from annotation.formats.profile import profile_lines
 from annotation.formats.source import ImportProblem, Source
@@ -39,7 +40,12 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
         folders = ", ".join(key for key, format in FORMATS.items() if format.folder)
-        parser.add_argument("path", help=f"the file, or a folder of files ({folders})")
+        parser.add_argument(
+            "paths",
+            nargs="+",
+            metavar="PATH",
+            help=f"the file; or several, a folder or a zip of them ({folders})",
+        )
         parser.add_argument(
             "--format", choices=list(FORMATS), help="the file's format (default: found from its content)"
         )
@@ -81,22 +87,8 @@ class Command(DatabaseCommand):
         """Import and print the counts."""
         with _bar(show=sys.stderr.isatty()) as progress:
             try:
-                format, mapping, settings = self._reading(options)
-                result = import_path(
-                    path=options["path"],
-                    format=format,
-                    corpus=options["into"] or options["name"],
-                    into=bool(options["into"]),
-                    by=None,
-                    scheme=options["scheme"],
-                    source=options["source"],
-                    licence=options["licence"],
-                    sha256=options["sha256"] or corpus_format.read_manifest_hash(options["path"]),
-                    mapping=mapping,
-                    left_out=left_out_place(options["path"]),
-                    settings=settings,
-                    progress=progress,
-                )
+                with one_path([Path(path) for path in options["paths"]]) as path:
+                    result = self._import(path, progress, options)
             except ImportProblem as problem:
                 raise CommandError(problem.lines()) from None
         for note in result.notes:
@@ -107,19 +99,39 @@ class Command(DatabaseCommand):
             self.stdout.write(f"{result.unchanged} labels were there already")
         self.stdout.write(json.dumps(result.as_dict(), ensure_ascii=False))
 
-    def _reading(self, options: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    def _import(self, path: Path, progress: Progress, options: dict[str, Any]) -> ImportResult:
+        paths = options["paths"]
+        format, mapping, settings = self._reading(path, options)
+        return import_path(
+            path=path,
+            name=name_together([Path(name).name for name in paths]),
+            format=format,
+            corpus=options["into"] or options["name"],
+            into=bool(options["into"]),
+            by=None,
+            scheme=options["scheme"],
+            source=options["source"],
+            licence=options["licence"],
+            sha256=options["sha256"] or ("" if paths[1:] else corpus_format.read_manifest_hash(paths[0])),
+            mapping=mapping,
+            left_out=left_out_place(paths[0]),
+            settings=settings,
+            progress=progress,
+        )
+
+    def _reading(self, path: Path, options: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """Return format, mapping and settings: as named, else as guessed where that is certain."""
         settings = {key: options[key] for key in SETTINGS}
         mapping = entries_of_options(options["map"], options["map_file"])
-        source = Source(options["path"], settings=settings)
-        format = options["format"] or guess(FORMATS, read_start(options["path"]))
+        source = Source(path, name=Path(options["paths"][0]).name, settings=settings)
+        format = options["format"] or guess(FORMATS, read_start(path))
         if not options["format"]:
             self.stdout.write(f"format: {format} ({FORMATS[format].title}), found from the content")
         try:
             reading = choose_reading(source, format=format, mapping=mapping)
         except UncertainReading as uncertain:
             target = "--into" if options["into"] else "--name"
-            command = f"manage.py import_corpus {shlex.quote(options['path'])} {target} "
+            command = f"manage.py import_corpus {shlex.join(options['paths'])} {target} "
             command += shlex.quote(options["into"] or options["name"])
             for line in profile_lines(uncertain.profile, command):
                 self.stdout.write(line)

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.formats.folders import one_path
 from annotation.formats.mapping import entries_of_options
 from annotation.formats.source import ImportProblem
 from annotation.formats.table_file import ENCODING, SHEET
@@ -66,6 +67,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, analyse and print; an error in the file or the options is one line on stderr."""
         try:
+            with one_path(options["ratings"]) as path:
+                several = {} if path in options["ratings"] else {"ratings": [path]}
+                self._report(options | {"files": options["ratings"]} | several)
+        except ImportProblem as problem:
+            raise CommandError(f"{options['ratings'][0].name}: {problem}") from None
+
+    def _report(self, options: dict[str, Any]) -> None:
+        try:
             options = with_defaults(options)
             plan = _plan(options)
             if options["describe"]:
@@ -90,7 +99,7 @@ class Command(BaseCommand):
             tables = additions[0].tables
         except UncertainReading as error:
             if error.table is not None:
-                self.stdout.write(describe_file(error.path, error.table))
+                self.stdout.write(describe_file(error.path, error.table, options["files"]))
             raise CommandError(str(error), returncode=UNCERTAIN) from None
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
@@ -128,7 +137,7 @@ def _description(options: dict[str, Any]) -> str:
     paths, reading = options["ratings"], _reading(options)
     if form := open_forms(paths[:1], reading):
         return describe_form(form[0])
-    return describe_file(*open_first(paths, reading))
+    return describe_file(*open_first(paths[0], reading), options["files"])
 
 
 def _by_level(plan: Plan, options: dict[str, Any]) -> str:

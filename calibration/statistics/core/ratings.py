@@ -542,7 +542,7 @@ class Collector:
                 continue
             block = raw[:, [c for _, c in mine]]
             several = policy == "mean" and len(mine) > 1
-            joined = _mean(block) if several else _first(block)
+            joined = row_means(block) if several else _first(block)
             if several and not off[rater] and not _within(joined, scale.numbers):
                 firsts[name] = _first(block)
             names.append(name)
@@ -579,7 +579,8 @@ def _within(column: Floats, numbers: tuple[float, ...] | None) -> bool:
     return numbers is None or bool(np.isin(column[~np.isnan(column)], numbers).all())
 
 
-def _mean(block: Floats) -> Floats:
+def row_means(block: Floats) -> Floats:
+    """Return the mean of each row, NaN for a row without a number."""
     counted = (~np.isnan(block)).sum(axis=1)
     return np.where(counted > 0, np.nansum(block, axis=1) / np.maximum(counted, 1), np.nan)
 

@@ -15,7 +15,7 @@ from typing import Any
 from annotation.records import Dialogue
 from annotation.text import words as tokens
 from annotation.text.views import clean
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, list_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from suites.continuation.benchmarks.summary import numbered, spoken
@@ -63,22 +63,7 @@ def counted(texts: Iterable[str]) -> int:
 NOT_A_REDUCTION = "not_a_reduction"
 LIST = "utterances"
 ENTRY = {"number", "text"}
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        LIST: {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"number": {"type": "integer"}, "text": {"type": "string"}},
-                "required": ["number", "text"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": [LIST],
-    "additionalProperties": False,
-}
+SCHEMA = list_schema(LIST, {"number": {"type": "integer"}, "text": TEXT})
 _FENCE = re.compile(r"\A```[a-z]*\s*\n(.*)```\Z", re.S)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation.records import Dialogue
 from annotation.text.views import clean
-from jobs.prompt import Prompt, Unparseable, about_tokens
+from jobs.prompt import Prompt, Unparseable, about_tokens, object_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from suites.continuation.benchmarks.summary import by_id, speakers, spoken, transcript
@@ -77,10 +77,10 @@ def schema(ids: Sequence[str]) -> dict[str, Any] | None:
         return None
     text = {"type": "string"}
     texts = {"type": "array", "items": text}
-    style = _object({"length": text, **dict.fromkeys(STYLE_LISTS, texts), "details": text})
-    beliefs = _object(dict.fromkeys(ids, text))
-    hidden = _object({STYLE: style, **dict.fromkeys(HIDDEN_TEXTS, text), BELIEFS: beliefs})
-    person = _object(
+    style = object_schema({"length": text, **dict.fromkeys(STYLE_LISTS, texts), "details": text})
+    beliefs = object_schema(dict.fromkeys(ids, text))
+    hidden = object_schema({STYLE: style, **dict.fromkeys(HIDDEN_TEXTS, text), BELIEFS: beliefs})
+    person = object_schema(
         {
             "id": {"type": "string", "enum": list(ids)},
             **dict.fromkeys(PERSON_TEXTS, text),
@@ -88,16 +88,7 @@ def schema(ids: Sequence[str]) -> dict[str, Any] | None:
             HIDDEN: hidden,
         }
     )
-    return _object({**dict.fromkeys(TEXTS, text), "participants": {"type": "array", "items": person}})
-
-
-def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
+    return object_schema({**dict.fromkeys(TEXTS, text), "participants": {"type": "array", "items": person}})
 
 
 def read(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.text.context import Names, happening, heading
 from annotation.text.views import Blind, clean
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, object_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from suites.continuation.generators.generator import (
@@ -74,12 +73,7 @@ def numbered(number: int, text: str) -> str:
 
 NO_SUMMARY = "no_summary"
 LONGEST = 10_000
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"summary": {"type": "string"}},
-    "required": ["summary"],
-    "additionalProperties": False,
-}
+SCHEMA = object_schema({"summary": TEXT})
 
 
 class CocoevalSummary(Generator):

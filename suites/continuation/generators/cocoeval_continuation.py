@@ -21,7 +21,7 @@ from annotation.schemes.cocoeval import BEHAVIOURS
 from annotation.text.context import Names, entries, entry_lines, happening, heading
 from annotation.text.views import METADATA, Blind, View, clean, one_line
 from annotation.text.words import fold, spaced, words
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import Prompt, Unparseable, object_schema
 from judges.protocols.protocol import Case
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import json_object
@@ -232,13 +232,9 @@ def copies_name(count: int) -> str:
 def schema(copies: int) -> dict[str, Any]:
     """Return the JSON schema of a reply."""
     types = zip(TURN_FIELDS, ("integer", "string", "string"), strict=True)
-    turn = _object({name: {"type": kind} for name, kind in types})
+    turn = object_schema({name: {"type": kind} for name, kind in types})
     names = [*([copies_name(copies)] if copies else []), GENERATED_TURNS]
-    return _object({name: {"type": "array", "items": turn} for name in names})
-
-
-def _object(fields: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return object_schema({name: {"type": "array", "items": turn} for name in names})
 
 
 def form(request: TurnRequest) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from annotation.records import Dialogue, Turn
-from jobs.prompt import Prompt
+from jobs.prompt import TEXT, Prompt, object_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from suites.continuation.generators import generator
@@ -23,7 +23,6 @@ from suites.continuation.generators.generator import (
     fields,
     filled,
     message,
-    object_schema,
     only,
 )
 from suites.continuation.generators.mpceval_predictions import says
@@ -131,7 +130,7 @@ def _prompt(generation: Generator, state: State, point: int) -> Prompt:
         quote("CONVERSATION", cast.transcript(seen)),
     ]
     return filled(
-        generation.key, generation.version, {"blocks": "\n\n".join(blocks)}, object_schema([RESPONSE])
+        generation.key, generation.version, {"blocks": "\n\n".join(blocks)}, object_schema({RESPONSE: TEXT})
     )
 
 

@@ -115,25 +115,6 @@ def speaker(value: Any, where: str) -> str:
     return name
 
 
-def list_schema(name: str, texts: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON schema of an object with one key that holds a list of objects of texts."""
-    return _object({name: {"type": "array", "items": object_schema(texts)}})
-
-
-def object_schema(texts: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON schema of an object of texts."""
-    return _object({text: {"type": "string"} for text in texts})
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 Produces = Literal["rollout", "static", "text", "record"]
 Value = bool | int | str
 Settings = Mapping[str, Value]

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.records import Dialogue, Turn
 from annotation.text.words import fold
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, list_schema, object_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_value
 from suites.continuation.generators import cocoeval_continuation
@@ -25,9 +25,7 @@ from suites.continuation.generators.generator import (
     array,
     fields,
     filled,
-    list_schema,
     message,
-    object_schema,
     speaker,
 )
 from suites.continuation.generators.named_cast import Cast, Member, stance_of
@@ -256,7 +254,8 @@ class Conversation(Generator):
             )
         names = names_in(state["settings"][ADDRESSEES])
         step_by_step = _step_by_step(state)
-        schema = object_schema(names) if step_by_step else list_schema("conversation", names)
+        texts = dict.fromkeys(names, TEXT)
+        schema = object_schema(texts) if step_by_step else list_schema("conversation", texts)
         return [
             filled(f"{self.key}_{state['settings'][STRATEGY]}", self.version, _values(state, names), schema)
         ]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from annotation.records import Dialogue, Turn
 from annotation.text.views import clean
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, list_schema
 from judges.protocols.quoting import quote
 from suites.continuation.generators import cocoeval_continuation
 from suites.continuation.generators.generator import (
@@ -25,7 +25,6 @@ from suites.continuation.generators.generator import (
     array,
     fields,
     filled,
-    list_schema,
     message,
     only,
     speaker,
@@ -73,16 +72,16 @@ def says(turn: Turn) -> bool:
 def _step(point: str) -> int:
     """Return n of `every:n`, 0 for anything else."""
     text = point.strip()
-    return _number_of_mpceval_points(text.removeprefix(EVERY)) if text.startswith(EVERY) else 0
+    return _point_number(text.removeprefix(EVERY)) if text.startswith(EVERY) else 0
 
 
 def _point_numbers(point: str) -> tuple[int, ...]:
     """Return the numbers of a list, ascending and without duplicates; () for anything else."""
-    numbers = [_number_of_mpceval_points(part) for part in point.split(",")]
+    numbers = [_point_number(part) for part in point.split(",")]
     return tuple(sorted(set(numbers))) if all(numbers) and len(numbers) <= MOST else ()
 
 
-def _number_of_mpceval_points(text: str) -> int:
+def _point_number(text: str) -> int:
     """Return a number from 1, 0 for anything else."""
     digits = text.strip()
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 6 else 0
@@ -252,7 +251,12 @@ class Prediction(Generator):
             else f"{len(state_points)} objects, one for each conversation",
             "speaker_rule": NEW if may_be_new else LISTED_SPEAKERS,
         }
-        return filled(self.key, self.version, values, list_schema("predictions", (NUMBER, *self.asks)))
+        return filled(
+            self.key,
+            self.version,
+            values,
+            list_schema("predictions", dict.fromkeys((NUMBER, *self.asks), TEXT)),
+        )
 
     def _section(self, number: int, state: State, point: int) -> str:
         cast = Cast.from_json(state["cast"]).known_at(point)

@@ -15,7 +15,7 @@ from annotation.records import Dialogue, Participant, Turn
 from annotation.scenario_records import ACTS, EVERYBODY, MODE, MODES, MOVES, UNPARSEABLE, Act, Decision
 from annotation.text.views import one_line
 from annotation.text.words import fold
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import Prompt, Unparseable, object_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from suites.continuation.generators.generator import (
@@ -150,7 +150,7 @@ def _by_name(value: str, name: str, people: Sequence[Participant]) -> str:
 def explicit_schema() -> Mapping[str, Any]:
     """Return the JSON schema of a reply in explicit mode."""
     ids = {"type": "array", "items": {"type": "string"}}
-    return _object(
+    return object_schema(
         {
             "attend": {"type": "boolean"},
             "act": {"type": "string", "enum": list(ACTS)},
@@ -160,15 +160,6 @@ def explicit_schema() -> Mapping[str, Any]:
             "text": {"type": "string"},
         }
     )
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 OWN_OUTPUTS = "own_outputs"

@@ -14,7 +14,7 @@ from typing import Any
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scenario_records import MODE, MODES, UNPARSEABLE, Decision, scenario_json, scenario_record
 from annotation.text.words import fold
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, object_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from suites.continuation.generators.generator import (
@@ -28,7 +28,6 @@ from suites.continuation.generators.generator import (
     Value,
     fields,
     filled,
-    object_schema,
     only,
 )
 from suites.continuation.generators.named_cast import Cast
@@ -207,7 +206,11 @@ class LiveGroupChat(Generator):
             quote("CHAT", Cast.from_json(state["cast"]).transcript(_visible_turns(state, person))),
         ]
         return filled(
-            "group_chat_persona", 1, {"blocks": "\n\n".join(blocks)}, object_schema([SAYS]), folder=PROMPTS
+            "group_chat_persona",
+            1,
+            {"blocks": "\n\n".join(blocks)},
+            object_schema({SAYS: TEXT}),
+            folder=PROMPTS,
         )
 
     def _outcome_prompt(self, state: State, person: str) -> Prompt:
@@ -218,7 +221,11 @@ class LiveGroupChat(Generator):
             quote("OPTIONS", state["options"]),
         ]
         return filled(
-            "group_chat_outcome", 1, {"blocks": "\n\n".join(blocks)}, object_schema([CHOICE]), folder=PROMPTS
+            "group_chat_outcome",
+            1,
+            {"blocks": "\n\n".join(blocks)},
+            object_schema({CHOICE: TEXT}),
+            folder=PROMPTS,
         )
 
 

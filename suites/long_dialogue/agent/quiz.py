@@ -15,7 +15,7 @@ from annotation.script_records import FACT, QUESTION, Fact, Question, Session, f
 from annotation.text.context import happening
 from annotation.text.views import clean, one_line
 from annotation.text.words import fold
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, list_schema
 from judges.protocols.quoting import quote
 from judges.protocols.replies import whole_number
 from suites.continuation.benchmarks.summary import MORE, by_name, spoken
@@ -147,25 +147,7 @@ FACT_LIST = "facts"
 FACT_FIELDS = ("head", "relation", "tail", "turn")
 MOST = 200
 """Maximum number of facts in one reply, which covers one session."""
-FACT_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        FACT_LIST: {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    **{name: {"type": "string"} for name in FACT_FIELDS[:3]},
-                    "turn": {"type": "integer"},
-                },
-                "required": list(FACT_FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": [FACT_LIST],
-    "additionalProperties": False,
-}
+FACT_SCHEMA = list_schema(FACT_LIST, {**dict.fromkeys(FACT_FIELDS[:3], TEXT), "turn": {"type": "integer"}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,26 +301,14 @@ def _relation_line(relation: Relation) -> str:
 UNANSWERED, SEVERAL = "without_evidence", "several_sets_of_sessions"
 LIST = "answerable"
 FIELDS = ("question", "sessions", "all_needed")
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        LIST: {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "question": {"type": "integer"},
-                    "sessions": {"type": "array", "items": {"type": "integer"}},
-                    "all_needed": {"type": "boolean"},
-                },
-                "required": list(FIELDS),
-                "additionalProperties": False,
-            },
-        }
+SCHEMA = list_schema(
+    LIST,
+    {
+        "question": {"type": "integer"},
+        "sessions": {"type": "array", "items": {"type": "integer"}},
+        "all_needed": {"type": "boolean"},
     },
-    "required": [LIST],
-    "additionalProperties": False,
-}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 from annotation.records import Dialogue
 from annotation.script_records import DEFAULT_STYLE, Question, versioned
 from annotation.text.views import one_line
-from jobs.prompt import Prompt, Unparseable
+from jobs.prompt import TEXT, Prompt, Unparseable, list_schema
 from judges.protocols.quoting import quote
 from suites.continuation.benchmarks.summary import MORE
 from suites.continuation.generators.generator import (
@@ -42,22 +42,7 @@ LONGEST = 1000
 """Maximum length of a wording, in characters."""
 SPOKEN = range(5, 31)
 """Length, in words, of a turn that serves as a sample of a character's speech."""
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        LIST: {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"asker": {"type": "integer"}, "text": {"type": "string"}},
-                "required": list(FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": [LIST],
-    "additionalProperties": False,
-}
+SCHEMA = list_schema(LIST, {"asker": {"type": "integer"}, "text": TEXT})
 Wordings = dict[int, str]
 """Texts by the number of the asker; 0 stands for anybody else."""
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 from annotation import script_records as scripts
-from annotation.corpora.import_staging import ImportResult, copy_rows, reserve_ids
+from annotation.corpora.import_staging import ImportResult, copy_rows, execute, reserve_ids
 from annotation.formats import Faults, ImportProblem
 from annotation.models import Corpus, Import, QuestionSet, Record, Use
 from annotation.records import Dialogue
@@ -18,32 +17,30 @@ from annotation.script_records import fact_json, parted, question_json
 
 # Records and question sets of an import: new ones are written, conflicts with existing ones are reported.
 
-RECORD_COLUMNS = [
-    "id",
-    "corpus_id",
-    "dialogue_id",
-    "kind",
-    "key",
-    "content",
-    "provenance",
-    "status",
-    "set_id",
-    "created_at",
-]
-RECORD_TYPES = ["int8", "int8", "int8", "text", "text", "jsonb", "jsonb", "text", "int8", "timestamptz"]
-USE_COLUMNS = [
-    "set_id",
-    "question_id",
-    "session",
-    "answerable",
-    "key",
-    "type",
-    "order",
-    "since",
-    "why",
-    "rule",
-]
-USE_TYPES = ["int8", "int8", "int4", "bool", "text", "text", "text", "int4", "jsonb", "text"]
+RECORD_COLUMNS = {
+    "id": "int8",
+    "corpus_id": "int8",
+    "dialogue_id": "int8",
+    "kind": "text",
+    "key": "text",
+    "content": "jsonb",
+    "provenance": "jsonb",
+    "status": "text",
+    "set_id": "int8",
+    "created_at": "timestamptz",
+}
+USE_COLUMNS = {
+    "set_id": "int8",
+    "question_id": "int8",
+    "session": "int4",
+    "answerable": "bool",
+    "key": "text",
+    "type": "text",
+    "order": "text",
+    "since": "int4",
+    "why": "jsonb",
+    "rule": "text",
+}
 ITEMS = """
 INSERT INTO annotation_item (corpus_id, kind, continuation_id, record_id, cluster, training)
 WITH dated AS MATERIALIZED (
@@ -215,8 +212,7 @@ def _supersede(record_ids: Sequence[int], rows: Sequence[tuple[int, ImportedReco
         "kinds": [row.kind for _, _, row in superseded],
         "keys": [row.superseded_by for _, _, row in superseded],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(SUPERSEDE, columns)
+    execute(SUPERSEDE, columns)
 
 
 def make_records(
@@ -246,9 +242,8 @@ def make_records(
         )
         for pk, row in zip(ids, rows, strict=True)
     )
-    copy_rows("annotation_record", RECORD_COLUMNS, RECORD_TYPES, table_rows)
-    with connection.cursor() as cursor:
-        cursor.execute(ITEMS, {"ids": ids})
+    copy_rows("annotation_record", RECORD_COLUMNS, table_rows)
+    execute(ITEMS, {"ids": ids})
     return ids
 
 
@@ -294,7 +289,7 @@ def write_uses(*, stored: QuestionSet, dialogue: int, record: Dialogue, uses: Se
         )
         for use in uses
     )
-    copy_rows("annotation_use", USE_COLUMNS, USE_TYPES, rows)
+    copy_rows("annotation_use", USE_COLUMNS, rows)
 
 
 def write_records(

@@ -9,8 +9,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from annotation.records import EVENTS, Dialogue, Participant, Turn
+from annotation.records import EVENTS, Dialogue, Participant
 from annotation.script_records import Date, Script, Session
+from annotation.text.views import hears
 from annotation.text.words import fold
 
 # Dates in words: `on May 3rd, 1995`, `in May 1995`, `in 1995`.
@@ -155,7 +156,7 @@ class Sessions:
     def hears(self, place: int) -> bool:
         """Whether the main character hears an own turn: it is present and not excluded from the turn."""
         turn = self.dialogue.turns[place]
-        return self.of_turn[place] in self.heard and _audible(turn, self.main)
+        return self.of_turn[place] in self.heard and hears(turn, self.main)
 
     def heard_turns(self, number: int, until: int | None = None) -> tuple[int, ...]:
         """Return positions of a session's turns heard by the main character, up to and including `until`."""
@@ -164,7 +165,7 @@ class Sessions:
         return tuple(
             place
             for place in self.positions[number]
-            if (until is None or place <= until) and _audible(self.dialogue.turns[place], self.main)
+            if (until is None or place <= until) and hears(self.dialogue.turns[place], self.main)
         )
 
     def cluster(self, number: int) -> str:
@@ -176,7 +177,3 @@ class Sessions:
 def backwards(sessions: Sequence[Session]) -> Iterator[tuple[Session, Session]]:
     """Yield each pair of consecutive sessions whose later one has an earlier date."""
     return ((earlier, later) for earlier, later in pairwise(sessions) if later.date.before(earlier.date))
-
-
-def _audible(turn: Turn, listener: str) -> bool:
-    return turn.audience is None or turn.speaker == listener or listener in turn.audience

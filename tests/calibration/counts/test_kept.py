@@ -13,17 +13,11 @@ from calibration.comparisons.count_inputs import CountsQuery
 from calibration.comparisons.counts import compute
 from calibration.comparisons.responses import CountsSerializer
 from jobs.models import Call, CallCount, Job, Run
-from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from tests.calibration.counts.built import Made, planted
 from tests.factories import user
+from tests.jobs.work import work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def work_off() -> None:
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
 
 
 @pytest.fixture(autouse=True)

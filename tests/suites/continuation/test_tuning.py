@@ -17,10 +17,9 @@ from annotation.models import Corpus, Split
 from calibration.exports import downloads
 from calibration.models import Export
 from jobs.models import Job
-from jobs.queue import jobs as queue
-from jobs.queue.worker import Heartbeat
 from suites.continuation.generators import GENERATORS, Reply
 from tests import factories
+from tests.jobs.work import work_off
 
 pytestmark = pytest.mark.django_db
 
@@ -207,8 +206,7 @@ def test_many_examples_are_written_by_a_job(
     client.force_login(factories.user(researcher=True))
     found = client.get(f"/api/v1/exports/sft.jsonl?corpus={benchmark.pk}&turns_per_call=1")
     assert found.status_code == 202
-    with Heartbeat("jobs") as heartbeat:
-        queue.work("jobs", seconds=20, heartbeat=heartbeat)
+    work_off()
     job = Job.objects.get(pk=found.json()["job"])
     assert (job.state, job.result["rows"]) == ("done", 60)
     sent = client.get(f"/api/v1/exports/files/{job.pk}/")
