@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from django import forms
@@ -147,7 +147,19 @@ def judge_choices() -> list[tuple[str, Any]]:
             form = f" ({variant.replace('_', ' ')})" if variant and len(protocol.variants) > 1 else ""
             choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
     own = [(version.ref, f"{version.ref} ({version.protocol})") for version in versions.runnable()]
-    return [*choices, ("Your prompts", own)] if own else choices
+    if not own:
+        return choices
+    empty, *built_in = choices
+    return [empty, ("Your prompts", own), ("Judges that come with Concord", built_in)]
+
+
+def _flat(choices: Iterable[tuple[str, Any]]) -> Iterator[Choice]:
+    """Yield the choices of a select, those in groups, too."""
+    for value, label in choices:
+        if isinstance(label, list):
+            yield from label
+        else:
+            yield value, label
 
 
 def metric_choices() -> list[tuple[str, str]]:
@@ -284,9 +296,29 @@ class JudgeForm(RunForm, SelectionForm):
                 field.help_text = f"For {protocol.title.partition(':')[0]} alone. {field.help_text}"
                 self.fields[name] = field
 
-    def needs(self) -> list[forms.BoundField]:
-        """Return the fields for needs."""
-        return [self[name] for name in self.fields if name.startswith(NEED)]
+    def needs(self) -> list[tuple[forms.BoundField, str]]:
+        """Return the fields for needs, each with the judges that have it, as in `with_judges`."""
+        return [
+            (self[name], self._with(lambda protocol, name=name: name in need_fields(protocol)))
+            for name in self.fields
+            if name.startswith(NEED)
+        ]
+
+    def with_scheme(self) -> str:
+        """Return the judges that ask the questions of a scheme, for the page: the field belongs to them."""
+        return self._with(lambda protocol: protocol.takes_scheme)
+
+    def with_endpoint(self) -> str:
+        """Return the judges that ask a model."""
+        return self._with(lambda protocol: protocol.network)
+
+    def _with(self, belongs: Callable[[Protocol], bool]) -> str:
+        """Return the name of the judge's field and the choices whose protocols a field belongs to."""
+        protocols = {version.ref: version.protocol for version in versions.runnable()}
+        values = [value for value, _ in _flat(judge_choices()) if value]
+        keys = {value: protocols.get(value, value.partition(":")[0]) for value in values}
+        judges = [value for value, key in keys.items() if key in PROTOCOLS and belongs(PROTOCOLS[key])]
+        return " ".join([self["judge"].html_name, *judges])
 
     def selected_judge(self) -> Judge:
         """Return the judge with the entered settings."""
