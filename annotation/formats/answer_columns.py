@@ -15,6 +15,7 @@ from annotation.formats.header_words import (
     NUMBER_AT_END,
     PEOPLE,
     QUALITIES,
+    REMARKS,
     TWO_RESPONSES,
     AnswerName,
     answer_name,
@@ -617,6 +618,9 @@ def _explained(reason: AnswerName, answers: Answers) -> tuple[str, str] | None:
     if len(exact) > 1:
         return ("", reason.rater)
     if not reason.rater and (not reason.question or reason.is_generic):
+        is_remark = any(token.base in REMARKS for token in tokens_of(reason.name))
+        if is_remark and len(answers.raters) > 1:
+            return None
         judges = [(column.question, column.rater) for column in answers.columns if column.role == "judge"]
         return (
             judges[0]

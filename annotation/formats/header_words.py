@@ -295,6 +295,11 @@ OWNERS = word_set("ratings annotations scores labels votes judgments judgements 
 KEYS = word_set("gold golden goldstandard groundtruth truth gt adjudicated expected oracle 标准答案 金标准")
 METRICS = word_set("bleu rouge meteor bertscore perplexity ppl chrf bleurt comet rougel rouge1 rouge2")
 REASONS = HEADERS["explanation"]
+REMARKS = word_set(
+    "comment comments note notes remark remarks feedback thought thoughts kommentar anmerkung bemerkung"
+    " comentario comentarios commentaire 备注 评论 コメント комментарий"
+)
+"""Reasons that anybody may have written: where several raters have columns, nothing says whose they are."""
 GENERIC = HEADERS["value"] | word_set(
     "class final result output overallscore human llm tag tags thumbs liked approved"
     " prediction pred predicted scores annotations evaluation evaluations judgments judgements grade grades"

@@ -468,6 +468,13 @@ def _json_document(source: Source) -> TableFile:
     return table
 
 
+def _has_words(turn: Any) -> bool:
+    """Whether an entry of a list is a text or an object, or a list of some."""
+    return isinstance(turn, str | dict) or (
+        isinstance(turn, list) and any(type(part) is str for part in turn)
+    )
+
+
 def rows_of(document: Any) -> tuple[Any, str]:
     """Return the objects that are the rows of a JSON document read as a table, and a note on which they are.
 
@@ -489,6 +496,8 @@ def rows_of(document: Any) -> tuple[Any, str]:
             path = [key for key in lists if lists[key] is records_of(document)[0]]
             document, note = records_of(document)
     if isinstance(document, list) and document and all(isinstance(part, list) for part in document):
+        if not any(_has_words(turn) for part in document for turn in part):
+            raise ImportProblem("is JSON without any text")
         document = [{DIALOGUE: part} for part in document]
         note = f"Each list of the document is a row, with its turns as `{DIALOGUE}`."
     if _is_list_of_objects(document):

@@ -243,6 +243,18 @@ def test_empty_cells_of_sets_are_a_doubt_until_they_have_a_code(tmp_path: Path) 
     assert profile_lines(profile_of(tmp_path, text), "agree t.csv")[-1].endswith("--map 'separator:=;'")
 
 
+@pytest.mark.parametrize(
+    ("header", "explained"),
+    [("comment", {}), ("Notes", {}), ("rationale", {"explanation@gpt": "rationale"})],
+)
+def test_a_remark_beside_several_raters_is_nobodys_reason(
+    tmp_path: Path, header: str, explained: dict[str, str]
+) -> None:
+    text = f"id,anna,ben,gpt,{header}\n1,4,5,4,nice one\n2,2,2,3,too long for me\n3,5,4,5,\n"
+    entries = profile_of(tmp_path, text).readings[0].mapping.entries()
+    assert {key: name for key, name in entries.items() if key.startswith("explanation")} == explained
+
+
 def test_words_for_no_answer_get_no_code_of_their_own(tmp_path: Path) -> None:
     reading = profile_of(tmp_path, "item,r1,r2\n1,yes,NA\n2,no,no\n3,-,yes\n").readings[0]
     assert dict(reading.mapping.scale("").codes) == {"NA": "", "-": "", "yes": "1", "no": "0"}
