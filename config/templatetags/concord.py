@@ -166,6 +166,12 @@ def tableframe(
 
 
 @register.simple_block_tag
+def menu(content: SafeString, title: str) -> SafeString:
+    """Frame links and buttons of a page's further actions; each has the class `dropdown-item`."""
+    return render_to_string("_components/menu.html", {"content": content, "title": title})
+
+
+@register.simple_block_tag
 def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
     """Frame a dialog with its heading, initially closed."""
     return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
