@@ -50,6 +50,7 @@ PEOPLE = [
     path("account/", people.account, name="account"),
     path("account/comfort/", my_work.settings, name="comfort"),
     path("account/password/", people.password, name="password"),
+    path("account/time-zone/", people.time_zone, name="time-zone"),
     path("account/token/", people.make_token, name="make-token"),
     path("account/token/<int:pk>/revoke/", people.revoke_token, name="revoke-token"),
     path("groups/", people.group_list, name="groups"),

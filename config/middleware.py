@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, tzinfo
+from functools import cache
 from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils import timezone
 
 from config.files import LARGEST
 from config.refusals import shaped
@@ -33,6 +37,34 @@ class ContentSecurityPolicy:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         return response
+
+
+ZONE_COOKIE = "concord_zone"
+"""Cookie with the reader's time zone: the browser's (`static/js/page.js`), or that of the account page."""
+
+
+class ReaderZone:
+    """Shows the times on pages in the reader's time zone, UTC where none is known; the API stays in UTC."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info.startswith("/api/"):
+            return self.get_response(request)
+        with timezone.override(zone_named(request.COOKIES.get(ZONE_COOKIE, ""))):
+            return self.get_response(request)
+
+
+def zone_named(name: str) -> tzinfo:
+    """Return a time zone by its name, UTC for a name that is none."""
+    return ZoneInfo(name) if name in available_zones() else UTC
+
+
+@cache
+def available_zones() -> frozenset[str]:
+    """Return the names of the time zones that this machine knows."""
+    return frozenset(available_timezones())
 
 
 class OneShapeOfRefusals:

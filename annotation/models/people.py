@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 NAME_LIMIT, WRITING_LIMIT, ADDRESS_LIMIT = 80, 200, 500
 """Maximum characters of the name of a group, link or token, of an author's name, and of a return address."""
@@ -415,3 +416,8 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether it signs nobody in any more."""
+        return self.expires_at <= timezone.now()

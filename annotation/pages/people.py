@@ -26,6 +26,7 @@ from annotation.people import accounts, deletion, groups, links, sign_in
 from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
 from annotation.people.names import LONGEST_ADDRESS
 from config.files import row_id
+from config.middleware import ZONE_COOKIE, available_zones
 from config.permissions import administrator_only, researcher_only, user_of
 
 # Forms about people. `refused` shows an action's refusal beside the invalid field.
@@ -147,8 +148,18 @@ class AuditForm(forms.Form):
 # The viewer's own account: password, and tokens for programs. Everyone signed in.
 
 
+ZONE_DAYS = 400
+"""Days for which a browser keeps a chosen time zone, the most that browsers allow."""
+
+
 def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
-    context = {"tokens": user_of(request).api_tokens.all(), "form": TokenForm()} | more
+    context = {
+        "tokens": user_of(request).api_tokens.all(),
+        "form": TokenForm(),
+        "zones": sorted(available_zones()),
+        "zone_now": request.COOKIES.get(ZONE_COOKIE, ""),
+        **more,
+    }
     return render(request, "accounts/account.html", context, status=status)
 
 
@@ -157,6 +168,18 @@ def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpRespon
 def account(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: show their own account and its tokens."""
     return _page(request)
+
+
+@require_POST
+def time_zone(request: HttpRequest) -> HttpResponse:
+    """Everyone signed in: choose the time zone of their pages in this browser; without one, the browser's."""
+    zone = request.POST.get("zone", "")
+    response = redirect("account")
+    if zone in available_zones():
+        response.set_cookie(ZONE_COOKIE, zone, max_age=ZONE_DAYS * 86_400, samesite="Lax")
+    else:
+        response.delete_cookie(ZONE_COOKIE)
+    return response
 
 
 @require_POST

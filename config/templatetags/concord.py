@@ -8,6 +8,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -34,6 +35,18 @@ def percent(value: Any, digits: int = 0) -> str:
 def money(amount: Any, currency: str) -> str:
     """Format an amount of money with its currency."""
     return display.money(amount, currency)
+
+
+@register.filter(expects_localtime=True)
+def day(moment: Any) -> str:
+    """Format a date, or the date of a moment in the reader's zone: 5 Nov 2026; empty for none."""
+    return date_format(moment, "j M Y") if moment else ""
+
+
+@register.filter(expects_localtime=True)
+def moment(value: Any) -> str:
+    """Format a moment in the reader's time zone, to the minute: 5 Nov 2026, 17:04; empty for none."""
+    return date_format(value, "j M Y, H:i") if value else ""
 
 
 @register.filter

@@ -20,6 +20,11 @@
       marks.setAttribute("aria-pressed", String(!off));
     }
   });
+  // Times are shown in the browser's zone, unless the account page has another one.
+  if (!/(?:^|; )concord_zone=/.test(document.cookie)) {
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    document.cookie = `concord_zone=${timeZone}; path=/; SameSite=Lax`;
+  }
   // Search is one key away, wherever nothing is being written.
   document.addEventListener("keydown", (event) => {
     const isWriting = event.target.closest("input, textarea, select, [contenteditable]");
