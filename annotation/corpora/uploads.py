@@ -139,8 +139,10 @@ def size(files: Files) -> int:
 def write(files: Files, place: Path) -> None:
     """Write one file as `place`, several and those of an archive into a new folder of that name.
 
-    Raises ImportProblem for an archive that cannot be unpacked.
+    What an upload that was rolled back left there is replaced. Raises ImportProblem for an archive that
+    cannot be unpacked.
     """
+    _remove(place)
     if len(files) == 1:
         if _begins_with(files[0], ZIP):
             with tempfile.TemporaryDirectory(prefix="concord-import-") as folder:

@@ -189,3 +189,13 @@ def test_the_page_offers_the_settings_of_the_format(researcher: Client) -> None:
         assert {key for key in SETTINGS if key in fields} == {*COMMON, *format.settings} - boxes
     page = researcher.get(reverse("import-corpus")).content.decode()
     assert re.search(r'<input type="file" name="file"[^>]* multiple', page)
+
+
+def test_a_file_replaces_what_an_upload_that_was_rolled_back_left(tmp_path: Path) -> None:
+    place = tmp_path / "1"
+    files = [SimpleUploadedFile(name, b"item,answer") for name in ("a.csv", "b.csv")]
+    uploads.write(files, place)
+    uploads.write(files[:1], place)
+    assert place.read_bytes() == b"item,answer"
+    uploads.write(files, place)
+    assert sorted(file.name for file in place.iterdir()) == ["a.csv", "b.csv"]
