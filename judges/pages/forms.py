@@ -1,4 +1,4 @@
-"""Forms of runs and endpoints."""
+"""Forms of runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from django import forms
-from django.db import models
 
 from annotation.corpora.queries import showable
 from annotation.corpora.splits import LONGEST_PURPOSE
@@ -14,12 +13,10 @@ from annotation.models import Campaign, Corpus, SchemeVersion, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs import runs
-from jobs.endpoints.endpoint_actions import key_variables
 from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
-from jobs.endpoints.parameters import FORMS
 from jobs.errors import JobError
 from jobs.models import Run
-from jobs.models.endpoint import MOST_IN_A_BATCH, Endpoint
+from jobs.models.endpoint import Endpoint
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
 from judges.prompts import versions
@@ -372,66 +369,3 @@ class MetricForm(SelectionForm):
     def selected_keys(self) -> list[str]:
         """Return the keys of all selected metrics."""
         return [*self.cleaned_data["metrics"], *split_keys(self.cleaned_data["keys"])]
-
-
-ENDPOINT_FIELDS: dict[str, dict[str, Any]] = {
-    "base_url": {"assume_scheme": "https"},
-    "requests_per_minute": {"min_value": 1},
-    "tokens_per_minute": {"min_value": 1},
-    "batch_most": {"min_value": 1, "required": False, "initial": None},
-}
-"""Extra arguments of form fields for columns of an endpoint, besides those derived from the column."""
-
-
-def endpoint_field(column: models.Field[Any, Any], **options: Any) -> forms.Field | None:
-    """Return the form field of a column."""
-    return column.formfield(**options | ENDPOINT_FIELDS.get(column.name, {}))
-
-
-class EndpointForm(forms.ModelForm):
-    """Settings of an endpoint, for administrators. The key itself is never entered."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        names = key_variables()
-        if self.instance.key_env and self.instance.key_env not in names:
-            names.append(self.instance.key_env)
-        self._choose("key_env", [("", "none: the server needs no key"), *((name, name) for name in names)])
-        self._choose("reply_form", [("", "find out by asking"), *FORMS.items()])
-
-    def _choose(self, name: str, choices: list[Choice]) -> None:
-        """Turn a text field into a choice."""
-        text = self.fields[name]
-        self.fields[name] = forms.ChoiceField(
-            required=False, choices=choices, label=text.label, help_text=text.help_text
-        )
-
-    def clean_batch_most(self) -> int:
-        """Return the default number if none is given."""
-        return self.cleaned_data["batch_most"] or MOST_IN_A_BATCH
-
-    class Meta:
-        model = Endpoint
-        formfield_callback = endpoint_field
-        fields = [
-            "name",
-            "base_url",
-            "model",
-            "revision",
-            "family",
-            "tokenizer",
-            "key_env",
-            "price_in",
-            "price_out",
-            "currency",
-            "concurrency",
-            "requests_per_minute",
-            "tokens_per_minute",
-            "reply_form",
-            "batch_share",
-            "batch_most",
-            "keep_batch_files",
-            "timeout_s",
-            "allow_private",
-            "active",
-        ]

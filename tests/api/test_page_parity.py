@@ -162,6 +162,7 @@ delete-prompt-version: api-prompt-version
 endpoints: api-endpoints
 endpoint: api-endpoint
 test-endpoint: api-test-endpoint
+reencrypt-keys: api-reencrypt-keys
 campaign-checks: api-checks api-check-results
 campaign-checks-file: api-check-results
 campaign-checks-people: api-check-people

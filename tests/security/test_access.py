@@ -113,6 +113,7 @@ RESEARCHERS = _names(
     "profile profile-file profile-chart profile-continuation api-profile api-profile-continuation",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-report-tables api-report-table",
+    "endpoints endpoint api-endpoints api-endpoint api-endpoint-presets test-endpoint api-test-endpoint",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",
     "api-exports api-export-labels api-export-package api-export-transcripts api-export-file",
 )
@@ -122,8 +123,7 @@ ADMINISTRATORS = _names(
     "api-people api-person api-reset-link api-invitations api-invitation api-events",
     "api-invitations-by-mail api-send-invitation",
     "webhooks api-webhooks",
-    "endpoints endpoint api-endpoints api-endpoint",
-    "test-endpoint api-test-endpoint",
+    "reencrypt-keys api-reencrypt-keys",
 )
 BODY = {"version": 1, "answers": {}, "reason": "because"}
 REFUSALS = {302, 401, 403, 404, 405}
