@@ -210,7 +210,7 @@ STEPS_COOKIE, STEPS_DAYS = "concord_first_steps", 400
 @require_GET
 @researcher_only
 def corpora(request: HttpRequest) -> HttpResponse:
-    """Researchers: list all corpora, own imports that have not ended, and the first steps until they are done."""
+    """Researchers: list all corpora, own imports that have not ended, and the first steps."""
     page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
     counted = queries.counts(list(page))
     own = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
