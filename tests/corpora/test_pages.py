@@ -73,7 +73,7 @@ def test_researchers_delete_nothing(researcher: Client, corpus: Corpus) -> None:
 
 def test_without_a_corpus_the_list_says_what_to_do(researcher: Client) -> None:
     page = text(researcher, reverse("corpora"))
-    assert "No corpus yet" in page
+    assert "Choose a file, or drop it here" in page
     assert reverse("import-corpus") in page
 
 
