@@ -27,20 +27,23 @@ class Heading:
 @register.filter
 def numeric(headings: Any) -> list[Heading]:
     """Return a heading, or several, as those of columns of numbers."""
-    names = [headings] if isinstance(headings, str) else headings
-    return [Heading(name, is_numeric=True) for name in names]
+    return [Heading(text, is_numeric=True) for text in _texts(headings)]
 
 
 @register.filter
-def unseen(heading: str) -> Heading:
-    """Return the heading of a column of buttons, which screen readers alone get."""
-    return Heading(heading, is_hidden=True)
+def unseen(headings: Any) -> list[Heading]:
+    """Return a heading as that of a column of buttons, which screen readers alone get."""
+    return [Heading(text, is_hidden=True) for text in _texts(headings)]
 
 
 @register.filter
-def when(heading: Any, condition: Any) -> Any:
-    """Return a heading if its column is shown, otherwise no heading."""
-    return heading if condition else []
+def shows(condition: Any, heading: str) -> list[str]:
+    """Return the heading of a column that is there only on a condition."""
+    return [heading] if condition else []
+
+
+def _texts(headings: Any) -> Iterable[Any]:
+    return [headings] if headings and isinstance(headings, str) else headings or []
 
 
 @register.simple_block_tag
@@ -49,10 +52,11 @@ def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> 
 
     A keyword that `tableframe` takes names the table and places it; kind: a class of the table.
     """
-    columns: list[Heading] = []
-    for heading in headings:
-        for column in [heading] if isinstance(heading, str | Heading) else heading:
-            columns.append(column if isinstance(column, Heading) else Heading(column))
+    columns = [
+        heading if isinstance(heading, Heading) else Heading(heading)
+        for argument in headings
+        for heading in _texts(argument)
+    ]
     names = {"content": content, "columns": columns, "kind": kind}
     return tableframe(render_to_string("_components/table.html", names), **frame)
 
