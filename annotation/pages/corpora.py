@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access, hooks
+from annotation.campaigns import progress as campaign_progress
 from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
 from annotation.corpora.families import LONGEST as FAMILY_LIMIT
@@ -216,7 +217,8 @@ def corpora(request: HttpRequest) -> HttpResponse:
     own = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
     own |= uploads.waiting_uploads().filter(by=user_of(request))
     own_uploads = list(own.order_by("-pk"))
-    rows = [(corpus, counted[corpus.pk]) for corpus in page]
+    ratings = campaign_progress.of_corpora([corpus.pk for corpus in page])
+    rows = [(corpus, counted[corpus.pk], *ratings.get(corpus.pk, (0, 0))) for corpus in page]
     context = {
         "page": page,
         "rows": rows,
