@@ -306,10 +306,10 @@ def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
     return [*choices, (TRAINING, "training only")] if training else choices
 
 
-def endpoint_named(name: str, by: User | None = None) -> Endpoint:
+def endpoint_named(name: str, person: User | None = None) -> Endpoint:
     """Return an active endpoint that a person may use (any for a command without an account) by its name."""
     sync_environment()
-    endpoints = usable_by(by)
+    endpoints = usable_by(person)
     endpoint = endpoints.filter(name=name).first()
     if endpoint is None:
         names = ", ".join(endpoints.values_list("name", flat=True))

@@ -116,7 +116,6 @@ redeliver-webhook: api-redeliver-webhook
 jobs: api-jobs
 cancel-job: api-cancel-job
 retry-job: api-retry-job
-runs: api-runs
 new-run: api-runs api-estimate-run api-protocols api-metrics
 run: api-run api-calls api-batches
 run-progress: api-run
@@ -159,7 +158,13 @@ prompt-version: api-prompt-version
 edit-prompt: api-prompt-versions
 pick-examples: api-prompt-examples
 delete-prompt-version: api-prompt-version
-endpoints: api-endpoints
+corpus-dialogues: api-dialogues
+corpus-annotation: api-campaigns
+corpus-judges: api-runs
+corpus-results: api-studies api-benches
+corpus-gold: api-golds api-exports
+corpus-settings: api-corpus api-splits api-systems
+endpoints: api-endpoints api-endpoint-presets
 endpoint: api-endpoint
 test-endpoint: api-test-endpoint
 reencrypt-keys: api-reencrypt-keys
@@ -196,7 +201,6 @@ turns-and-whole-file: api-turns-and-whole
 compare: api-compare
 compare-file: api-compare
 profile-continuation: api-profile-continuation
-studies: api-studies
 new-study: api-studies
 study: api-study
 report: api-report
@@ -228,7 +232,6 @@ export-transcripts: api-export-transcripts
 export-sft: api-export-sft
 export-names: api-export-names
 export-file: api-export-file
-workbench: api-benches
 new-bench: api-benches
 bench: api-bench api-try-draft
 draft-panel: api-draft
@@ -267,6 +270,9 @@ NONE = {
     "shared-report": "whoever has the link reads it, in a browser",
     "report-chart": "a picture of figures that api-report gives",
     "profile-chart": "a picture of figures that api-profile gives",
+    "hide-first-steps": "hides a hint on a page",
+    "search": "lists of the API name everything",
+    "time-zone": "times of the API are in UTC",
     "healthz": "asked by what watches the server",
     "readyz": "asked by what watches the server",
 }

@@ -18,7 +18,7 @@ def _names(*lines: str) -> set[str]:
 
 PUBLIC = _names("healthz readyz login use-link join sign-in-with sign-in-return shared-report")
 SIGNED_IN = _names(
-    "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
+    "home time-zone account password make-token revoke-token logout my-campaigns api-schema api-docs",
     "api-my-campaigns api-password api-tokens api-token comfort api-comfort my-submissions my-messages",
     "api-own-submissions api-own-messages my-adjudication api-my-adjudication",
 )
@@ -31,7 +31,9 @@ MEMBERS = _names(
     "api-claim-case api-decide-case api-draft-case api-pass-case",
 )
 RESEARCHERS = _names(
-    "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload draw-split",
+    "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload",
+    "draw-split corpus-dialogues corpus-annotation corpus-judges corpus-results corpus-gold corpus-settings",
+    "search",
     "change-families rows-left-out",
     "copy-without-turns api-without-turns api-answer-keys",
     "script script-file script-session edit-session name-maps api-scripts api-script api-script-turns",
@@ -63,7 +65,7 @@ RESEARCHERS = _names(
     "export-scheme",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "raters rename-rater api-raters api-rater",
-    "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
+    "new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
     "look-at-batch adopt-batch give-up-batch",
     "api-batches api-look-at-batch api-adopt-batch api-give-up-batch",
@@ -81,7 +83,7 @@ RESEARCHERS = _names(
     "api-prompts api-prompt-difference api-import-prompt api-prompt-request api-prompt api-prompt-examples",
     "api-export-prompt api-prompt-versions api-prompt-version",
     "campaign-watch api-campaign-watch campaign-plan api-campaign-plan",
-    "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
+    "corpus-report campaign-report new-study study report recompute report-progress open-test",
     "report-file report-table report-chart report-pairs report-failures report-items api-report-items",
     "report-share api-report-shares api-report-share",
     "golds new-gold gold gold-file gold-provenance",
@@ -96,7 +98,7 @@ RESEARCHERS = _names(
     "export-sft api-export-sft",
     "export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",
-    "workbench new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",
+    "new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",
     "bench-versions bench-checks adjudication withdraw-adjudication",
     "api-benches api-bench api-try-draft api-draft api-draft-act api-bench-disagreements api-bench-marks",
     "api-bench-versions api-bench-checks api-adjudication api-withdraw-adjudication",
