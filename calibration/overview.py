@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 from django.db.models import Sum
 from django.urls import reverse
@@ -302,7 +303,7 @@ def _gold(facts: _Facts) -> Step:
 
 def _next(facts: _Facts) -> NextStep:
     if not facts.counts["items"]:
-        address = f"{reverse('import-corpus')}?into={facts.corpus.name}"
+        address = f"{reverse('import-corpus')}?into={quote(facts.corpus.name)}"
         return NextStep("The corpus has no dialogues yet.", "Add a file", address)
     return _next_failure(facts) or _next_rating(facts) or _next_judge(facts) or _next_result(facts)
 
