@@ -162,6 +162,13 @@ class JudgeChoice:
     version: Version | None = None
 
 
+def judge_value(version: Version) -> str:
+    """Return a version's value among the judges to choose from, '' if it cannot be run."""
+    if version.row is None:
+        return f"{version.protocol}:{version.variant}"
+    return "" if version.row.is_open or version.row.prompt.archived else version.ref
+
+
 def judge_choices() -> list[JudgeChoice]:
     """Return users' prompts, the newest version of each first, then the protocols with their variants."""
     own = [
@@ -266,8 +273,8 @@ class JudgeForm(RunForm, SelectionForm):
         required=False,
         label="Endpoints",
         widget=forms.CheckboxSelectMultiple,
-        help_text="Each judge asks the model of each endpoint. Nothing is sent before you have seen the cost and "
-        "a request.",
+        help_text="Each judge asks the model of each endpoint. Nothing is sent before you have seen the "
+        "cost and a request.",
     )
     scheme = forms.ChoiceField(
         required=False,

@@ -25,7 +25,7 @@ from jobs.models import Endpoint
 from judges import access
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
-from judges.pages.forms import NEED, need_fields, needs_of, scheme_field
+from judges.pages.forms import NEED, judge_value, need_fields, needs_of, scheme_field
 from judges.pages.runs import sync_endpoints
 from judges.prompts import examples, files, prompt_actions, requests
 from judges.prompts import versions as listing
@@ -312,6 +312,7 @@ def prompt_page(request: HttpRequest, name: str) -> HttpResponse:
     rows = [(version, len(used.get(version.wording.digest(), ()))) for version in versions]
     context = {"prompt": prompt, "rows": rows, "newest": versions[0]}
     context["title"] = getattr(PROTOCOLS.get(prompt.protocol), "title", prompt.protocol)
+    context |= _run_on(versions[0])
     return render(request, "judges/prompts/prompt.html", context)
 
 
@@ -339,7 +340,14 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "shown": shown_at_once(version.wording),
         "title": protocol.title,
     }
-    return render(request, "judges/prompts/version.html", context)
+    return render(request, "judges/prompts/version.html", context | _run_on(version))
+
+
+def _run_on(version: Version) -> dict[str, Any]:
+    """Return what the page of a version offers to run it on: the corpora, and the one where it ran last."""
+    last = next(iter(listing.runs_of(version)), None)
+    corpora = Corpus.objects.order_by("-pk")
+    return {"judge": judge_value(version), "corpora": corpora, "usual": last and last.corpus_id}
 
 
 def marked(text: str) -> list[tuple[str, bool]]:

@@ -26,6 +26,7 @@ from jobs.models.job import Job
 from jobs.models.run import FLAGGED, TROUBLED, Batch, Run
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
+from judges.drafts import DRAFT
 from judges.pages.forms import AdoptForm, CapsForm, EndpointForm
 from judges.prompts import versions
 from judges.runs.lookup import has_model
@@ -51,8 +52,18 @@ def one_run(
     context |= {"loading": loading(run, state), "prompt": versions.of_spec(run.identity)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
+    context["report"] = "" if state.moving or run.is_empty or not state.done else _report_of(run)
     status = 422 if caps or adopting else 200
     return render(request, "judges/run.html", context | {"query": f"show={show}&"}, status=status)
+
+
+def _report_of(run: Run) -> str:
+    """Return the address of the report that shows a run's answers; '' if none does."""
+    if run.rater is None or run.kind == DRAFT:
+        return ""
+    if run.campaign_id is not None:
+        return reverse("campaign-report", args=[run.campaign_id])
+    return reverse("corpus-report", args=[run.corpus_id])
 
 
 def _unclear(run: Run, adopting: AdoptForm | None) -> list[Batch]:

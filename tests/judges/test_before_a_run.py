@@ -73,7 +73,9 @@ def test_several_judges_at_several_endpoints_are_reviewed_once_and_start_a_run_e
     assert "Together about" in page
     assert "The text of 2 dialogues goes to 127.0.0.1" in page
     assert (Run.objects.count(), fake.requests.total()) == (0, 0)
-    other = " ".join(researcher.post(address, form | {"look": "1", "item": "d0/c/2"}).content.decode().split())
+    other = " ".join(
+        researcher.post(address, form | {"look": "1", "item": "d0/c/2"}).content.decode().split()
+    )
     assert "&quot;model&quot;:&quot;fake-2&quot;" in other
     missing = researcher.post(address, form | {"item": "none/such"}).content.decode()
     assert "There is no item" in missing

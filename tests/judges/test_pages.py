@@ -34,9 +34,7 @@ def rules_run() -> Run:
     return begin(small_corpus(dialogues=1), Judge("rules_baseline"))
 
 
-@pytest.mark.parametrize(
-    "name", ["new-run", "endpoints", "api-runs", "api-protocols", "api-endpoints"]
-)
+@pytest.mark.parametrize("name", ["new-run", "endpoints", "api-runs", "api-protocols", "api-endpoints"])
 def test_annotators_may_not(client: Client, name: str) -> None:
     client.force_login(factories.user())
     assert client.get(reverse(name)).status_code == 403
