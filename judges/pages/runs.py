@@ -261,5 +261,5 @@ def sync_endpoints(request: HttpRequest) -> None:
 def offer_endpoints(request: HttpRequest, form: forms.Form) -> None:
     """Offer, in all fields of a form for an endpoint, those that the person who sends the request may use."""
     for field in form.fields.values():
-        if isinstance(field, forms.ModelChoiceField) and field.queryset.model is Endpoint:
+        if isinstance(field, forms.ModelChoiceField) and getattr(field.queryset, "model", None) is Endpoint:
             field.queryset = usable_by(user_of(request)).order_by("name")
