@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -78,13 +79,19 @@ def _unclear(run: Run, adopting: AdoptForm | None) -> list[Batch]:
 @require_GET
 @researcher_only
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: the polled progress fragment; the page reloads when the run ends."""
+    """Researchers: the polled progress fragment; all of the page is fetched again when the run ends."""
     run = access.run(pk)
     state = progress(run)
     context = {"run": run, "progress": state, "loading": loading(run, state)}
     response = render(request, "judges/_progress.html", context)
     if not state.moving and request.headers.get("HX-Request"):
-        response["HX-Refresh"] = "true"
+        place = {
+            "path": reverse("run", args=[run.pk]),
+            "target": "#main",
+            "select": "#main",
+            "swap": "outerHTML",
+        }
+        response["HX-Location"] = json.dumps(place)
     return response
 
 

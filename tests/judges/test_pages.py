@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -78,7 +80,7 @@ def test_a_researcher_starts_a_judge_and_watches_it(researcher: Client) -> None:
     assert "every 2s" in response.content.decode()
     finish()
     polled = researcher.get(reverse("run-progress", args=[run.pk]), headers={"HX-Request": "true"})
-    assert polled.headers["HX-Refresh"] == "true"
+    assert json.loads(polled.headers["HX-Location"])["path"] == reverse("run", args=[run.pk])
     assert "every 2s" not in polled.content.decode()
     assert Label.objects.filter(rater=run.rater).count() == 2 * 6 * 10
 
