@@ -38,8 +38,8 @@ def test_a_try_shows_the_reply(page_of) -> None:
         save(by=root, fields=fields)
         page = page_of(root)
         page.goto("/endpoints/")
-        page.get_by_role("button", name="Try fake").click()
-        expect(page.get_by_text("asking")).to_be_visible()
+        page.get_by_role("button", name="Try it: fake").click()
+        expect(page.get_by_text("asking", exact=True)).to_be_visible()
         probing.test(*probing.waiting())
         expect(page.get_by_text("answered")).to_be_visible()
 
