@@ -16,7 +16,6 @@ from annotation.models import Campaign, Corpus
 from annotation.text.display import money
 from config.files import row_id
 from config.permissions import researcher_only, user_of
-from jobs.endpoints import ownership
 from jobs.errors import JobError
 from jobs.models import Job, Run
 from judges.errors import JudgeError
@@ -77,10 +76,6 @@ def _judges(
     """Show the form of judges, with the editor of a new prompt: folded, unless it is being written."""
     editor = prompt or PromptForm(prefix="prompt", base=_first_base(), corpus=about["corpus"])
     context = about | {"judge": form, "prompt": editor, "is_writing": prompt is not None}
-    context |= {
-        "may_add": ownership.may_add(user_of(request)),
-        "administrators": ownership.administrators(),
-    }
     is_wrong = bool(form.errors or editor.errors)
     status = 422 if is_wrong and not request.headers.get("HX-Request") else 200
     return render(request, "judges/new.html", context, status=status)
