@@ -32,7 +32,7 @@ MEMBERS = _names(
 )
 RESEARCHERS = _names(
     "corpora corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload draw-split",
-    "change-families rows-left-out",
+    "change-families change-marks rows-left-out",
     "copy-without-turns api-without-turns api-answer-keys",
     "script script-file script-session edit-session name-maps api-scripts api-script api-script-turns",
     "api-script-session api-script-names api-script-file",
