@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0004_short_names")]
+    dependencies = [("annotation", "0005_speakers")]
     operations = [
         migrations.AddField(
             model_name="corpus",
