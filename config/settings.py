@@ -159,7 +159,11 @@ TEMPLATES: list[dict[str, Any]] = [
                     ],
                 )
             ],
-            "builtins": ["config.templatetags.concord", "django.contrib.humanize.templatetags.humanize"],
+            "builtins": [
+                "config.templatetags.concord",
+                "config.templatetags.components",
+                "django.contrib.humanize.templatetags.humanize",
+            ],
         },
     }
 ]
@@ -275,6 +279,7 @@ SPECTACULAR_SETTINGS = {
         "RecordStatusEnum": [(name, name) for name in ("draft", "accepted", "rejected", "corrected")],
         "DecidedStatusEnum": [("accepted", "accepted"), ("rejected", "rejected")],
         "ResultStatusEnum": [(name, name) for name in ("ok", "undefined", "insufficient", "rejected")],
+        "GoldRuleEnum": "calibration.gold.rules.rule_choices",
         "PickingRuleEnum": "judges.prompts.examples.RULE_CHOICES",
         "TrainingPartEnum": "annotation.corpora.splits.TRAINING_CHOICES",
         "NamesKindEnum": [(name, name) for name in ("anonymised", "swapped")],

@@ -16,7 +16,7 @@ rows-left-out: api-rows-left-out
 cancel-upload: api-cancel-job
 resume-upload: api-retry-job
 dialogue: api-dialogue
-corpus: api-corpus api-dialogues api-turns api-items
+corpus: api-corpus-overview api-corpus api-dialogues api-turns api-items
 draw-split: api-splits
 change-families: api-systems
 change-marks: api-corpus
@@ -117,8 +117,7 @@ redeliver-webhook: api-redeliver-webhook
 jobs: api-jobs
 cancel-job: api-cancel-job
 retry-job: api-retry-job
-runs: api-runs
-new-run: api-runs api-estimate-run api-protocols api-metrics
+new-run: api-runs api-estimate-run api-protocols api-metrics api-prompt-request api-prompts
 run: api-run api-calls api-batches
 run-progress: api-run
 cancel-run: api-cancel-run
@@ -132,7 +131,6 @@ look-at-batch: api-look-at-batch
 adopt-batch: api-adopt-batch
 give-up-batch: api-give-up-batch
 retry-run: api-retry-run
-run-request: api-prompt-request api-estimate-run
 generate: api-generators api-productions api-estimate-productions
 agents: api-agents api-productions
 productions: api-productions
