@@ -50,7 +50,7 @@ from judges.errors import JudgeError
 from judges.models import Bench, Draft
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
 from judges.pages.prompts import RULE_TITLES, EditorForm, pick_fields, picking
-from judges.pages.runs import sync_endpoints
+from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.prompts.examples import BadKeys
 from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.prompts.requests import COUNTED
@@ -288,10 +288,12 @@ def bench(request: HttpRequest, pk: int) -> HttpResponse:
 def _form(request: HttpRequest, about: Bench, begin: str, data: Any = None) -> DraftForm:
     """Return the editor; an unknown starting point is replaced by Concord's own text."""
     try:
-        return DraftForm(data, initial=begun_from(about, begin), bench=about, begin=begin)
+        form = DraftForm(data, initial=begun_from(about, begin), bench=about, begin=begin)
     except JobError as error:
         messages.error(request, str(error))
-    return DraftForm(data, initial=begun_from(about, ""), bench=about, begin="")
+        form = DraftForm(data, initial=begun_from(about, ""), bench=about, begin="")
+    offer_endpoints(request, form)
+    return form
 
 
 def _try(request: HttpRequest, about: Bench) -> HttpResponse:
