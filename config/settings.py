@@ -159,7 +159,11 @@ TEMPLATES: list[dict[str, Any]] = [
                     ],
                 )
             ],
-            "builtins": ["config.templatetags.concord", "django.contrib.humanize.templatetags.humanize"],
+            "builtins": [
+                "config.templatetags.concord",
+                "config.templatetags.components",
+                "django.contrib.humanize.templatetags.humanize",
+            ],
         },
     }
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from annotation import scheme_store
@@ -73,8 +74,11 @@ class CampaignForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.corpus, self.campaign = corpus, campaign
         for setting in SETTINGS.values():
-            if setting.name not in SHOWN_AS and setting.applies(corpus):
-                self.fields[setting.name] = _field(setting, corpus)
+            if setting.name in SHOWN_AS or not setting.applies(corpus):
+                continue
+            field = _field(setting, corpus, getattr(campaign, setting.name, ()))
+            if field is not None:
+                self.fields[setting.name] = field
         if campaign is not None and campaign.state != Campaign.State.DRAFT:
             for name in set(self.fields) - {SHOWN_AS.get(setting, setting) for setting in CHANGEABLE}:
                 del self.fields[name]
@@ -166,10 +170,21 @@ def _texts(setting: Setting) -> dict[str, Any]:
     }
 
 
-def _field(setting: Setting, corpus: Corpus) -> forms.Field:
-    """Return the form field of a campaign's setting, with the choices that the corpus offers."""
+def _field(setting: Setting, corpus: Corpus, value: Any) -> forms.Field | None:
+    """Return the form field of a campaign's setting; None where the corpus offers no choice.
+
+    The campaign's present `value` of several stays a choice.
+    """
     if setting.options is not None:
-        return forms.ChoiceField(choices=setting.options(corpus), **_texts(setting))
+        choices = setting.options(corpus)
+        if isinstance(setting.column, ArrayField):
+            choices += [(name, name) for name in value or () if name not in dict(choices)]
+        if len(choices) < 2:
+            return None
+        if isinstance(setting.column, ArrayField):
+            widget = forms.CheckboxSelectMultiple
+            return forms.MultipleChoiceField(choices=choices, widget=widget, **_texts(setting))
+        return forms.ChoiceField(choices=choices, **_texts(setting))
     if isinstance(setting.column, models.ForeignKey):
         return setting_field(setting, queryset=corpus.systems.order_by("name"), empty_label="None")
     if isinstance(setting.column, models.DateTimeField):

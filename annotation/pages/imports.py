@@ -245,6 +245,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponseBase:
         "job": upload_row.job,
         "repeatable": uploads.can_be_repeated(upload_row),
         "left_out": uploads.left_out_file(upload_row),
+        "to_rate": uploads.corpus_to_rate(upload_row),
     }
     template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
     result = (upload_row.job.result if upload_row.job else None) or {}

@@ -153,13 +153,19 @@ def load(task: int, tagged: bool = True, assignment: int | None = None, asks: Se
 
 
 def load_place(
-    continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True, asks: Sequence[str] = ()
+    continuation: int,
+    item: int | None,
+    shows: Sequence[str],
+    tagged: bool = True,
+    asks: Sequence[str] = (),
+    speakers: Sequence[str] = (),
 ) -> Screen:
     """Load the screen of a potential task about a continuation, or one item of it; nothing is created.
 
     Raises LookupError for a continuation that does not exist.
     """
-    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged, asks)
+    place = (continuation, item, json.dumps(list(shows)), list(speakers))
+    return _read(0, HEAD_OF_PLACE, place, tagged, asks)
 
 
 def _read(
@@ -200,7 +206,10 @@ def _seen(
         if layout is not None and layout.sessions is not None:
             return head, _of_sessions(cursor, head, layout.sessions, assignment), []
         last = NO_LAST if head.turn is None else head.turn
-        cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
+        parameters = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
+        parameters |= {"static": head.mode == "static"}
+        parameters["speakers"] = list(head.speakers) if head.item is None else []
+        cursor.execute(TURNS, parameters)
         return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
 
@@ -432,7 +441,7 @@ def preview_places(campaign: Campaign) -> list[tuple[int, int | None]]:
 def campaign_preview(campaign: Campaign, place: tuple[int, int | None]) -> Screen:
     """Return the screen of one of a campaign's places, with its display settings."""
     plan = questionnaire_of(campaign.scheme_version_id)
-    return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds)
+    return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds, campaign.speakers)
 
 
 def scheme_preview(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:

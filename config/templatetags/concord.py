@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
-from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.dateformat import format as date_format
@@ -167,33 +166,3 @@ def library(context: template.Context, current: str) -> dict[str, Any]:
     pages = [("Schemes", "schemes"), ("Prompts", "prompts"), *endpoints, *OTHERS_IN_LIBRARY]
     tabs = [(text, reverse(name)) for text, name in pages]
     return {"title": "Library", "href": tabs[0][1], "current": current, "tabs": tabs}
-
-
-@register.simple_block_tag
-def tableframe(
-    content: SafeString, *, label: str = "", labelled_by: str = "", card: bool = False, extra: str = ""
-) -> SafeString:
-    """Frame a table that scrolls horizontally, also by keyboard, with an accessible name."""
-    names = {"label": label, "labelled_by": labelled_by, "card": card, "extra": extra}
-    return render_to_string("_components/tableframe.html", {"content": content, **names})
-
-
-@register.simple_block_tag
-def menu(content: SafeString, title: str) -> SafeString:
-    """Frame links and buttons of a page's further actions; each has the class `dropdown-item`."""
-    return render_to_string("_components/menu.html", {"content": content, "title": title})
-
-
-@register.simple_block_tag
-def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
-    """Frame a dialog with its heading, initially closed."""
-    return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
-
-
-@register.simple_block_tag
-def fold(
-    content: SafeString, id: str, *, title: str = "", result: str = "", is_open: bool = False
-) -> SafeString:
-    """Frame a section that folds; its heading states its main result."""
-    names = {"id": id, "title": title, "result": result, "is_open": is_open}
-    return render_to_string("_components/fold.html", {"content": content, **names})

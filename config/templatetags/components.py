@@ -1,0 +1,165 @@
+"""Frames and parts of pages: tables, cards, facts, fields of a form. Their HTML is in `_components`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.template.base import render_value_in_context
+from django.template.loader import render_to_string
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+register = template.Library()
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column of a table: whether it holds numbers, and whether only screen readers get its heading."""
+
+    text: Any
+    is_numeric: bool = False
+    is_hidden: bool = False
+
+
+@register.filter
+def numeric(headings: Any) -> list[Heading]:
+    """Return a heading, or several, as those of columns of numbers."""
+    return [Heading(text, is_numeric=True) for text in _texts(headings)]
+
+
+@register.filter
+def unseen(headings: Any) -> list[Heading]:
+    """Return a heading as that of a column of buttons, which screen readers alone get."""
+    return [Heading(text, is_hidden=True) for text in _texts(headings)]
+
+
+@register.filter
+def shows(condition: Any, heading: str) -> list[str]:
+    """Return the heading of a column that is there only on a condition."""
+    return [heading] if condition else []
+
+
+def _texts(headings: Any) -> Iterable[Any]:
+    return [headings] if headings and isinstance(headings, str) else headings or []
+
+
+@register.simple_block_tag
+def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> SafeString:
+    """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
+
+    A keyword that `tableframe` takes names the table and places it; kind: a class of the table.
+    """
+    columns = [
+        heading if isinstance(heading, Heading) else Heading(heading)
+        for argument in headings
+        for heading in _texts(argument)
+    ]
+    names = {"content": content, "columns": columns, "kind": kind}
+    return tableframe(render_to_string("_components/table.html", names), **frame)
+
+
+@register.simple_block_tag
+def card(content: SafeString, title: Any, *, level: int = 2, extra: str = "") -> SafeString:
+    """Frame a part of a page as a card with its heading."""
+    names = {"content": content, "title": title, "level": level, "extra": extra}
+    return render_to_string("_components/card.html", names)
+
+
+@register.simple_tag(takes_context=True)
+def fact(context: template.Context, term: Any, value: Any) -> SafeString:
+    """Return an entry of `<dl class="facts">`."""
+    return _fact(term, mark_safe(render_value_in_context(value, context)))
+
+
+@register.simple_block_tag
+def term(content: SafeString, name: Any) -> SafeString:
+    """Return an entry of `<dl class="facts">` whose value is more than a variable."""
+    return _fact(name, content)
+
+
+def _fact(term: Any, value: SafeString) -> SafeString:
+    return format_html("<div><dt>{}</dt><dd>{}</dd></div>", term, value)
+
+
+@register.filter
+def isolated(text: Any) -> SafeString:
+    """Return a text whose direction does not disturb the words around it."""
+    return format_html("<bdi>{}</bdi>", text)
+
+
+@register.simple_tag(takes_context=True)
+def input(
+    context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
+) -> SafeString:
+    """Return a field to type in, with its label; keywords are attributes, and `hint`, `id`."""
+    written = None if value is None else mark_safe(render_value_in_context(value, context))
+    key = attributes.pop("id", name)
+    hint = attributes.pop("hint", "")
+    pairs = _attributes({"id": key, "name": name, **attributes, "value": written})
+    return _field(key, label, format_html("<input{}>", pairs), hint)
+
+
+@register.simple_tag
+def select(
+    name: str, label: Any, options: Iterable[Any], chosen: Any = None, **attributes: Any
+) -> SafeString:
+    """Return a field to choose in, with its label.
+
+    Options are values, or pairs of value and text. Keywords are attributes, and `hint`, `id`, and `none`: the
+    text of the choice of nothing, which comes first.
+    """
+    key = attributes.pop("id", name)
+    hint = attributes.pop("hint", "")
+    rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
+    if "none" in attributes:
+        rows.insert(0, ("", attributes.pop("none")))
+    lines = format_html_join(
+        "\n",
+        '<option value="{}"{}>{}</option>',
+        ((value, mark_safe(" selected" if value == chosen else ""), text) for value, text in rows),
+    )
+    pairs = _attributes({"id": key, "name": name, **attributes})
+    return _field(key, label, format_html("<select{}>{}</select>", pairs, lines), hint)
+
+
+def _attributes(values: dict[str, Any]) -> SafeString:
+    shown = [(name, value) for name, value in values.items() if value is not None and value is not False]
+    return format_html_join("", ' {}="{}"', ((name, "" if value is True else value) for name, value in shown))
+
+
+def _field(key: str, label: Any, control: SafeString, hint: Any) -> SafeString:
+    names = {"key": key, "label": label, "control": control, "hint": hint}
+    return render_to_string("_components/control.html", names)
+
+
+@register.simple_block_tag
+def tableframe(
+    content: SafeString, *, label: str = "", labelled_by: str = "", card: bool = False, extra: str = ""
+) -> SafeString:
+    """Frame a table that scrolls horizontally, also by keyboard, with an accessible name."""
+    names = {"label": label, "labelled_by": labelled_by, "card": card, "extra": extra}
+    return render_to_string("_components/tableframe.html", {"content": content, **names})
+
+
+@register.simple_block_tag
+def menu(content: SafeString, title: str) -> SafeString:
+    """Frame links and buttons of a page's further actions; each has the class `dropdown-item`."""
+    return render_to_string("_components/menu.html", {"content": content, "title": title})
+
+
+@register.simple_block_tag
+def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
+    """Frame a dialog with its heading, initially closed."""
+    return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
+
+
+@register.simple_block_tag
+def fold(
+    content: SafeString, id: str, *, title: str = "", result: str = "", is_open: bool = False
+) -> SafeString:
+    """Frame a section that folds; its heading states its main result."""
+    names = {"id": id, "title": title, "result": result, "is_open": is_open}
+    return render_to_string("_components/fold.html", {"content": content, **names})
