@@ -12,6 +12,7 @@ from typing import Any
 
 from annotation import records
 from annotation.campaigns import tasks
+from annotation.campaigns.choice import by_speakers
 from annotation.corpora.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import DECISION, KINDS
 from annotation.models import Campaign, Continuation, Corpus, Item
@@ -444,25 +445,31 @@ def campaign_preview(campaign: Campaign, place: tuple[int, int | None]) -> Scree
     return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds, campaign.speakers)
 
 
-def scheme_preview(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:
+def scheme_preview(
+    definition: SchemeDefinition, corpus: Corpus | None, speakers: Sequence[str] = ()
+) -> Screen:
     """Return a screen for a scheme's questions: from a corpus, else from a built-in sample.
 
     A corpus without matching items gives the sample, too.
     """
     plan = questionnaire_from(definition)
-    example = _example(definition, corpus) if corpus is not None else None
+    example = _example(definition, corpus, speakers) if corpus is not None else None
     if example is None:
         return preview_screen(definition, plan.is_tagged)
-    return load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds)
+    return load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds, speakers)
 
 
-def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | None] | None:
+def _example(
+    definition: SchemeDefinition, corpus: Corpus, speakers: Sequence[str]
+) -> tuple[int, int | None] | None:
     """Return a corpus's first place for a scheme: the last turn of its continuation, for questions on turns.
 
     System continuations come before dialogues that are rated as they are.
     """
     refused = [mode for mode in Continuation.Mode.values if definition.refusal(mode)]
-    items = Item.objects.filter(corpus=corpus, training=False, kind=definition.item_kind)
+    items = Item.objects.filter(
+        by_speakers(speakers), corpus=corpus, training=False, kind=definition.item_kind
+    )
     items = items.exclude(continuation__mode__in=refused)
     first = items.exclude(continuation__key="self").order_by("pk").first() or items.order_by("pk").first()
     if first is None:
