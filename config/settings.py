@@ -279,6 +279,7 @@ SPECTACULAR_SETTINGS = {
         "RecordStatusEnum": [(name, name) for name in ("draft", "accepted", "rejected", "corrected")],
         "DecidedStatusEnum": [("accepted", "accepted"), ("rejected", "rejected")],
         "ResultStatusEnum": [(name, name) for name in ("ok", "undefined", "insufficient", "rejected")],
+        "GoldRuleEnum": "calibration.gold.rules.rule_choices",
         "PickingRuleEnum": "judges.prompts.examples.RULE_CHOICES",
         "TrainingPartEnum": "annotation.corpora.splits.TRAINING_CHOICES",
         "NamesKindEnum": [(name, name) for name in ("anonymised", "swapped")],

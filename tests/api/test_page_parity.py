@@ -16,7 +16,7 @@ rows-left-out: api-rows-left-out
 cancel-upload: api-cancel-job
 resume-upload: api-retry-job
 dialogue: api-dialogue
-corpus: api-corpus api-dialogues api-turns api-items
+corpus: api-corpus-overview api-corpus api-dialogues api-turns api-items
 draw-split: api-splits
 change-families: api-systems
 copy-without-turns: api-without-turns

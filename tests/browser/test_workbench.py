@@ -37,7 +37,7 @@ def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: Fak
     endpoint_of(fake, name="other", concurrency=1)
     people = Label.objects.count()
     page = page_of(rea)
-    page.goto("/workbench/")
+    page.goto(f"/corpora/{bench.corpus.name}/judges/")
     page.get_by_role("link", name="bench", exact=True).click()
     expect(page.get_by_text("20 of 20")).to_be_visible()
     page.get_by_label("User part").fill(f"{OWN.user}\n\nBe $kind.")
@@ -131,6 +131,7 @@ def test_the_pages_of_a_bench_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
     for room in ("", "disagreements/", "versions/", "checks/", "searches/"):
         page.goto(f"/workbench/{bench.pk}/{room}")
         assert not too_wide(page), room
-    for address in ("/workbench/", "/adjudication/", f"/workbench/new/?corpus={bench.corpus_id}"):
+    place = f"?corpus={bench.corpus_id}"
+    for address in (f"/adjudication/{place}", f"/workbench/new/{place}"):
         page.goto(address)
         assert not too_wide(page), address

@@ -41,7 +41,7 @@ RESEARCHERS = _names(
     "api-question-sets api-question-set api-set-questions api-set-uses api-relations",
     "scenarios new-scenario scenario api-scenarios api-scenario api-check-scenario",
     "api-imports api-import-preview rows-left-out api-rows-left-out",
-    "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
+    "api-corpora api-corpus api-corpus-overview api-dialogues api-turns api-items api-splits api-systems api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
