@@ -113,14 +113,16 @@ def select(
     """
     key = attributes.pop("id", name)
     hint = attributes.pop("hint", "")
+    selected = mark_safe(" selected")
     rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
-    if "none" in attributes:
-        rows.insert(0, ("", attributes.pop("none")))
-    lines = format_html_join(
-        "\n",
-        '<option value="{}"{}>{}</option>',
-        ((value, mark_safe(" selected" if value == chosen else ""), text) for value, text in rows),
+    first = (
+        [format_html('<option value="">{}</option>', attributes.pop("none"))] if "none" in attributes else []
     )
+    others = [
+        format_html('<option value="{}"{}>{}</option>', value, selected if value == chosen else "", text)
+        for value, text in rows
+    ]
+    lines = format_html_join("\n", "{}", ([line] for line in [*first, *others]))
     pairs = _attributes({"id": key, "name": name, **attributes})
     return _field(key, label, format_html("<select{}>{}</select>", pairs, lines), hint)
 
