@@ -22,6 +22,7 @@ from annotation.pages import (
 
 CORPORA = [
     path("corpora/", corpora.corpora, name="corpora"),
+    path("corpora/first-steps/hide/", corpora.hide_first_steps, name="hide-first-steps"),
     path("corpora/import/new/", imports.import_corpus, name="import-corpus"),
     path("corpora/import/<int:pk>/", imports.upload, name="upload"),
     path("corpora/import/<int:pk>/left-out/", imports.rows_left_out, name="rows-left-out"),

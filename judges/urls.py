@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from judges.pages import prompts, raters, runs
+from judges.pages import new_run, prompts, raters, runs
 
 urlpatterns: list[URLPattern] = [
-    path("runs/new/", runs.new_run, name="new-run"),
+    path("runs/new/", new_run.new_run, name="new-run"),
     path("runs/<int:pk>/", runs.run_page, name="run"),
     path("runs/<int:pk>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<int:pk>/cancel/", runs.cancel_run, name="cancel-run"),
@@ -19,7 +19,6 @@ urlpatterns: list[URLPattern] = [
     path("batches/<int:pk>/adopt/", runs.adopt_batch, name="adopt-batch"),
     path("batches/<int:pk>/give-up/", runs.give_up_batch, name="give-up-batch"),
     path("runs/<int:pk>/retry/", runs.retry_run, name="retry-run"),
-    path("runs/new/request/", prompts.run_request, name="run-request"),
     path("prompts/", prompts.prompt_list, name="prompts"),
     path("prompts/new/", prompts.new_prompt, name="new-prompt"),
     path("prompts/import/", prompts.import_prompt, name="import-prompt"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
 from annotation.corpora.splits import TRAINING, of_dialogues
 from annotation.hooks import MAKE_ITEMS
@@ -28,6 +29,10 @@ points of a scenario are only for people who decide in the agent's place. Facts 
 the dialogue's own turns, whatever systems were chosen.
 """
 
+BY_SPEAKERS = """(%(speakers)s::text[] = '{}' OR concord_is_asked(%(speakers)s::text[], d.participants,
+       (SELECT said.speaker FROM annotation_turn said WHERE said.id = i.turn_id)))"""
+"""Condition on an item `i` of a dialogue `d`: it is no turn, or a turn by the campaign's speakers."""
+
 MODE_ALLOWED = "c.mode <> ALL(%(refused)s)"
 LEFT_OUT = "c.mode = ANY(%(refused)s)"
 
@@ -39,6 +44,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "corpus": campaign.corpus_id,
         "systems": list(campaign.systems.order_by("pk").values_list("pk", flat=True)),
         "own": campaign.include_self,
+        "speakers": list(campaign.speakers),
         "training": campaign.part == TRAINING,
         "seed": str(campaign.seed),
         "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
@@ -49,6 +55,21 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "refused": list(refused(campaign.scheme_version)),
         "as_agent": campaign.scheme_version.scheme.key in MAKE_ITEMS,
     }
+
+
+def by_speakers(speakers: Sequence[str], item: str = "") -> Q:
+    """Return BY_SPEAKERS as a condition on items, or on rows whose item is at `item` (such as `item__`)."""
+    if not speakers:
+        return Q()
+    return Q(
+        Func(
+            Value(list(speakers), Campaign._meta.get_field("speakers")),
+            F(f"{item}continuation__dialogue__participants"),
+            F(f"{item}turn__speaker"),
+            function="concord_is_asked",
+            output_field=BooleanField(),
+        )
+    )
 
 
 def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:

@@ -303,6 +303,8 @@ def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
         setattr(campaign, field, changes[field])
     if "scheme" in changes:
         _follow_scheme(campaign, lock_scheme_version(changes["scheme"]))
+    if "corpus" in changes and "speakers" not in changes:
+        campaign.speakers = []
     systems = changes.get("systems", () if "corpus" in changes else None)
     if systems is not None:
         if any(system.corpus_id != campaign.corpus_id for system in systems):

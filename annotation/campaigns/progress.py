@@ -12,7 +12,15 @@ from django.db import connection
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import TruncDate
 
-from annotation.models import Assignment, Campaign, CampaignMember, CampaignRole, Consent, ConsentGiven
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignMember,
+    CampaignRole,
+    Consent,
+    ConsentGiven,
+    Task,
+)
 from config.permissions import RESEARCHERS
 
 State = Assignment.State
@@ -46,6 +54,21 @@ def counts(campaign: Campaign) -> Counts:
     )
     tasks, slots = _count_tasks(campaign)
     return Counts(tasks=tasks, slots=slots, **by_state)
+
+
+def of_corpora(corpora: Collection[int]) -> dict[int, tuple[int, int]]:
+    """Return the submitted ratings, and all that are asked for, of corpora with campaigns, by corpus id."""
+    submitted = Assignment.objects.filter(slot__isnull=False, state=State.SUBMITTED, campaign=OuterRef("pk"))
+    tasks = Task.objects.filter(campaign=OuterRef("pk"))
+    campaigns = Campaign.objects.filter(corpus__in=corpora, archived_at=None).annotate(
+        ready=Subquery(submitted.values("campaign").annotate(n=Count("id")).values("n")),
+        all_slots=Subquery(tasks.values("campaign").annotate(n=Sum("raters")).values("n")),
+    )
+    totals: dict[int, tuple[int, int]] = {}
+    for corpus, ready, slots in campaigns.values_list("corpus_id", "ready", "all_slots"):
+        before, of = totals.get(corpus, (0, 0))
+        totals[corpus] = before + (ready or 0), of + (slots or 0)
+    return totals
 
 
 def _count_tasks(campaign: Campaign) -> tuple[int, int]:

@@ -188,7 +188,7 @@ WITH <apart> SELECT p.item_id FROM apart p
   JOIN annotation_item i ON i.id = p.item_id
   JOIN annotation_continuation c ON c.id = i.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
- WHERE p.apart >= %(least)s - 1e-9 AND <chosen> AND <asked>
+ WHERE p.apart >= %(least)s - 1e-9 AND <chosen> AND <asked> AND <speaker>
    AND (NOT %(compares)s OR EXISTS (SELECT 1 FROM annotation_compareditem x
                                      WHERE x.campaign_id = %(campaign)s AND x.item_id = i.id))
  ORDER BY p.item_id
@@ -205,7 +205,10 @@ def differing_items(campaign: Campaign) -> list[int] | None:
     stored = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
     if stored or campaign.state != Campaign.State.DRAFT:
         return stored
-    about = (campaign.apart_judge, campaign.sample_apart, campaign.scheme_version_id, campaign.corpus_id)
+    about = (
+        *(campaign.apart_judge, campaign.sample_apart, campaign.scheme_version_id, campaign.corpus_id),
+        tuple(campaign.speakers),
+    )
     cached: dict[object, list[int]] = campaign.__dict__.setdefault("_differing", {})
     if about not in cached:
         cached[about] = _differing(campaign)
@@ -246,6 +249,7 @@ def nothing(campaign: Campaign) -> str:
 def _differing(campaign: Campaign) -> list[int]:
     query = DIFFERING.replace("<apart>", apart(people_only=True))
     query = query.replace("<chosen>", choice.SELECTION).replace("<asked>", choice.MODE_ALLOWED)
+    query = query.replace("<speaker>", choice.BY_SPEAKERS)
     parameters = choice.values(campaign) | order_values(campaign) | {"least": campaign.sample_apart}
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)
@@ -261,7 +265,8 @@ SELECT d.id, {stratum}
  WHERE d.corpus_id = %(corpus)s AND EXISTS (
    SELECT 1 FROM annotation_continuation c WHERE c.dialogue_id = d.id AND {chosen} AND {asked}
       AND EXISTS (SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s
-                   AND {record} AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]))))
+                   AND {record} AND {speaker}
+                   AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]))))
  ORDER BY md5(%(seed)s || ':sample:' || d.key), d.key
 """
 
@@ -436,7 +441,7 @@ def _eligible(campaign: Campaign) -> list[tuple[int, str | None]]:
     by = campaign.sample_by
     stratum = {"": "''", SYSTEM: OF_SYSTEMS, PART: OF_PART}.get(by, OF_METADATA)
     pieces = {"chosen": choice.SELECTION, "asked": choice.MODE_ALLOWED}
-    record = reviewed.RECORD_SELECTION
+    item = {"record": reviewed.RECORD_SELECTION, "speaker": choice.BY_SPEAKERS}
     if by == SYSTEM:
         stratum = stratum.format(**pieces)
     split = splits.lock_of(campaign.corpus) if by == PART else None
@@ -444,7 +449,7 @@ def _eligible(campaign: Campaign) -> list[tuple[int, str | None]]:
     more["items"] = items(campaign)
     parameters = choice.values(campaign) | reviewed.values(campaign) | more
     with connection.cursor() as cursor:
-        cursor.execute(ELIGIBLE.format(stratum=stratum, record=record, **pieces), parameters)
+        cursor.execute(ELIGIBLE.format(stratum=stratum, **item, **pieces), parameters)
         return list(cursor.fetchall())
 
 

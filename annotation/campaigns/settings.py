@@ -10,7 +10,9 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 from django.db import models
 
 from annotation.campaigns import reviewed, sampling
+from annotation.corpora import queries
 from annotation.errors import CampaignRefused
+from annotation.kinds import TURN
 from annotation.models import Campaign
 from annotation.models.campaigns import NAME_LIMIT
 from annotation.models.corpora import Corpus
@@ -37,7 +39,8 @@ class Setting:
     `bounds` are the minimum and maximum of a number; `above` excludes the minimum. `subject` is the start of
     the error message for a value (by default the label). `options` returns the values, as (value, title), of
     a setting whose values depend on the corpus. The page hides a setting that does not apply (`applies`) to
-    the corpus, and needs a value where `required`; elsewhere an empty value is the default.
+    the corpus or has fewer than two options there, and needs a value where `required`; elsewhere an empty
+    value is the default.
     """
 
     model: ClassVar[type[models.Model]] = Campaign
@@ -124,6 +127,10 @@ def _order_fields(corpus: Corpus) -> list[tuple[str, str]]:
     return [("", "None"), *sampling.order_fields(corpus)]
 
 
+def _speakers(corpus: Corpus) -> list[tuple[str, str]]:
+    return [(name, name) for name in queries.speakers(corpus)]
+
+
 def _judges(corpus: Corpus) -> list[tuple[str, str]]:
     return [("", "None"), *sampling.order_judges(corpus).items()]
 
@@ -148,6 +155,17 @@ GROUPS = {
                 "side_by_side",
                 "Show all systems' responses to one point on one screen",
                 "Each is asked the same, in an order drawn for each annotator. For static continuations.",
+            ),
+        ),
+    ),
+    "speakers": Group(
+        "Speakers",
+        (
+            Setting(
+                "speakers",
+                "Speakers whose turns are rated",
+                "For questions about turns; the others' turns are context. None chosen means all of them.",
+                options=_speakers,
             ),
         ),
     ),
@@ -401,6 +419,7 @@ def check(campaign: Campaign) -> None:
     check_values(campaign)
     if campaign.part and not campaign.corpus.has_training:
         refuse("part", f"No dialogue of {campaign.corpus.name} is in training.")
+    _check_speakers(campaign)
     _check_overlap(campaign)
     for refusal in (sampling.order_refusal, sampling.balance_refusal, reviewed.refusal):
         if (wrong := refusal(campaign)) is not None:
@@ -412,6 +431,15 @@ def check(campaign: Campaign) -> None:
         refuse("sample_dialogues", "Say how many dialogues are drawn, or draw by nothing.")
     if campaign.sample_by and (why := sampling.refusal(campaign.corpus, campaign.sample_by)):
         refuse("sample_by", why)
+
+
+def _check_speakers(campaign: Campaign) -> None:
+    if not campaign.speakers:
+        return
+    if campaign.scheme_version.item_kind != TURN.key or campaign.side_by_side:
+        refuse("speakers", "Speakers are chosen for questions about single turns: choose none here.")
+    if unknown := queries.unknown_speakers(campaign.corpus, campaign.speakers):
+        refuse("speakers", f"Nobody speaks as “{unknown[0][:80]}” in {campaign.corpus.name}.")
 
 
 def _check_baseline(campaign: Campaign) -> None:

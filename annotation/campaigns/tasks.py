@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Max
 
 from annotation.campaigns import reviewed, sampling, settings
-from annotation.campaigns.choice import LEFT_OUT, MODE_ALLOWED, SELECTION, refused, values
+from annotation.campaigns.choice import BY_SPEAKERS, LEFT_OUT, MODE_ALLOWED, SELECTION, refused, values
 from annotation.models import Dialogue, Gate, TaskAuthor
 from annotation.models.campaigns import Campaign
 from annotation.people import names
@@ -244,8 +244,8 @@ LACKING_TASKS = """
   JOIN LATERAL (
     SELECT i.id, CASE WHEN %(of_records)s THEN i.id WHEN %(beside)s THEN u.at ELSE u.position END AS position
       FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
-     WHERE %(one_item)s AND <record> AND NOT %(compares)s AND i.continuation_id = c.id AND i.kind = %(kind)s
-       AND NOT (%(beside)s AND EXISTS (
+     WHERE %(one_item)s AND <record> AND <speaker> AND NOT %(compares)s
+       AND i.continuation_id = c.id AND i.kind = %(kind)s AND NOT (%(beside)s AND EXISTS (
          SELECT 1 FROM annotation_itemmember m JOIN annotation_compareditem x ON x.item_id = m.item_id
           WHERE m.turn_id = i.turn_id AND x.campaign_id = %(campaign)s))
     UNION ALL
@@ -262,7 +262,8 @@ LACKING_TASKS = """
      WHERE %(compares)s AND x.campaign_id = %(campaign)s AND i.continuation_id = c.id
     UNION ALL
     SELECT NULL, 0 WHERE NOT %(one_item)s AND EXISTS (
-      SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s)) i ON true
+      SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s
+         AND <speaker>)) i ON true
   <joined>
  WHERE d.corpus_id = %(corpus)s
    AND (%(dialogues)s::bigint[] IS NULL OR d.id = ANY(%(dialogues)s::bigint[]))
@@ -369,7 +370,7 @@ def _count(campaign: Campaign, mode: str) -> int:
 def _lacking_query(mode: str, ranked: Campaign | None = None) -> str:
     """Return the query of the missing tasks; with a campaign as `ranked`, each with its `rank`."""
     pieces = {"<chosen>": SELECTION, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
-    pieces["<record>"] = reviewed.RECORD_SELECTION
+    pieces |= {"<record>": reviewed.RECORD_SELECTION, "<speaker>": BY_SPEAKERS}
     if ranked is not None:
         pieces["<rank>"] = f", row_number() OVER (ORDER BY {sampling.sorted_by(ranked)}) AS rank"
         if sampling.reads_answers(ranked):

@@ -29,6 +29,24 @@ SELECT DISTINCT jsonb_object_keys(d.metadata)
   FROM (SELECT metadata FROM annotation_dialogue WHERE corpus_id = %s ORDER BY id LIMIT %s) AS d
 """
 
+MOST_SPEAKERS = 12
+SPEAKERS = """
+SELECT coalesce(nullif(p.role, ''), u.speaker) AS name
+  FROM (SELECT id, participants FROM annotation_dialogue WHERE corpus_id = %s ORDER BY id LIMIT %s) AS d
+  JOIN annotation_continuation c ON c.dialogue_id = d.id
+  JOIN annotation_item i ON i.continuation_id = c.id AND i.kind = 'turn'
+  JOIN annotation_turn u ON u.id = i.turn_id
+  LEFT JOIN LATERAL (SELECT person->>'role' AS role FROM jsonb_array_elements(d.participants) AS person
+                      WHERE person->>'id' = u.speaker LIMIT 1) p ON true
+ GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT %s
+"""
+OF_SPEAKERS = """
+SELECT DISTINCT wanted FROM unnest(%(names)s::text[]) AS wanted, annotation_dialogue d
+ WHERE d.corpus_id = %(corpus)s AND (d.participants @> jsonb_build_array(jsonb_build_object('role', wanted))
+   OR EXISTS (SELECT 1 FROM annotation_continuation c JOIN annotation_turn u ON u.continuation_id = c.id
+               WHERE c.dialogue_id = d.id AND u.speaker = wanted))
+"""
+
 
 def counts(corpora: Sequence[Corpus]) -> dict[int, dict[str, int]]:
     """Sum the counts of each corpus's imports: nothing else adds dialogues or items."""
@@ -55,6 +73,27 @@ def showable(corpus: Corpus) -> list[tuple[str, str]]:
     entries = {METADATA + key: f"{key.replace('_', ' ')} (metadata)" for key in keys}
     names = {name: title.capitalize() for name, title in PARTS.items()} | entries
     return sorted(names.items(), key=lambda pair: (pair[0] not in DEFAULT, pair[1].casefold()))
+
+
+def speakers(corpus: Corpus) -> list[str]:
+    """Return the roles of speakers whose turns can be rated (names without a role), most turns first.
+
+    They are those of the first dialogues (MOST_COUNTED); [] where there are more than MOST_SPEAKERS.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(SPEAKERS, [corpus.pk, MOST_COUNTED, MOST_SPEAKERS + 1])
+        names = [name for (name,) in cursor.fetchall()]
+    return names if len(names) <= MOST_SPEAKERS else []
+
+
+def unknown_speakers(corpus: Corpus, names: Collection[str]) -> list[str]:
+    """Return the names that are neither a speaker nor a participant's role in the corpus, sorted."""
+    rest = set(names) - set(speakers(corpus))
+    if rest:
+        with connection.cursor() as cursor:
+            cursor.execute(OF_SPEAKERS, {"names": sorted(rest), "corpus": corpus.pk})
+            rest -= {name for (name,) in cursor.fetchall()}
+    return sorted(rest)
 
 
 def may_share(dialogues: Collection[int]) -> set[int]:

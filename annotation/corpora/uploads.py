@@ -28,6 +28,7 @@ from annotation.formats.folders import MOST_FILES, is_archive, name_together, un
 from annotation.formats.mapping import check_entries
 from annotation.formats.source import PACKED, PARTS, ZIP, ImportProblem, Source, suffix_of
 from annotation.models.corpora import Corpus, Upload
+from annotation.models.labels import LabelCount
 from config.permissions import is_researcher
 from jobs import job_actions
 from jobs.errors import JobError, JobRefused
@@ -260,6 +261,14 @@ OPTIONS = (
 def options_of(upload: Upload) -> dict[str, Any]:
     """Return the options of an import, for the import of a corrected file."""
     return {name: getattr(upload, name) for name in OPTIONS}
+
+
+def corpus_to_rate(upload: Upload) -> Corpus | None:
+    """Return the corpus of an ended import, if it has items that no campaign and no label is about."""
+    if upload.state != "done" or not (upload.result or {}).get("items"):
+        return None
+    labelled = LabelCount.objects.values("corpus")
+    return Corpus.objects.filter(name=upload.corpus_name, campaigns=None).exclude(pk__in=labelled).first()
 
 
 def waiting_uploads() -> QuerySet[Upload]:

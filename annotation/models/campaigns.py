@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
@@ -200,6 +201,9 @@ class Campaign(models.Model):
     Where the scheme asks about facts or questions of scripts, those of `record_status` are included, and of
     them the seed draws `sample_records` where that is set.
 
+    Where the scheme asks about turns, `speakers` (names, or roles of participants) limits the questions to
+    their turns, and the others are context; empty for all turns.
+
     Training dialogues are included only where training is the `part`, and then no others are.
 
     With `side_by_side`, one task shows all responses of the selected systems to one point of a dialogue, with
@@ -271,6 +275,7 @@ class Campaign(models.Model):
     scheme_version = models.ForeignKey("annotation.SchemeVersion", on_delete=models.PROTECT)
     systems = models.ManyToManyField("annotation.System", blank=True)
     include_self = models.BooleanField(default=False)
+    speakers = ArrayField(models.CharField(max_length=300), blank=True, default=list, db_default=[])
     part = models.CharField(max_length=10, choices=Part, blank=True, default=Part.REST, db_default="")
     raters_per_item = models.PositiveSmallIntegerField(default=2)
     lease_minutes = models.PositiveIntegerField(default=60)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote_plus
 
+from django.conf import settings as site
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
@@ -16,15 +17,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access, hooks
+from annotation.campaigns import progress as campaign_progress
 from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
 from annotation.corpora.families import LONGEST as FAMILY_LIMIT
 from annotation.corpora.families import set_families
 from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
+from annotation.first_steps import first_steps
 from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.models.corpora import Corpus, Upload
+from annotation.pages.imports import FileForm
 from annotation.records import SELF
 from annotation.text.context import Names
 from annotation.text.display import language_tag
@@ -200,25 +204,40 @@ def _parse_count(request: HttpRequest, name: str) -> int:
 PAGE_SIZE = 50
 MOST_WAITING = 10
 """Newest files that are listed while they are not imported."""
+STEPS_COOKIE, STEPS_DAYS = "concord_first_steps", 400
+"""Cookie of a browser in which the first steps are hidden, and the days for which it holds."""
 
 
 @require_GET
 @researcher_only
 def corpora(request: HttpRequest) -> HttpResponse:
-    """Researchers: list all corpora, and own imports that have not ended."""
+    """Researchers: list all corpora, own imports that have not ended, and the first steps."""
     page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
     counted = queries.counts(list(page))
     own = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
     own |= uploads.waiting_uploads().filter(by=user_of(request))
     own_uploads = list(own.order_by("-pk"))
-    rows = [(corpus, counted[corpus.pk]) for corpus in page]
+    ratings = campaign_progress.of_corpora([corpus.pk for corpus in page])
+    rows = [(corpus, counted[corpus.pk], *ratings.get(corpus.pk, (0, 0))) for corpus in page]
     context = {
         "page": page,
         "rows": rows,
         "under_way": [upload for upload in own_uploads if upload.job_id],
         "waiting": [upload for upload in own_uploads if not upload.job_id][:MOST_WAITING],
+        "steps": [] if STEPS_COOKIE in request.COOKIES else first_steps(user_of(request)),
+        "form": FileForm(),
+        "limit": site.UPLOAD_LIMIT_BYTES,
     }
     return render(request, "corpora/list.html", context)
+
+
+@require_POST
+@researcher_only
+def hide_first_steps(request: HttpRequest) -> HttpResponse:
+    """Researchers: hide the first steps in this browser."""
+    response = redirect("corpora")
+    response.set_cookie(STEPS_COOKIE, "hidden", max_age=STEPS_DAYS * 86_400, samesite="Lax", httponly=True)
+    return response
 
 
 @require_GET

@@ -5,7 +5,7 @@ All views are for members of the campaign; others get 404, as for a campaign tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from itertools import groupby
@@ -590,16 +590,19 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
 
 
 def definition_preview(
-    request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None
+    request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None, speakers: Sequence[str] = ()
 ) -> HttpResponse:
-    """Return the annotation page with a definition's questions, beside a corpus's dialogue or the sample."""
+    """Return the annotation page with a definition's questions, beside a corpus's dialogue or the sample.
+
+    With `speakers`, only their turns of the dialogue are asked about.
+    """
     plan = questionnaire_from(definition)
     guidelines = SimpleNamespace(text=definition.guidelines, version=definition.version)
     return preview_page(
         request,
         name=definition.title,
         plan=plan,
-        screen=screens.scheme_preview(definition, corpus),
+        screen=screens.scheme_preview(definition, corpus, speakers),
         guidelines=guidelines,
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from annotation import records
 from annotation.campaigns import tasks
+from annotation.campaigns.choice import by_speakers
 from annotation.corpora.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import DECISION, KINDS
 from annotation.models import Campaign, Continuation, Corpus, Item
@@ -153,13 +154,19 @@ def load(task: int, tagged: bool = True, assignment: int | None = None, asks: Se
 
 
 def load_place(
-    continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True, asks: Sequence[str] = ()
+    continuation: int,
+    item: int | None,
+    shows: Sequence[str],
+    tagged: bool = True,
+    asks: Sequence[str] = (),
+    speakers: Sequence[str] = (),
 ) -> Screen:
     """Load the screen of a potential task about a continuation, or one item of it; nothing is created.
 
     Raises LookupError for a continuation that does not exist.
     """
-    return _read(0, HEAD_OF_PLACE, (continuation, item, json.dumps(list(shows))), tagged, asks)
+    place = (continuation, item, json.dumps(list(shows)), list(speakers))
+    return _read(0, HEAD_OF_PLACE, place, tagged, asks)
 
 
 def _read(
@@ -200,7 +207,10 @@ def _seen(
         if layout is not None and layout.sessions is not None:
             return head, _of_sessions(cursor, head, layout.sessions, assignment), []
         last = NO_LAST if head.turn is None else head.turn
-        cursor.execute(TURNS, {"continuation": head.continuation, "dialogue": head.dialogue, "last": last})
+        parameters = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
+        parameters |= {"static": head.mode == "static"}
+        parameters["speakers"] = list(head.speakers) if head.item is None else []
+        cursor.execute(TURNS, parameters)
         return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
 
@@ -432,28 +442,34 @@ def preview_places(campaign: Campaign) -> list[tuple[int, int | None]]:
 def campaign_preview(campaign: Campaign, place: tuple[int, int | None]) -> Screen:
     """Return the screen of one of a campaign's places, with its display settings."""
     plan = questionnaire_of(campaign.scheme_version_id)
-    return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds)
+    return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds, campaign.speakers)
 
 
-def scheme_preview(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:
+def scheme_preview(
+    definition: SchemeDefinition, corpus: Corpus | None, speakers: Sequence[str] = ()
+) -> Screen:
     """Return a screen for a scheme's questions: from a corpus, else from a built-in sample.
 
     A corpus without matching items gives the sample, too.
     """
     plan = questionnaire_from(definition)
-    example = _example(definition, corpus) if corpus is not None else None
+    example = _example(definition, corpus, speakers) if corpus is not None else None
     if example is None:
         return preview_screen(definition, plan.is_tagged)
-    return load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds)
+    return load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds, speakers)
 
 
-def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | None] | None:
+def _example(
+    definition: SchemeDefinition, corpus: Corpus, speakers: Sequence[str]
+) -> tuple[int, int | None] | None:
     """Return a corpus's first place for a scheme: the last turn of its continuation, for questions on turns.
 
     System continuations come before dialogues that are rated as they are.
     """
     refused = [mode for mode in Continuation.Mode.values if definition.refusal(mode)]
-    items = Item.objects.filter(corpus=corpus, training=False, kind=definition.item_kind)
+    items = Item.objects.filter(
+        by_speakers(speakers), corpus=corpus, training=False, kind=definition.item_kind
+    )
     items = items.exclude(continuation__mode__in=refused)
     first = items.exclude(continuation__key="self").order_by("pk").first() or items.order_by("pk").first()
     if first is None:

@@ -44,9 +44,13 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
           WHERE m.item_id = t.item_id ORDER BY array_position(a.shown, m.number))) ELSE ARRAY(
          SELECT ARRAY[i.public, i.id] FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
           WHERE i.continuation_id = t.continuation_id AND i.kind = ANY(%(kinds)s::text[])
+            AND concord_is_asked(k.speakers, d.participants, u.speaker)
           ORDER BY u.position NULLS LAST) END,
        (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id), a.slot_id IS NULL, a.round, a.shown
   FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
+  JOIN annotation_campaign k ON k.id = a.campaign_id
+  JOIN annotation_continuation c ON c.id = t.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
  WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s FOR UPDATE OF a
 """
 

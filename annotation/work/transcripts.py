@@ -22,7 +22,7 @@ class Head(NamedTuple):
     the item's id where it compares several. `scenario` (JSON) is the scenario of a decision, and `key` its
     continuation's key. `script` (JSON) has the sessions of a script that the item is about, and `record`
     (JSON) is the fact or question; for a fact, `relations` (JSON) are those of the corpus's own table. `kind`
-    is the item's. `sessions` (JSON) are those of a script, whatever the item.
+    is the item's. `sessions` (JSON) are those of a script, whatever the item. `speakers` are the campaign's.
     """
 
     item: int | None
@@ -47,6 +47,7 @@ class Head(NamedTuple):
     record: str | None = None
     relations: str | None = None
     sessions: str | None = None
+    speakers: Sequence[str] = ()
 
 
 WHOLE_KINDS = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
@@ -62,7 +63,7 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
        (SELECT w.content FROM annotation_record w WHERE w.id = i.record_id),
        CASE WHEN i.kind = '{FACT.key}' THEN (SELECT jsonb_path_query_array(r.rows, '$[*].key')
          FROM annotation_relationrows r WHERE r.corpus_id = d.corpus_id ORDER BY r.version DESC LIMIT 1) END,
-       d.script -> 'sessions'
+       d.script -> 'sessions', k.speakers
   FROM <source>
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
@@ -74,14 +75,18 @@ TASK = "annotation_task t JOIN annotation_campaign k ON k.id = t.campaign_id"
 HEAD = HEAD_OF.replace("<source>", TASK) + " WHERE t.id = %s"
 
 PLACE = """(SELECT %s::bigint AS continuation_id, %s::bigint AS item_id) t
- CROSS JOIN (SELECT %s::jsonb AS shows) k"""
+ CROSS JOIN (SELECT %s::jsonb AS shows, %s::text[] AS speakers) k"""
 HEAD_OF_PLACE = HEAD_OF.replace("<source>", PLACE)
 
+# Turns by others than the campaign's speakers are context; responses to fixed points by others are left out.
 TURNS = """
-SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra,
-       u.id
+SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given OR NOT o.asked, u.at,
+       CASE WHEN o.asked THEN i.public END, u.extra, u.id
   FROM annotation_turn u LEFT JOIN annotation_item i ON i.turn_id = u.id
- WHERE (u.continuation_id = %(continuation)s AND u.position <= %(last)s)
+ CROSS JOIN LATERAL (SELECT i.id IS NULL OR u.continuation_id <> %(continuation)s OR concord_is_asked(
+   %(speakers)s::text[], (SELECT d.participants FROM annotation_dialogue d WHERE d.id = %(dialogue)s),
+   u.speaker) AS asked) o
+ WHERE (u.continuation_id = %(continuation)s AND u.position <= %(last)s AND (o.asked OR NOT %(static)s))
     OR u.continuation_id = (SELECT o.id FROM annotation_continuation o WHERE o.dialogue_id = %(dialogue)s
                              AND o.key = 'self' AND o.id <> %(continuation)s)
  ORDER BY u.position

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
+from annotation.campaigns.choice import by_speakers
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.errors import SplitRefused
@@ -78,7 +79,7 @@ class Scope:
             return labels
         own = Q(campaign=self.campaign)
         machine = ~Q(rater__kind=Rater.Kind.HUMAN) & Q(campaign__isnull=True)
-        return labels.filter(own | (machine & Q(_in_tasks(self.campaign))))
+        return labels.filter(own | (machine & _in_tasks(self.campaign)))
 
     def counts(self) -> QuerySet[LabelCount]:
         """Return the counts of labels that are in scope whatever their items.
@@ -202,15 +203,16 @@ def _by_any(people: tuple[LeftOut, ...]) -> Q:
     return reduce(or_, (Q(campaign=person.campaign, rater=person.rater) for person in people))
 
 
-def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists | Q:
-    """Condition: an item, or a label's item, is on one of the campaign's tasks."""
+def _in_tasks(campaign: Campaign, item: str = "item__") -> Q:
+    """Condition: an item, or a label's item, is rated in one of the campaign's tasks."""
     tasks = Task.objects.filter(campaign=campaign)
     own = tasks.filter(continuation=OuterRef(f"{item}continuation"))
-    on_task = Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk"))))
+    on_task = Q(Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk")))))
+    on_task &= by_speakers(campaign.speakers, item)
     if not campaign.side_by_side:
         return on_task
     beside = ItemMember.objects.filter(turn=OuterRef(f"{item}turn"), item__in=tasks.values("item"))
-    return Q(on_task) | Q(Exists(beside))
+    return on_task | Q(Exists(beside))
 
 
 # Census: questions and raters of a scope's labels, with counts.

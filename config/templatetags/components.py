@@ -102,6 +102,9 @@ def input(
     return _field(key, label, format_html("<input{}>", pairs), hint)
 
 
+SELECTED = mark_safe(" selected")
+
+
 @register.simple_tag
 def select(
     name: str, label: Any, options: Iterable[Any], chosen: Any = None, **attributes: Any
@@ -113,18 +116,15 @@ def select(
     """
     key = attributes.pop("id", name)
     hint = attributes.pop("hint", "")
-    selected = mark_safe(" selected")
     rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
-    first = (
-        [format_html('<option value="">{}</option>', attributes.pop("none"))] if "none" in attributes else []
-    )
-    others = [
-        format_html('<option value="{}"{}>{}</option>', value, selected if value == chosen else "", text)
+    lines = [
+        format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == chosen else "", text)
         for value, text in rows
     ]
-    lines = format_html_join("\n", "{}", ([line] for line in [*first, *others]))
+    if "none" in attributes:
+        lines.insert(0, format_html('<option value="">{}</option>', attributes.pop("none")))
     pairs = _attributes({"id": key, "name": name, **attributes})
-    return _field(key, label, format_html("<select{}>{}</select>", pairs, lines), hint)
+    return _field(key, label, format_html("<select{}>{}</select>", pairs, mark_safe("\n".join(lines))), hint)
 
 
 def _attributes(values: dict[str, Any]) -> SafeString:

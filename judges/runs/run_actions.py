@@ -178,6 +178,21 @@ def start_judge(
     return _job(by, about, selection, {"judge": judge_fields | {"shows": list(judge.shows)}, "settings": how})
 
 
+@transaction.atomic
+def start_judges(
+    *,
+    by: User | None,
+    planned: Sequence[tuple[Judge, Selection]],
+    settings: RunSettings | None = None,
+    open_test: str = "",
+) -> list[Run | Job]:
+    """Start several judges, all of them or none; see `start_judge`."""
+    return [
+        start_judge(by=by, judge=judge, selection=selection, settings=settings, open_test=open_test)
+        for judge, selection in planned
+    ]
+
+
 def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection) -> list[Run] | list[Job]:
     """Start metrics over a small corpus and return their runs; for a larger corpus start a job each.
 

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.campaigns import sampling
+from annotation.campaigns.choice import by_speakers
 from annotation.corpora import queries, splits
 from annotation.errors import SplitRefused
 from annotation.kinds import COMPARING
@@ -96,6 +97,7 @@ def items(selection: Selection, kind: str) -> QuerySet[Item]:
         return _comparisons(selection, kind)
     rows = Item.objects.filter(kind=kind, continuation__in=continuations(selection))
     if selection.campaign:
+        rows = rows.filter(by_speakers(selection.campaign.speakers))
         single = selection.campaign.tasks.filter(item__isnull=False, item__kind=kind)
         beside = _beside(selection.campaign) if selection.campaign.side_by_side else ItemMember.objects.none()
         if single.exists() or beside.exists():

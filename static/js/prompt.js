@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const inserters = document.querySelectorAll("[data-inserts]");
-  let last = document.querySelector("textarea[name=user]");
+  let last = document.querySelector("textarea[name$=user]");
   document.addEventListener("focusin", (event) => {
     if (event.target.matches("textarea.code")) last = event.target;
   });

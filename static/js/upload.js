@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   const sendingForm = () => document.querySelector("form[data-upload]");
-  const sendButton = () => sendingForm()?.querySelector("button.primary");
+  const sendButton = () => sendingForm()?.querySelector("button.btn-primary");
   const hideButton = () => sendButton()?.toggleAttribute("hidden", true);
   hideButton();
 

@@ -157,3 +157,12 @@ def test_raters_added_while_people_claim_leave_every_task_with_exactly_its_rater
     assert not Slot.objects.filter(campaign=campaign, taken=False).exists()
     raters = Label.objects.filter(campaign=campaign, superseded_at=None).values_list("item_id", "rater_id")
     assert len(raters) == len(set(raters)) == sum(wanted.values())
+
+
+@pytest.mark.django_db
+def test_a_corpus_has_the_ratings_of_all_its_campaigns(by):
+    corpus = talks()
+    campaigns = [factories.campaign(corpus, by=by, raters=2, overlap_raters=5, overlap_share=0.1)]
+    campaigns.append(factories.campaign(corpus, by=by, raters=1))
+    of_each = [progress.counts(campaign) for campaign in campaigns]
+    assert progress.of_corpora([corpus.pk]) == {corpus.pk: (0, sum(row.slots for row in of_each))}

@@ -116,8 +116,7 @@ redeliver-webhook: api-redeliver-webhook
 jobs: api-jobs
 cancel-job: api-cancel-job
 retry-job: api-retry-job
-runs: api-runs
-new-run: api-runs api-estimate-run api-protocols api-metrics
+new-run: api-runs api-estimate-run api-protocols api-metrics api-prompt-request api-prompts
 run: api-run api-calls api-batches
 run-progress: api-run
 cancel-run: api-cancel-run
@@ -131,7 +130,6 @@ look-at-batch: api-look-at-batch
 adopt-batch: api-adopt-batch
 give-up-batch: api-give-up-batch
 retry-run: api-retry-run
-run-request: api-prompt-request api-estimate-run
 generate: api-generators api-productions api-estimate-productions
 agents: api-agents api-productions
 productions: api-productions

@@ -67,8 +67,9 @@ class Study:
         page.get_by_label("Name", exact=True).fill("Replies at the desk")
         page.get_by_label("Annotation scheme").select_option("help_at_the_desk@1")
         page.get_by_label("Raters per item").fill("4")
+        page.get_by_role("heading", name="More settings").click()
         page.get_by_label("Consent text").fill("Your answers are **published** under a pseudonym.")
-        page.get_by_role("button", name="Create draft").click()
+        page.get_by_role("button", name="Create, and see the first task").click()
         self.campaign = page.url
         for occasion in ("training", "test", "test", "hidden checks", "hidden checks"):
             self._key(occasion)
@@ -123,6 +124,7 @@ class Study:
         """Begin a round on items without a majority; the adjudicator decides its only case."""
         own = self.page
         own.goto(self.campaign)
+        own.get_by_text("More", exact=True).click()
         own.get_by_role("link", name="Adjudication").click()
         own.get_by_role("link", name="New round").first.click()
         own.get_by_role("button", name="Show what that picks").click()
@@ -148,7 +150,8 @@ class Study:
     def make_gold(self) -> list[dict[str, str]]:
         page = self.page
         page.goto(self.campaign)
-        page.locator("main").get_by_role("link", name="Gold").click()
+        page.get_by_text("More", exact=True).click()
+        page.get_by_role("link", name="Make gold labels").click()
         page.get_by_role("button", name="Make gold labels").click()
         expect(page.get_by_role("heading", name="Labels", exact=True)).to_be_visible()
         self.pictures.take("gold", page)

@@ -31,7 +31,7 @@ MEMBERS = _names(
     "api-claim-case api-decide-case api-draft-case api-pass-case",
 )
 RESEARCHERS = _names(
-    "corpora corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload draw-split",
+    "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload draw-split",
     "change-families rows-left-out",
     "copy-without-turns api-without-turns api-answer-keys",
     "script script-file script-session edit-session name-maps api-scripts api-script api-script-turns",
