@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from config.styles import standalone_styles
+
 ROOT = Path(__file__).parents[2]
 SHEETS = [ROOT / "static" / "css" / f"{name}.css" for name in ("tokens", "concord", "annotate")]
 ROOMS = ("annotation", "calibration", "config", "jobs", "judges", "suites")
@@ -28,3 +30,13 @@ def test_every_class_and_id_of_the_sheets_is_used_by_a_template_or_a_script() ->
 def test_own_style_sheets_stay_small() -> None:
     lines = sum(len(sheet.read_text(encoding="utf-8").splitlines()) for sheet in SHEETS)
     assert lines < 1200
+
+
+def test_a_page_that_stands_by_itself_has_its_colours_and_hides_what_only_screen_readers_get() -> None:
+    styles = standalone_styles()
+    assert "--ink: light-dark(" in styles
+    assert ".visually-hidden" in styles
+    assert ".carousel" not in styles
+    assert styles.count("{") == styles.count("}")
+    assert len(styles.encode()) < 150_000
+    assert "</style" not in styles
