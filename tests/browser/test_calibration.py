@@ -36,8 +36,8 @@ def rated() -> World:
 
 def test_a_report_is_read_and_its_chart_downloaded(page_of, rea, rated: World) -> None:
     page = page_of(rea)
-    page.goto("/studies/")
-    page.get_by_role("link", name="talks").click()
+    page.goto("/corpora/talks/results/")
+    page.get_by_role("link", name="Report of all labels").click()
     expect(page.get_by_role("heading", name="Does gpt agree with people?")).to_be_visible()
     expect(page.get_by_role("heading", name="How well do people agree?")).to_be_visible()
     expect(page.get_by_role("img", name="Agreement with people")).to_be_visible()

@@ -450,7 +450,10 @@ def test_gold_of_training_is_made_by_page_command_and_api(
 ) -> None:
     new = f"{reverse('new-gold')}?corpus={bench.pk}"
     assert "Training dialogues instead" in researcher.get(new).content.decode()
-    assert "They are of the training dialogues" in researcher.get(f"{new}&part=training").content.decode()
+    assert (
+        "One answer per item of the training dialogues"
+        in researcher.get(f"{new}&part=training").content.decode()
+    )
     scheme = reference(gold_of(bench, "").scheme_version)
     answer = researcher.post(f"{new}&part=training", {"scheme": scheme, "rule": "mean"})
     assert answer.status_code == 302, answer.content.decode()

@@ -299,6 +299,8 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "fields": {"name": "new", "base_url": "https://example.org/v1", "model": "m"}
     },
     "jobs.endpoints.endpoint_actions.ask_for_test": lambda by: {"endpoint": worlds.make_endpoint(by)},
+    "jobs.endpoints.endpoint_actions.disown": lambda by: {"owner": worlds.make_own_endpoint().owner},
+    "jobs.endpoints.endpoint_actions.reencrypt_keys": lambda by: {},
     "jobs.endpoints.endpoint_actions.retire": lambda by: {"name": worlds.make_endpoint(by).name},
     "jobs.calls.batch_actions.look_now": lambda by: {"batch": worlds.make_batch(by, "under_way")},
     "jobs.calls.batch_actions.adopt": lambda by: {"batch": worlds.make_batch(by), "provider_id": "batch_2"},
