@@ -98,7 +98,7 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
 
     page.goto(campaign)
     page.locator("main").get_by_role("link", name="Gold").click()
-    page.get_by_label(re.compile("Mean:")).check()
+    page.get_by_label("Rule", exact=True).select_option("mean")
     page.get_by_role("button", name="Make gold labels").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV", exact=True).click()
