@@ -207,10 +207,9 @@ def _seen(
         if layout is not None and layout.sessions is not None:
             return head, _of_sessions(cursor, head, layout.sessions, assignment), []
         last = NO_LAST if head.turn is None else head.turn
-        parameters = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
-        parameters |= {"static": head.mode == "static"}
-        parameters["speakers"] = list(head.speakers) if head.item is None else []
-        cursor.execute(TURNS, parameters)
+        place = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
+        speakers = list(head.speakers) if head.item is None else []
+        cursor.execute(TURNS, place | {"speakers": speakers, "static": head.mode == "static"})
         return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
 
@@ -268,8 +267,9 @@ def _row(*columns: Any, assignment: int | None = None) -> Row:
 class _Writer:
     """Writes transcript lines in order, with a heading wherever the session or date changes."""
 
-    def __init__(self, names: Names, view: View, dates: Mapping[str, str]) -> None:
+    def __init__(self, names: Names, view: View, dates: Mapping[str, str], has_marks: bool) -> None:
         self._names = names
+        self._has_marks = has_marks
         self._dates = dates
         self._view = view
         self._last: records.Turn | None = None
@@ -288,7 +288,7 @@ class _Writer:
             text=happened.text,
             place=place,
             item=row.item if place == "item" else None,
-            pieces=tuple(views.parts(happened.text)) if "{" in happened.text else (),
+            pieces=tuple(views.parts(happened.text)) if self._has_marks and "{" in happened.text else (),
             how=happened.how,
             private=happened.private,
             heading=above,
@@ -330,7 +330,7 @@ class Scene:
         )
         self.names = Names(self.dialogue.participants, self.view.hide)
         self.names.meet(row.speaker for row in sorted(rows, key=lambda row: not row.own))
-        self.write = _Writer(self.names, self.view, _dates(head))
+        self.write = _Writer(self.names, self.view, _dates(head), head.has_marks)
         self.language = "" if self.view.hide.names(head.language) else language_tag(head.language)
 
     def screen(
