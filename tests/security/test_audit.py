@@ -209,7 +209,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "raters": [worlds.make_judge()],
         "reason": "the paper",
     },
-    "annotation.corpora.families.set_families": lambda by: {
+    "annotation.corpora.properties.set_has_marks": lambda by: {
+        "corpus": worlds.make_world().corpus,
+        "has_marks": True,
+    },
+    "annotation.corpora.properties.set_families": lambda by: {
         "corpus": (corpus := worlds.make_world().corpus),
         "families": {str(corpus.systems.first()): "gpt"},
     },
