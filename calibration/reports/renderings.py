@@ -155,7 +155,8 @@ def write_html(report: Report) -> str:
 
 def file_context(report: Report) -> dict[str, Any]:
     """Return the context of a page that stands by itself: its styles inline, no links into Concord."""
-    styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
+    sheets = [settings.BASE_DIR / "static" / "css" / name for name in ("tokens.css", "concord.css")]
+    styles = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     return view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
 
 
