@@ -11,6 +11,7 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -127,7 +128,10 @@ class EndpointForm(forms.ModelForm):
 @researcher_only
 @sensitive_post_parameters("key")
 def endpoints(request: HttpRequest) -> HttpResponse:
-    """Researchers: the endpoints that they may use, and a form for a new one that a preset fills in."""
+    """Researchers: the endpoints that they may use, and a form for a new one that a preset fills in.
+
+    `?next=` is the page that a saved endpoint leads back to.
+    """
     person = user_of(request)
     if request.method == "POST" and not ownership.may_add(person):
         raise PermissionDenied
@@ -184,6 +188,9 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
             form.add_error(None, str(error))
         else:
             messages.success(request, f"{saved.name} is saved. Try it to see whether it answers.")
+            onwards, is_secure = request.GET.get("next", ""), request.is_secure()
+            if url_has_allowed_host_and_scheme(onwards, {request.get_host()}, require_https=is_secure):
+                return redirect(onwards)
             return redirect(f"{reverse('endpoints')}#endpoint-{saved.pk}")
     rows = list(ownership.visible_to(person).select_related("pace", "owner").order_by("name"))
     for row in rows:
@@ -198,6 +205,7 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
         "presets": presets_for(person),
         "may_add": ownership.may_add(person),
         "administrators": ownership.administrators(),
+        "onwards": request.GET.get("next", ""),
         "outdated": len(endpoint_actions.outdated_keys()) if is_administrator(person) else 0,
     }
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)

@@ -76,7 +76,8 @@ def _judges(
     """Show the form of judges, with the editor of a new prompt: folded, unless it is being written."""
     editor = prompt or PromptForm(prefix="prompt", base=_first_base(), corpus=about["corpus"])
     context = about | {"judge": form, "prompt": editor, "is_writing": prompt is not None}
-    status = 422 if form.errors or editor.errors else 200
+    is_wrong = bool(form.errors or editor.errors)
+    status = 422 if is_wrong and not request.headers.get("HX-Request") else 200
     return render(request, "judges/new.html", context, status=status)
 
 
@@ -90,6 +91,8 @@ def _as_entered(request: HttpRequest, about: dict[str, Any], judges: Sequence[st
     """Return the form with what was entered, unchecked, and further judges chosen."""
     bound = _form(request, about, request.POST)
     entered: dict[str, Any] = {name: bound[name].data for name in bound.fields}
+    if not entered["endpoint"]:  # the page sends none while no chosen judge asks a model
+        del entered["endpoint"]
     return _form(request, about, initial=entered | {"judge": [*entered["judge"], *judges]})
 
 

@@ -19,6 +19,7 @@ dialogue: api-dialogue
 corpus: api-corpus-overview api-corpus api-dialogues api-turns api-items
 draw-split: api-splits
 change-families: api-systems
+change-marks: api-corpus
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
 script: api-scripts api-script api-script-turns

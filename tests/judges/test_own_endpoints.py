@@ -55,7 +55,7 @@ def other() -> User:
 
 def offered(client: Client, corpus: Corpus) -> bool:
     page = client.get(reverse("new-run"), {"corpus": corpus.pk}).content.decode()
-    return ">mine</option>" in page
+    return " mine</label>" in page
 
 
 def start(by: User, endpoint: Endpoint) -> Run:
@@ -102,7 +102,9 @@ def test_another_cannot_start_estimate_or_continue_a_run_at_it(owner: User, own:
         assert "api.example.com" not in answer.content.decode()
     run = start(owner, own)
     runs.pause(by=stranger, run=run)
-    for verb in (runs.resume, runs.retry):
+    page = as_(stranger).post(reverse("retry-run", args=[run.pk]), follow=True)
+    assert refusal in page.content.decode()
+    for verb in (runs.resume, runs.retry, runs.retry_failed):
         with pytest.raises(JobError, match=refusal):
             verb(by=stranger, run=run)
     with pytest.raises(JobError, match=refusal):

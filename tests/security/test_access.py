@@ -34,7 +34,7 @@ RESEARCHERS = _names(
     "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload",
     "draw-split corpus-dialogues corpus-annotation corpus-judges corpus-results corpus-gold corpus-settings",
     "search",
-    "change-families rows-left-out",
+    "change-families change-marks rows-left-out",
     "copy-without-turns api-without-turns api-answer-keys",
     "script script-file script-session edit-session name-maps api-scripts api-script api-script-turns",
     "api-script-session api-script-names api-script-file",
