@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judges.pages import new_run, prompts, raters, runs
+from judges.pages import endpoints, new_run, prompts, raters, runs
 
 urlpatterns: list[URLPattern] = [
     path("runs/new/", new_run.new_run, name="new-run"),
@@ -31,7 +31,8 @@ urlpatterns: list[URLPattern] = [
     path("prompts/<str:name>/<int:number>/edit/", prompts.edit_prompt, name="edit-prompt"),
     path("prompts/<str:name>/<int:number>/examples/", prompts.pick_examples, name="pick-examples"),
     path("prompts/<str:name>/<int:number>/delete/", prompts.delete_version, name="delete-prompt-version"),
-    path("endpoints/", runs.endpoints, name="endpoints"),
-    path("endpoints/<int:pk>/", runs.endpoint, name="endpoint"),
-    path("endpoints/<int:pk>/test/", runs.test_endpoint, name="test-endpoint"),
+    path("endpoints/", endpoints.endpoints, name="endpoints"),
+    path("endpoints/re-encrypt/", endpoints.reencrypt, name="reencrypt-keys"),
+    path("endpoints/<int:pk>/", endpoints.endpoint, name="endpoint"),
+    path("endpoints/<int:pk>/test/", endpoints.test_endpoint, name="test-endpoint"),
 ]

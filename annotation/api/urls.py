@@ -9,7 +9,11 @@ from config.api import route
 
 CORPORA = [
     path("corpora/", route(corpora.corpora), name="api-corpora"),
-    path("corpora/<str:name>/", route(corpora.corpus, corpora.delete_corpus), name="api-corpus"),
+    path(
+        "corpora/<str:name>/",
+        route(corpora.corpus, corpora.change_corpus, corpora.delete_corpus),
+        name="api-corpus",
+    ),
     path("corpora/<str:name>/dialogues/", route(corpora.dialogues), name="api-dialogues"),
     path("corpora/<str:name>/turns/", route(corpora.turns), name="api-turns"),
     path("corpora/<str:name>/items/", route(corpora.items), name="api-items"),

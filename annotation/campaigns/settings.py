@@ -320,7 +320,7 @@ GROUPS = {
         (
             Setting(
                 "deadline",
-                "Deadline (UTC)",
+                "Deadline",
                 "Afterwards nothing is handed out or accepted; drafts are kept. Empty: none.",
                 when=When.ALWAYS,
             ),

@@ -62,7 +62,7 @@ class CampaignForm(forms.Form):
     )
     guidelines = forms.CharField(
         required=False,
-        widget=forms.Textarea,
+        widget=forms.Textarea(attrs={"rows": 5}),
         help_text="Left empty, the guidelines that come with the scheme are used. They can be edited later.",
     )
     consent = forms.CharField(

@@ -175,6 +175,14 @@ class DraftQuestion:
         return [(value, text or value) for value, text in self.values if value]
 
     @property
+    def fields(self) -> list[str]:
+        """Names of its fields on the page."""
+        if self.kind == "tags":
+            return ["kind", "tags", "group", "item_kind"]
+        absent = {"tags"} if self.kind in ("tag", "text") else {"tags", "group"}
+        return [name for name in FIELDS if name not in absent]
+
+    @property
     def title(self) -> str:
         """Its wording, or the names of its tags."""
         return ", ".join(part.wording for part in self.parts()) if self.kind == "tags" else self.wording
@@ -289,11 +297,12 @@ class Draft:
     @property
     def slots(self) -> list[tuple[str, list[str]]]:
         """Ids of all places for problems beside fields, each with its problems."""
-        own = [(f"scheme-{name}", self.told.get(name, [])) for name in SCHEME_FIELDS]
+        names = [name for name in SCHEME_FIELDS if not (name == "guidelines" and self.name)]
+        own = [(f"scheme-{name}", self.told.get(name, [])) for name in names]
         theirs = [
             (f"{question.uid}-{name}", question.told.get(name, []))
             for question in self.questions
-            for name in FIELDS
+            for name in question.fields
         ]
         return [*own, *theirs]
 

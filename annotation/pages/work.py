@@ -76,6 +76,8 @@ def as_json(view: View) -> View:
 # Controls for a scheme's questions: scales answered by digits, tags toggled by letters, texts.
 
 ROWS_AT_MOST = 7
+BRIEF = 12
+"""Characters of a choice that fit into a fifth of a phone's width."""
 SIDE_KEYS = {FIRST: "a", TIE: "t", SECOND: "b", BOTH_BAD: "n"}
 """Keys for the answers to a comparison; n for neither."""
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
@@ -113,6 +115,11 @@ class Control:
     help: tuple[tuple[str, str], ...] = ()
     hint: str = ""
     offers: str = ""
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether a phone has room for the choices side by side."""
+        return all(len(choice.text) <= BRIEF for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,8 +268,9 @@ def _row(*columns: Any, assignment: int | None = None) -> Row:
 class _Writer:
     """Writes transcript lines in order, with a heading wherever the session or date changes."""
 
-    def __init__(self, names: Names, view: View, dates: Mapping[str, str]) -> None:
+    def __init__(self, names: Names, view: View, dates: Mapping[str, str], has_marks: bool) -> None:
         self._names = names
+        self._has_marks = has_marks
         self._dates = dates
         self._view = view
         self._last: records.Turn | None = None
@@ -288,7 +289,7 @@ class _Writer:
             text=happened.text,
             place=place,
             item=row.item if place == "item" else None,
-            pieces=tuple(views.parts(happened.text)) if "{" in happened.text else (),
+            pieces=tuple(views.parts(happened.text)) if self._has_marks and "{" in happened.text else (),
             how=happened.how,
             private=happened.private,
             heading=above,
@@ -330,7 +331,7 @@ class Scene:
         )
         self.names = Names(self.dialogue.participants, self.view.hide)
         self.names.meet(row.speaker for row in sorted(rows, key=lambda row: not row.own))
-        self.write = _Writer(self.names, self.view, _dates(head))
+        self.write = _Writer(self.names, self.view, _dates(head), head.has_marks)
         self.language = "" if self.view.hide.names(head.language) else language_tag(head.language)
 
     def screen(

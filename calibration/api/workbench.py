@@ -168,7 +168,7 @@ def try_draft(request: Request, pk: int) -> Response | dict[str, Any]:
         bench=bench,
         wording=picked(bench, variant, wording, data["examples"]),
         variant=variant,
-        endpoint=endpoint_named(data["endpoint"]),
+        endpoint=endpoint_named(data["endpoint"], by),
         options=options_of(data),
         parent=parent_of(bench, data["begin"]),
     )
@@ -347,8 +347,8 @@ def start_search(request: Request, pk: int) -> dict[str, Any]:
         by=api.user(request),
         bench=bench,
         version=versions.find(data.pop("begin")),
-        endpoint=endpoint_named(data.pop("endpoint")),
-        improver=endpoint_named(data.pop("improver")),
+        endpoint=endpoint_named(data.pop("endpoint"), api.user(request)),
+        improver=endpoint_named(data.pop("improver"), api.user(request)),
         options={name: data.pop(name) for name in ("needs", "parameters")},
         **data,
     )

@@ -168,8 +168,8 @@ class GoldForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
-        chosen = data.get("scheme") if data else next(iter(schemes), "")
-        self.questions = {q.key: q for q in questions if q.scheme == chosen}
+        scheme = data.get("scheme") if data else next(iter(schemes), "")
+        self.questions = {q.key: q for q in questions if q.scheme == scheme}
         common = RULES.get(data.get("rule", "")) if data else None
         for key, question in self.questions.items():
             fitting = [rule for rule in RULES.values() if question.level in rule.levels]
@@ -187,8 +187,8 @@ class GoldForm(forms.Form):
 
     def _rule_of(self, key: str) -> Rule:
         """Return the rule that is chosen for a question, by its key."""
-        chosen = self[f"{RULE_OF}{key}"].value() or self["rule"].value()
-        return RULES.get(chosen or "") or RULES[default_rule(self.questions[key].level)]
+        rule = self[f"{RULE_OF}{key}"].value() or self["rule"].value()
+        return RULES.get(rule or "") or RULES[default_rule(self.questions[key].level)]
 
     def options_in_use(self) -> list[forms.BoundField]:
         """Return the option fields of the rules that are chosen."""

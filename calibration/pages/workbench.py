@@ -23,6 +23,7 @@ from calibration import access
 from calibration.access import place_of
 from calibration.errors import CalibrationError
 from calibration.models import Mark
+from calibration.ratings.scope import offered, scope_of
 from calibration.reports.charts import inline_svg
 from calibration.studies.disagreements import lines_of, named_value
 from calibration.workbench import as_json, checks, marks
@@ -50,7 +51,7 @@ from judges.errors import JudgeError
 from judges.models import Bench, Draft
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
 from judges.pages.prompts import RULE_TITLES, EditorForm, pick_fields, picking
-from judges.pages.runs import sync_endpoints
+from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.prompts.examples import BadKeys
 from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.prompts.requests import COUNTED
@@ -58,7 +59,6 @@ from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.g_eval import PROBABILITIES, SAMPLES
 from judges.protocols.rubric import EXPECTED, JSON, LINE
-from judges.runs import plans
 from judges.runs.estimates import Estimate
 from judges.runs.material import asked_on, drafts_of
 from judges.runs.plans import BUDGET
@@ -79,17 +79,16 @@ class BenchForm(forms.Form):
 
     name = forms.CharField(max_length=benches.LONGEST_NAME, help_text="How you find it again.")
     protocol = forms.ChoiceField(
-        label="What is judged",
-        help_text="The protocol says which questions are answered, and about what.",
+        label="Protocol",
+        help_text="A rubric and G-Eval ask the questions of any scheme, the other protocols their own.",
     )
     scheme = forms.ChoiceField(
         required=False,
-        label="Whose questions, for a rubric or G-Eval",
-        help_text="The other protocols have their own.",
+        label="Questions",
     )
     variant = forms.ChoiceField(
         required=False,
-        label="How a rubric or G-Eval asks",
+        label="How it asks",
         choices=list(HOW_A_RUBRIC_ASKS.items()),
         help_text="Drafts of the bench may ask otherwise where that answers the same questions.",
     )
@@ -111,9 +110,11 @@ class BenchForm(forms.Form):
         _choose(self, "scheme", [*own, *schemes[1:]])
         self.fields["name"].initial = _free_name(campaign.name if campaign else corpus.name)
         self.fields["protocol"].initial = "rubric"
-        newest = corpus.campaigns.order_by("-pk").select_related("scheme_version__scheme").first()
-        if newest is not None and campaign is None:
-            self.fields["scheme"].initial = plans.scheme_ref(newest.scheme_version)
+        if campaign is None:
+            answered = (question.scheme for question in offered(scope_of(corpus, None)).questions.values())
+            own_names = [name for ref in answered for name in (ref, ref.partition("@")[0])]
+            values = dict(schemes)
+            self.fields["scheme"].initial = next((name for name in own_names if name in values), "")
 
     def settings(self) -> list[forms.BoundField]:
         """Return the fields that rarely change."""
@@ -288,10 +289,12 @@ def bench(request: HttpRequest, pk: int) -> HttpResponse:
 def _form(request: HttpRequest, about: Bench, begin: str, data: Any = None) -> DraftForm:
     """Return the editor; an unknown starting point is replaced by Concord's own text."""
     try:
-        return DraftForm(data, initial=begun_from(about, begin), bench=about, begin=begin)
+        form = DraftForm(data, initial=begun_from(about, begin), bench=about, begin=begin)
     except JobError as error:
         messages.error(request, str(error))
-    return DraftForm(data, initial=begun_from(about, ""), bench=about, begin="")
+        form = DraftForm(data, initial=begun_from(about, ""), bench=about, begin="")
+    offer_endpoints(request, form)
+    return form
 
 
 def _try(request: HttpRequest, about: Bench) -> HttpResponse:

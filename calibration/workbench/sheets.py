@@ -132,7 +132,8 @@ def judged_on(bench: Bench, *, checks: bool = False, discarded: bool = False) ->
         question__in=question_ids(bench), item__in=items_of(bench), superseded_at=None
     )
     judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=labels.values("rater")).exclude(pk__in=own)
-    return judged_drafts + [Judged(rater.name, rater) for rater in judges.order_by("name")]
+    others = [Judged(judge.short_name or judge.name, judge) for judge in judges.order_by("name")]
+    return judged_drafts + others
 
 
 def items_of(bench: Bench) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Forms of runs and endpoints."""
+"""Forms of runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from django import forms
-from django.db import models
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from annotation import scheme_store
 from annotation.corpora.queries import showable
@@ -17,12 +18,11 @@ from annotation.models import Campaign, Corpus, SchemeVersion, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs import runs
-from jobs.endpoints.endpoint_actions import key_variables
+from jobs.endpoints.ownership import usable_by
 from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
-from jobs.endpoints.parameters import FORMS
 from jobs.errors import JobError
 from jobs.models import Run
-from jobs.models.endpoint import MOST_IN_A_BATCH, Endpoint
+from jobs.models.endpoint import Endpoint
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
 from judges.prompts import versions
@@ -269,7 +269,7 @@ class JudgeForm(RunForm, SelectionForm):
         error_messages={"required": "Choose at least one judge."},
     )
     endpoint = forms.ModelMultipleChoiceField(
-        Endpoint.objects.filter(active=True).order_by("name"),
+        Endpoint.objects.none(),
         required=False,
         label="Endpoints",
         widget=forms.CheckboxSelectMultiple,
@@ -305,9 +305,14 @@ class JudgeForm(RunForm, SelectionForm):
         "logged with your name, and printed on every report that shows test.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offered = judge_choices()
+        endpoints = usable_by(person).order_by("name")
+        endpoint = self.fields["endpoint"]
+        assert isinstance(endpoint, forms.ModelMultipleChoiceField)
+        endpoint.queryset = endpoints
+        endpoint.initial = _usual_endpoint(self.corpus, endpoints)
         judge = self.fields["judge"]
         assert isinstance(judge, forms.MultipleChoiceField)
         judge.choices = [(choice.value, choice.label) for choice in self.offered]
@@ -323,7 +328,6 @@ class JudgeForm(RunForm, SelectionForm):
             self._name_the_campaigns_scheme()
         elif self.asked:
             self.fields["scheme"].initial = scheme_choice(self.asked[0])
-        self.fields["endpoint"].initial = _usual_endpoint(self.corpus)
         self._add_needs()
 
     def _name_the_campaigns_scheme(self) -> None:
@@ -444,12 +448,11 @@ def _answers(choice: JudgeChoice, version: SchemeVersion) -> bool:
     return True
 
 
-def _usual_endpoint(corpus: Corpus) -> list[Endpoint]:
-    """Return the endpoint that a corpus's judges were asked at last, or the only one; at most one."""
-    active = Endpoint.objects.filter(active=True)
-    last = active.filter(run__corpus=corpus).order_by("-run__pk").first()
-    endpoints = [last] if last else list(active[:2])
-    return endpoints if len(endpoints) == 1 else []
+def _usual_endpoint(corpus: Corpus, endpoints: QuerySet[Endpoint]) -> list[Endpoint]:
+    """Return the one that a corpus's judges were asked at last, or the only one; at most one."""
+    last = endpoints.filter(run__corpus=corpus).order_by("-run__pk").first()
+    usual = [last] if last else list(endpoints[:2])
+    return usual if len(usual) == 1 else []
 
 
 class MetricForm(SelectionForm):
@@ -482,66 +485,3 @@ class MetricForm(SelectionForm):
     def selected_keys(self) -> list[str]:
         """Return the keys of all selected metrics."""
         return [*self.cleaned_data["metrics"], *split_keys(self.cleaned_data["keys"])]
-
-
-ENDPOINT_FIELDS: dict[str, dict[str, Any]] = {
-    "base_url": {"assume_scheme": "https"},
-    "requests_per_minute": {"min_value": 1},
-    "tokens_per_minute": {"min_value": 1},
-    "batch_most": {"min_value": 1, "required": False, "initial": None},
-}
-"""Extra arguments of form fields for columns of an endpoint, besides those derived from the column."""
-
-
-def endpoint_field(column: models.Field[Any, Any], **options: Any) -> forms.Field | None:
-    """Return the form field of a column."""
-    return column.formfield(**options | ENDPOINT_FIELDS.get(column.name, {}))
-
-
-class EndpointForm(forms.ModelForm):
-    """Settings of an endpoint, for administrators. The key itself is never entered."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        names = key_variables()
-        if self.instance.key_env and self.instance.key_env not in names:
-            names.append(self.instance.key_env)
-        self._choose("key_env", [("", "none: the server needs no key"), *((name, name) for name in names)])
-        self._choose("reply_form", [("", "find out by asking"), *FORMS.items()])
-
-    def _choose(self, name: str, choices: list[Choice]) -> None:
-        """Turn a text field into a choice."""
-        text = self.fields[name]
-        self.fields[name] = forms.ChoiceField(
-            required=False, choices=choices, label=text.label, help_text=text.help_text
-        )
-
-    def clean_batch_most(self) -> int:
-        """Return the default number if none is given."""
-        return self.cleaned_data["batch_most"] or MOST_IN_A_BATCH
-
-    class Meta:
-        model = Endpoint
-        formfield_callback = endpoint_field
-        fields = [
-            "name",
-            "base_url",
-            "model",
-            "revision",
-            "family",
-            "tokenizer",
-            "key_env",
-            "price_in",
-            "price_out",
-            "currency",
-            "concurrency",
-            "requests_per_minute",
-            "tokens_per_minute",
-            "reply_form",
-            "batch_share",
-            "batch_most",
-            "keep_batch_files",
-            "timeout_s",
-            "allow_private",
-            "active",
-        ]

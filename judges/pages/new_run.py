@@ -47,13 +47,13 @@ def new_run(request: HttpRequest) -> HttpResponse:
     if "metrics" in (request.POST.get("kind"), request.GET.get("kind")):
         return _metrics(request, about)
     if request.method != "POST":
-        form = JudgeForm(initial={"judge": request.GET.getlist("judge")}, **about, prefix="judge")
+        form = _form(request, about, initial={"judge": request.GET.getlist("judge")})
         return _judges(request, about, form)
     if "prompt-write" in request.POST:
         return _write_prompt(request, about)
     if "change" in request.POST:
-        return _judges(request, about, _as_entered(request.POST, about))
-    form = JudgeForm(request.POST, **about, prefix="judge")
+        return _judges(request, about, _as_entered(request, about))
+    form = _form(request, about, request.POST)
     if form.is_valid() and (response := _review_or_start(request, about, form)):
         return response
     return _judges(request, about, form)
@@ -76,15 +76,24 @@ def _judges(
     """Show the form of judges, with the editor of a new prompt: folded, unless it is being written."""
     editor = prompt or PromptForm(prefix="prompt", base=_first_base(), corpus=about["corpus"])
     context = about | {"judge": form, "prompt": editor, "is_writing": prompt is not None}
-    status = 422 if form.errors or editor.errors else 200
+    is_wrong = bool(form.errors or editor.errors)
+    status = 422 if is_wrong and not request.headers.get("HX-Request") else 200
     return render(request, "judges/new.html", context, status=status)
 
 
-def _as_entered(posted: QueryDict, about: dict[str, Any], judges: Sequence[str] = ()) -> JudgeForm:
+def _form(
+    request: HttpRequest, about: dict[str, Any], data: QueryDict | None = None, **options: Any
+) -> JudgeForm:
+    return JudgeForm(data, person=user_of(request), prefix="judge", **about, **options)
+
+
+def _as_entered(request: HttpRequest, about: dict[str, Any], judges: Sequence[str] = ()) -> JudgeForm:
     """Return the form with what was entered, unchecked, and further judges chosen."""
-    bound = JudgeForm(posted, **about, prefix="judge")
+    bound = _form(request, about, request.POST)
     entered = {name: bound[name].data for name in bound.fields}
-    return JudgeForm(initial=entered | {"judge": [*entered["judge"], *judges]}, **about, prefix="judge")
+    if not entered["endpoint"]:  # the page sends none while no chosen judge asks a model
+        del entered["endpoint"]
+    return _form(request, about, initial=entered | {"judge": [*entered["judge"], *judges]})
 
 
 # A new prompt, written beside the choice of judges.
@@ -128,7 +137,7 @@ def _write_prompt(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
     base = versions.find(ref) if ref in _bases() else _first_base()
     if posted["prompt-write"] != "save" or base.ref != posted.get("prompt-loaded"):
         editor = PromptForm(prefix="prompt", base=base, corpus=about["corpus"], initial=_prompt_name(posted))
-        return _judges(request, about, _as_entered(posted, about), editor)
+        return _judges(request, about, _as_entered(request, about), editor)
     editor = PromptForm(posted, prefix="prompt", base=base, corpus=about["corpus"])
     if editor.is_valid():
         data = editor.cleaned_data
@@ -146,8 +155,8 @@ def _write_prompt(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
         else:
             messages.success(request, f"The prompt {saved.prompt.name} is saved and chosen.")
             ref = f"{saved.prompt.name}@{saved.number}"
-            return _judges(request, about, _as_entered(posted, about, [ref]))
-    return _judges(request, about, _as_entered(posted, about), editor)
+            return _judges(request, about, _as_entered(request, about, [ref]))
+    return _judges(request, about, _as_entered(request, about), editor)
 
 
 def _prompt_name(posted: QueryDict) -> dict[str, str]:

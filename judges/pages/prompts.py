@@ -26,7 +26,7 @@ from judges import access
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
 from judges.pages.forms import NEED, judge_value, need_fields, needs_of, scheme_field
-from judges.pages.runs import sync_endpoints
+from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.prompts import examples, files, prompt_actions, requests
 from judges.prompts import versions as listing
 from judges.prompts.examples import COUNT, RULES, SEED, USUAL, BadKeys, NoSplit, Pick
@@ -460,6 +460,7 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
     is_submitted = "corpus" in query
     initial = {"corpus": Corpus.objects.order_by("name").first()}
     form = RequestForm(query if is_submitted else None, initial=initial, version=version)
+    offer_endpoints(request, form)
     previews: list[Request] = []
     if is_submitted and form.is_valid():
         data = form.cleaned_data

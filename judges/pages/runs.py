@@ -1,4 +1,4 @@
-"""Researchers' pages of runs: a run with its live progress, actions on it, costs and endpoints."""
+"""Researchers' pages of runs: a run with its live progress, actions on it, and costs."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Rater, turn_numbers
 from config.lists import LongPaginator
-from config.permissions import administrator_only, researcher_only, user_of
+from config.permissions import researcher_only, user_of
 from jobs import access, runs
 from jobs.calls import batch_actions
-from jobs.endpoints.endpoint_actions import ask_for_test, save, sync_environment
-from jobs.endpoints.limits import width_of
+from jobs.endpoints.endpoint_actions import sync_environment
+from jobs.endpoints.ownership import usable_by
 from jobs.errors import ERROR_KINDS, OLDER, JobError
 from jobs.models import Call, Endpoint
 from jobs.models.job import Job
@@ -28,7 +29,7 @@ from jobs.models.run import FLAGGED, TROUBLED, Batch, Run
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
 from judges.drafts import DRAFT
-from judges.pages.forms import AdoptForm, CapsForm, EndpointForm
+from judges.pages.forms import AdoptForm, CapsForm
 from judges.prompts import versions
 from judges.runs.lookup import has_model
 
@@ -107,7 +108,12 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: continue a cancelled or failed run."""
-    if isinstance(runs.retry(by=user_of(request), run=access.run(pk)), Job):
+    try:
+        retried = runs.retry(by=user_of(request), run=access.run(pk))
+    except JobError as error:
+        messages.error(request, str(error))
+        return redirect("run", pk)
+    if isinstance(retried, Job):
         messages.info(request, "The run's calls are being prepared: see below. Then it starts automatically.")
         return redirect("jobs")
     return redirect("run", pk)
@@ -139,53 +145,6 @@ def _page(request: HttpRequest, calls: QuerySet[Call], many: int) -> Page[Call]:
     page = LongPaginator(calls.order_by("pk"), 25, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(call.item.turn if call.item else None for call in page)
     return page
-
-
-# Administrators' page of endpoints.
-
-
-@require_http_methods(["GET", "POST"])
-@administrator_only
-def endpoints(request: HttpRequest) -> HttpResponse:
-    """Administrators: all endpoints, and a form for a new one."""
-    return _page_of_endpoints(request, None)
-
-
-@require_http_methods(["GET", "POST"])
-@administrator_only
-def endpoint(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: change an endpoint."""
-    return _page_of_endpoints(request, access.endpoint(pk))
-
-
-@require_POST
-@administrator_only
-def test_endpoint(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: let a worker send a test request to the endpoint; the page shows the result."""
-    tested = ask_for_test(by=user_of(request), endpoint=access.endpoint(pk))
-    return redirect(f"{reverse('endpoints')}#endpoint-{tested.pk}")
-
-
-def _page_of_endpoints(request: HttpRequest, endpoint: Endpoint | None) -> HttpResponse:
-    try:
-        sync_environment()
-    except JobError as error:
-        messages.error(request, str(error))
-    form = EndpointForm(request.POST or None, instance=endpoint)
-    if request.method == "POST" and form.is_valid():
-        try:
-            saved = save(by=user_of(request), fields=form.cleaned_data, endpoint=endpoint)
-        except JobError as error:
-            form.add_error(None, str(error))
-        else:
-            messages.success(request, f"{saved.name} is saved.")
-            return redirect("endpoints")
-    rows = list(Endpoint.objects.select_related("pace").order_by("name"))
-    for row in rows:
-        row.at_once = width_of(row, getattr(row, "pace", None))  # type: ignore[attr-defined]
-    testing = any(row.test_asked and not row.test_done for row in rows)
-    context = {"rows": rows, "form": form, "chosen": endpoint, "testing": testing}
-    return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
 
 
 # Researchers' actions on existing runs (pause, resume, caps), and the costs of runs.
@@ -302,3 +261,10 @@ def sync_endpoints(request: HttpRequest) -> None:
         sync_environment()
     except JobError as error:
         messages.error(request, str(error))
+
+
+def offer_endpoints(request: HttpRequest, form: forms.Form) -> None:
+    """Offer, in all fields of a form for an endpoint, those that the person who sends the request may use."""
+    for field in form.fields.values():
+        if isinstance(field, forms.ModelChoiceField) and getattr(field.queryset, "model", None) is Endpoint:
+            field.queryset = usable_by(user_of(request)).order_by("name")

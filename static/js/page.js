@@ -76,7 +76,7 @@
       for (const field of part.querySelectorAll("input, select")) field.disabled = part.hidden;
     }
   };
-  document.addEventListener("change", belong);
+  for (const name of ["change", "htmx:afterSettle"]) document.addEventListener(name, belong);
   belong();
   // What refreshes itself after the session ended is answered with the sign-in page: go there.
   document.addEventListener("htmx:beforeSwap", (event) => {

@@ -94,7 +94,7 @@
   });
   // In a campaign's form, the preview also follows the chosen scheme and speakers.
   form.addEventListener("change", ({ target }) => {
-    if (["scheme", "speakers"].includes(target.name)) refresh();
+    if (["scheme", "speakers"].includes(target.name)) setTimeout(refresh);
   });
   if (form.dataset.ready) refresh();
 })();

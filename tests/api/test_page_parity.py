@@ -19,6 +19,7 @@ dialogue: api-dialogue
 corpus: api-corpus-overview api-corpus api-dialogues api-turns api-items
 draw-split: api-splits
 change-families: api-systems
+change-marks: api-corpus
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
 script: api-scripts api-script api-script-turns
@@ -157,9 +158,16 @@ prompt-version: api-prompt-version
 edit-prompt: api-prompt-versions
 pick-examples: api-prompt-examples
 delete-prompt-version: api-prompt-version
-endpoints: api-endpoints
+corpus-dialogues: api-dialogues
+corpus-annotation: api-campaigns
+corpus-judges: api-runs
+corpus-results: api-studies api-benches
+corpus-gold: api-golds api-exports
+corpus-settings: api-corpus api-splits api-systems
+endpoints: api-endpoints api-endpoint-presets
 endpoint: api-endpoint
 test-endpoint: api-test-endpoint
+reencrypt-keys: api-reencrypt-keys
 campaign-checks: api-checks api-check-results
 campaign-checks-file: api-check-results
 campaign-checks-people: api-check-people
@@ -193,7 +201,6 @@ turns-and-whole-file: api-turns-and-whole
 compare: api-compare
 compare-file: api-compare
 profile-continuation: api-profile-continuation
-studies: api-studies
 new-study: api-studies
 study: api-study
 report: api-report
@@ -225,7 +232,6 @@ export-transcripts: api-export-transcripts
 export-sft: api-export-sft
 export-names: api-export-names
 export-file: api-export-file
-workbench: api-benches
 new-bench: api-benches
 bench: api-bench api-try-draft
 draft-panel: api-draft
@@ -264,6 +270,9 @@ NONE = {
     "shared-report": "whoever has the link reads it, in a browser",
     "report-chart": "a picture of figures that api-report gives",
     "profile-chart": "a picture of figures that api-profile gives",
+    "hide-first-steps": "hides a hint on a page",
+    "search": "lists of the API name everything",
+    "time-zone": "times of the API are in UTC",
     "healthz": "asked by what watches the server",
     "readyz": "asked by what watches the server",
 }

@@ -37,7 +37,7 @@ class Sound:
         """Check the current page on a phone in dark mode, and on a wide screen in light mode."""
         for viewport, scheme in ((PHONE, "dark"), (WIDE, "light")):
             page.set_viewport_size(viewport)  # type: ignore[arg-type]
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > viewport["width"]:
                 self.wrong.append(f"{name}, {scheme}: {wide} px wide: {page.evaluate(BEYOND)}")

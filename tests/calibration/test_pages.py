@@ -36,10 +36,12 @@ def rated() -> World:
 
 
 def _addresses(study: Study, gold: Gold) -> list[str]:
-    plain = ["studies", "new-study", "golds", "new-gold", "exports"]
+    plain = ["new-study", "golds", "new-gold", "exports"]
+    of_corpus = ["corpus", "corpus-annotation", "corpus-judges", "corpus-results", "corpus-gold"]
     of_study = ["study", "report", "open-test"]
     return [
         *(reverse(name) for name in plain),
+        *(reverse(name, args=[study.corpus.name]) for name in of_corpus),
         *(reverse(name, args=[study.pk]) for name in of_study),
         reverse("corpus-report", args=[study.corpus_id]),
         reverse("report-file", args=[study.pk, "json"]),
@@ -119,7 +121,7 @@ def test_viewing_a_report_again_costs_a_fixed_number_of_queries(
 ) -> None:
     address = reverse("report", args=[study.pk])
     researcher.get(address)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(21):
         researcher.get(address)
 
 

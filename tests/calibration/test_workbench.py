@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.corpora.families import set_families
+from annotation.corpora.properties import set_families
 from annotation.models import Item, Label, Occasion, Question, Turn
 from annotation.work import labels as raters
 from annotation.work.labels import Answer, record

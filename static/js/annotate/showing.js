@@ -43,6 +43,7 @@ export class Showing {
         !section.querySelector("[data-ranking]");
       if (wasHidden && !section.hidden) this.fresh = section;
     }
+    this.palette.classList.toggle("many", answers.isMultiple);
     this.submitButton.classList.toggle("waiting", Boolean(answers.missing()));
     $("flag").setAttribute("aria-pressed", answers.flagged);
     $("undo").disabled = !answers.past.length;
