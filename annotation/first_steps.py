@@ -57,7 +57,7 @@ def _data() -> FirstStep:
     return FirstStep(
         "Import dialogues",
         "A table, chats or transcripts: you see what becomes of the file before anything is imported. "
-        "To try Concord on examples first, start it with make demo.",
+        "To look around first, load example data with make seed.",
         "Import a file",
         reverse("import-corpus"),
         Corpus.objects.exists(),
