@@ -225,6 +225,7 @@ def cancel_waiting(*, run: Run, progress: ReportProgress = ignore_progress) -> N
 @transaction.atomic
 def retry_failed(*, by: User | None, run: Run, progress: ReportProgress = ignore_progress) -> Run:
     """Retry failed or cancelled calls; finished calls stay. `progress`: (done, all)."""
+    require_use(by, run.endpoint)
     run = Run.objects.select_for_update().get(pk=run.pk)
     again = run.calls.filter(state__in=AGAIN)
     _change(again, progress, **AFRESH)

@@ -253,6 +253,7 @@ def dialogues(request: HttpRequest, name: str) -> HttpResponse:
         "counts": queries.counts([corpus_row])[corpus_row.pk],
         "labels": labels.count_labels(corpus_row),
         "systems": queries.systems(corpus_row),
+        "parts": splits.sizes(corpus_row),
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),

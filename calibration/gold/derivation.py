@@ -43,7 +43,7 @@ from jobs.models import Job
 
 
 @dataclass(frozen=True)
-class Choice:
+class RuleSetting:
     """A rule with its checked options."""
 
     rule: Rule
@@ -54,11 +54,13 @@ class Choice:
         return {"rule": self.rule.key, **self.options}
 
 
-def choice(rule: str, options: Mapping[str, Any]) -> Choice:
+def rule_setting(rule: str, options: Mapping[str, Any]) -> RuleSetting:
     """Return a rule with these options. Raises GoldRuleError for an unknown rule, option or value."""
     checked = rule_named(rule).checked(options)
     is_ignored = checked.get(DECISIONS) == IGNORED
-    return Choice(replace(RULES[rule], reads_adjudications=False) if is_ignored else RULES[rule], checked)
+    return RuleSetting(
+        replace(RULES[rule], reads_adjudications=False) if is_ignored else RULES[rule], checked
+    )
 
 
 @dataclass(frozen=True)
@@ -68,17 +70,19 @@ class RuleSelection:
     `options` are those of the default rules, each of which takes what it has.
     """
 
-    common: Choice | None
+    common: RuleSetting | None
     options: Mapping[str, Any]
-    own: Mapping[str, Choice]
+    own: Mapping[str, RuleSetting]
 
-    def of(self, question: QuestionInfo) -> Choice:
+    def of(self, question: QuestionInfo) -> RuleSetting:
         """Return the rule of a question."""
         return self.own.get(question.key) or self.common or self._default(question.level)
 
-    def _default(self, level: str) -> Choice:
+    def _default(self, level: str) -> RuleSetting:
         key = default_rule(level)
-        return choice(key, {name: self.options[name] for name in RULES[key].options if name in self.options})
+        return rule_setting(
+            key, {name: self.options[name] for name in RULES[key].options if name in self.options}
+        )
 
     @property
     def reads_adjudications(self) -> bool:
@@ -99,8 +103,8 @@ def select_rules(
         raise GoldRuleError(f"{reference(version)} has no question {unknown[0]!r}; it has {', '.join(keys)}")
     if not rule and (unused := set(options) - {*RULES["median"].options, *RULES["majority"].options}):
         raise GoldRuleError(f"the default rules have no option {min(unused)!r}: name a rule that has it")
-    own = {key: choice(each["rule"], each.get("options", {})) for key, each in rules.items()}
-    return RuleSelection(choice(rule, options) if rule else None, options, own)
+    own = {key: rule_setting(each["rule"], each.get("options", {})) for key, each in rules.items()}
+    return RuleSelection(rule_setting(rule, options) if rule else None, options, own)
 
 
 # Source of gold labels: raters' answers, adjudicators' decisions, and the dev items.
@@ -128,13 +132,13 @@ class Source:
     without: tuple[LeftOut, ...] = ()
     decided: Mapping[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
 
-    def answers(self, data: SubjectData, chosen: Choice) -> Answers:
+    def answers(self, data: SubjectData, setting: RuleSetting) -> Answers:
         """Return the answers to one question in the form that its rule expects."""
-        rule = chosen.rule
+        rule = setting.rule
         if not rule.reads_adjudications:  # another question's rule may read decisions
             answered = tuple(each for each in data.records if not each.rater.endswith(DECIDED_SUFFIX))
             data = replace(data, records=answered)
-        ratings = data.ratings(rule.samples_of(chosen.options))
+        ratings = data.ratings(rule.samples_of(setting.options))
         dev = None
         if self.dev is not None:
             clusters = {record.item: record.cluster for record in data.records}
@@ -372,9 +376,11 @@ def make(
     scope = _scope(corpus, campaign, part)
     source = read(scope, scheme_version, raters, decisions=selection.reads_adjudications)
     fitting, left_out = _fitting(source, selection)
-    common = selection.common or _commonest([chosen for _, chosen in fitting])
+    common = selection.common or _commonest([setting for _, setting in fitting])
     part_option = {"part": part} if part and campaign is None else {}
-    stored = part_option | dict(common.options) | {"raters": list(source.raters), "left_out": list(left_out)}
+    stored: dict[str, Any] = (
+        part_option | dict(common.options) | {"raters": list(source.raters), "left_out": list(left_out)}
+    )
     own = {data.subject.question.key: each.as_json() for data, each in fitting if each != common}
     if source.adjudicators:
         stored["adjudicators"] = list(source.adjudicators)
@@ -403,12 +409,12 @@ def make(
     if source.without:
         notes["people_left_out"] = [person.as_json() for person in source.without]
     gold = Gold.objects.create(**same, rule=common.rule.key, options=stored | notes, created_by=by)
-    for number, (data, chosen) in enumerate(fitting):
+    for number, (data, setting) in enumerate(fitting):
         if progress:
             progress(number, len(fitting))
-        answers = source.answers(data, chosen)
-        gold_values = chosen.rule.choose(answers, chosen.options)
-        gold.findings |= _findings(data, gold_values, "dev" if chosen.rule.learns_on_dev is True else "all")
+        answers = source.answers(data, setting)
+        gold_values = setting.rule.choose(answers, setting.options)
+        gold.findings |= _findings(data, gold_values, "dev" if setting.rule.learns_on_dev is True else "all")
         _keep(_labels(gold, data, answers.ratings, gold_values, source))
     count(gold)
     if progress:
@@ -417,9 +423,9 @@ def make(
     return gold
 
 
-def _commonest(choices: Sequence[Choice]) -> Choice:
-    """Return the choice of most questions; of as many, the first."""
-    return max(choices, key=lambda each: sum(each == other for other in choices))
+def _commonest(settings: Sequence[RuleSetting]) -> RuleSetting:
+    """Return the setting of most questions; of as many, the first."""
+    return max(settings, key=lambda each: sum(each == other for other in settings))
 
 
 @dataclass(frozen=True)
@@ -491,7 +497,7 @@ def preview_gold(
     scope = _scope(corpus, campaign, part)
     source = read(scope, scheme_version, raters, decisions=selection.reads_adjudications)
     fitting, left_out = _fitting(source, selection)
-    counted = [_preview(source, data, chosen) for data, chosen in fitting]
+    counted = [_preview(source, data, setting) for data, setting in fitting]
     of = {data.subject.question.key: selection.of(data.subject.question).rule.key for data in source.subjects}
     unfit = [QuestionPreview(0, 0, {}, "", key, of[key], reason) for key, reason in left_out.items()]
     reasons = sum((Counter(each.reasons) for each in counted), Counter[str]())
@@ -504,26 +510,26 @@ def preview_gold(
     )
 
 
-def _preview(source: Source, data: SubjectData, chosen: Choice) -> QuestionPreview:
+def _preview(source: Source, data: SubjectData, setting: RuleSetting) -> QuestionPreview:
     """Count the items of a question with and without a value.
 
     A slow rule is replaced by a stand-in that settles every tie, so that its counts are certain.
     """
-    answers = source.answers(data, chosen)
+    answers = source.answers(data, setting)
     key, unknown = data.subject.question.key, ""
-    if chosen.rule.is_slow(chosen.options):
-        stand_in = {TIES_OPTION: "lowest", DECISIONS: chosen.options.get(DECISIONS, FIRST)}
+    if setting.rule.is_slow(setting.options):
+        stand_in = {TIES_OPTION: "lowest", DECISIONS: setting.options.get(DECISIONS, FIRST)}
         gold_values = RULES["majority"].choose(answers, stand_in)
-        if chosen.options.get(TIES_OPTION, "none") == "none":
+        if setting.options.get(TIES_OPTION, "none") == "none":
             tie = "how many stay without one because answers tie is known once"
-            unknown = f"{tie} {chosen.rule.title} has been estimated"
+            unknown = f"{tie} {setting.rule.title} has been estimated"
     else:
-        gold_values = chosen.rule.choose(answers, chosen.options)
+        gold_values = setting.rule.choose(answers, setting.options)
     votes = enumerate(_votes(answers.ratings))
     reasons = [_value(answers.ratings, gold_values, row, counts)[1] for row, counts in votes]
     by_reason = Counter(TIED if reason.startswith(TIE) else reason for reason in reasons if reason)
     without = by_reason.total()
-    return QuestionPreview(len(reasons) - without, without, dict(by_reason), unknown, key, chosen.rule.key)
+    return QuestionPreview(len(reasons) - without, without, dict(by_reason), unknown, key, setting.rule.key)
 
 
 def _scope(corpus: Corpus, campaign: Campaign | None, part: str) -> Scope:
@@ -553,19 +559,19 @@ def rule_named(key: str) -> Rule:
 
 def _fitting(
     source: Source, selection: RuleSelection
-) -> tuple[list[tuple[SubjectData, Choice]], dict[str, str]]:
+) -> tuple[list[tuple[SubjectData, RuleSetting]], dict[str, str]]:
     """Return the questions that their rules apply to, and by key the reason why the others do not fit.
 
     Raises GoldRuleError when there is none.
     """
     fitting, left_out = [], {}
     for data in source.subjects:
-        chosen = selection.of(data.subject.question)
-        reason = chosen.rule.unfit(source.answers(data, chosen), chosen.options)
+        setting = selection.of(data.subject.question)
+        reason = setting.rule.unfit(source.answers(data, setting), setting.options)
         if reason:
             left_out[data.subject.question.key] = reason
         else:
-            fitting.append((data, chosen))
+            fitting.append((data, setting))
     if fitting:
         return fitting, left_out
     if not left_out and selection.common:
@@ -685,9 +691,9 @@ def gold_or_job(
     checked = dict(selection.common.options if selection.common else options)
     own = {key: {"rule": each.rule.key, "options": dict(each.options)} for key, each in selection.own.items()}
     how: dict[str, Any] = {"rule": rule, "options": checked, "rules": own, "raters": list(raters)}
-    choices = [*selection.own.values(), *([selection.common] if selection.common else [])]
+    settings = [*selection.own.values(), *([selection.common] if selection.common else [])]
     if scope_of(corpus, campaign, part).most() <= AT_ONCE and not any(
-        each.rule.is_slow(each.options) for each in choices
+        each.rule.is_slow(each.options) for each in settings
     ):
         return make(corpus=corpus, campaign=campaign, part=part, scheme_version=scheme_version, by=by, **how)
     params = how | {

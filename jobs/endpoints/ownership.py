@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
 from config.permissions import is_administrator, is_researcher
-from jobs.errors import JobError
+from jobs.errors import JobRefused
 from jobs.models.endpoint import Endpoint
 
 
@@ -45,10 +45,10 @@ def may_change(person: User, endpoint: Endpoint) -> bool:
 
 
 def require_use(person: User | None, *endpoints: Endpoint | None) -> None:
-    """Raise JobError for an endpoint that a person may not use."""
+    """Raise JobRefused, which also ends a job of theirs, for an endpoint that a person may not use."""
     ids = {endpoint.pk for endpoint in endpoints if endpoint is not None and endpoint.owner_id is not None}
     for endpoint in Endpoint.objects.filter(pk__in=ids).exclude(pk__in=usable_by(person).values("pk")):
-        raise JobError(
+        raise JobRefused(
             f"The endpoint {endpoint.name} belongs to {endpoint.owner} and is not shared: "
             "choose another, or ask them to share it."
             if settings.RESEARCHER_ENDPOINTS and endpoint.active

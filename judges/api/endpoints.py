@@ -33,7 +33,7 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
 
     key = serializers.CharField(write_only=True, required=False, allow_blank=True, max_length=1000)
     has_stored_key = serializers.SerializerMethodField()
-    owner = serializers.SlugRelatedField("username", read_only=True, allow_null=True)
+    owner: Any = serializers.SlugRelatedField("username", read_only=True, allow_null=True)
 
     def get_has_stored_key(self, endpoint: Endpoint) -> bool:
         """Return whether a key is stored."""

@@ -6,11 +6,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -51,7 +53,7 @@ class EndpointForm(forms.ModelForm):
     )
     delete_key = forms.BooleanField(required=False, label="Delete the stored key")
 
-    def __init__(self, *args: Any, preset: Preset | None, administers: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, preset: Preset | None, person: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._offer_keys(endpoint_actions.key_variables())
         self._choose("reply_form", [("", "find out by asking"), *FORMS.items()])
@@ -60,8 +62,11 @@ class EndpointForm(forms.ModelForm):
             self.fields["key"].widget.attrs["placeholder"] = "stored: leave empty to keep it"
         else:
             del self.fields["delete_key"]
-        owned = self.instance.owner_id is not None if self.instance.pk else not administers
-        for name in ("key_env", "tokenizer", "allow_private") if owned else ("shared",):
+        owner = self.instance.owner_id
+        owned = owner is not None if self.instance.pk else not is_administrator(person)
+        if not owned or owner not in (None, person.pk):
+            del self.fields["shared"]
+        for name in ("key_env", "tokenizer", "allow_private") if owned else ():
             del self.fields[name]
 
     def _offer_keys(self, variables: list[str]) -> None:
@@ -127,7 +132,10 @@ class EndpointForm(forms.ModelForm):
 @researcher_only
 @sensitive_post_parameters("key")
 def endpoints(request: HttpRequest) -> HttpResponse:
-    """Researchers: the endpoints that they may use, and a form for a new one that a preset fills in."""
+    """Researchers: the endpoints that they may use, and a form for a new one that a preset fills in.
+
+    `?next=` is the page that a saved endpoint leads back to.
+    """
     person = user_of(request)
     if request.method == "POST" and not ownership.may_add(person):
         raise PermissionDenied
@@ -173,7 +181,7 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
         instance=changed,
         initial=initial,
         preset=preset,
-        administers=is_administrator(person),
+        person=person,
     )
     if request.method == "POST" and form.is_valid():
         try:
@@ -184,6 +192,9 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
             form.add_error(None, str(error))
         else:
             messages.success(request, f"{saved.name} is saved. Try it to see whether it answers.")
+            onwards, is_secure = request.GET.get("next", ""), request.is_secure()
+            if url_has_allowed_host_and_scheme(onwards, {request.get_host()}, require_https=is_secure):
+                return redirect(onwards)
             return redirect(f"{reverse('endpoints')}#endpoint-{saved.pk}")
     rows = list(ownership.visible_to(person).select_related("pace", "owner").order_by("name"))
     for row in rows:
@@ -198,6 +209,7 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
         "presets": presets_for(person),
         "may_add": ownership.may_add(person),
         "administrators": ownership.administrators(),
+        "onwards": request.GET.get("next", ""),
         "outdated": len(endpoint_actions.outdated_keys()) if is_administrator(person) else 0,
     }
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)

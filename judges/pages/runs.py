@@ -108,7 +108,12 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: continue a cancelled or failed run."""
-    if isinstance(runs.retry(by=user_of(request), run=access.run(pk)), Job):
+    try:
+        retried = runs.retry(by=user_of(request), run=access.run(pk))
+    except JobError as error:
+        messages.error(request, str(error))
+        return redirect("run", pk)
+    if isinstance(retried, Job):
         messages.info(request, "The run's calls are being prepared: see below. Then it starts automatically.")
         return redirect("jobs")
     return redirect("run", pk)
@@ -261,5 +266,5 @@ def sync_endpoints(request: HttpRequest) -> None:
 def offer_endpoints(request: HttpRequest, form: forms.Form) -> None:
     """Offer, in all fields of a form for an endpoint, those that the person who sends the request may use."""
     for field in form.fields.values():
-        if isinstance(field, forms.ModelChoiceField) and field.queryset.model is Endpoint:
+        if isinstance(field, forms.ModelChoiceField) and getattr(field.queryset, "model", None) is Endpoint:
             field.queryset = usable_by(user_of(request)).order_by("name")

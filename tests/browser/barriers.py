@@ -48,7 +48,7 @@ class Sound:
     def _axe(self, name: str, page: Page) -> None:
         if not page.evaluate("Boolean(window.axe)"):
             page.evaluate(AXE.read_text(encoding="utf-8"))
-        found: Any = page.evaluate(RULES)
-        for one in found["violations"]:
-            where = "; ".join(" ".join(map(str, node["target"])) for node in one["nodes"][:3])
-            self.wrong.append(f"{name}: {one['id']} ({len(one['nodes'])}): {where}")
+        report: Any = page.evaluate(RULES)
+        for rule in report["violations"]:
+            where = "; ".join(" ".join(map(str, node["target"])) for node in rule["nodes"][:3])
+            self.wrong.append(f"{name}: {rule['id']} ({len(rule['nodes'])}): {where}")

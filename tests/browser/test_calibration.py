@@ -37,7 +37,7 @@ def rated() -> World:
 def test_a_report_is_read_and_its_chart_downloaded(page_of, rea, rated: World) -> None:
     page = page_of(rea)
     page.goto("/corpora/talks/results/")
-    page.get_by_role("link", name="Report of all labels").click()
+    page.get_by_role("link", name="Report of the corpus").click()
     expect(page.get_by_role("heading", name="Does gpt agree with people?")).to_be_visible()
     expect(page.get_by_role("heading", name="How well do people agree?")).to_be_visible()
     expect(page.get_by_role("img", name="Agreement with people")).to_be_visible()
@@ -244,7 +244,7 @@ def test_labels_are_taken_to_other_tools_and_transcripts_with_tags(page_of, rea,
         with zipfile.ZipFile(download.value.path()) as archive:
             assert archive.testzip() is None
             assert "manifest.json" in archive.namelist()
-    page.goto(f"/corpora/{rated.corpus.name}/")
+    page.goto(f"/corpora/{rated.corpus.name}/dialogues/")
     page.get_by_role("link", name="d0").first.click()
     page.get_by_role("link", name="Export transcript").click()
     expect(page.get_by_role("heading", name="Transcripts with tags")).to_be_visible()

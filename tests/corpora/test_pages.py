@@ -82,7 +82,7 @@ def test_the_list_counts_without_a_query_for_each_corpus(
 ) -> None:
     for _ in range(20):
         factories.corpus()
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(14):
         page = text(researcher, reverse("corpora"))
     assert page.count('scope="row"') == 21
 

@@ -55,7 +55,7 @@ def other() -> User:
 
 def offered(client: Client, corpus: Corpus) -> bool:
     page = client.get(reverse("new-run"), {"corpus": corpus.pk}).content.decode()
-    return ">mine</option>" in page
+    return " mine</label>" in page
 
 
 def start(by: User, endpoint: Endpoint) -> Run:
@@ -102,7 +102,9 @@ def test_another_cannot_start_estimate_or_continue_a_run_at_it(owner: User, own:
         assert "api.example.com" not in answer.content.decode()
     run = start(owner, own)
     runs.pause(by=stranger, run=run)
-    for verb in (runs.resume, runs.retry):
+    page = as_(stranger).post(reverse("retry-run", args=[run.pk]), follow=True)
+    assert refusal in page.content.decode()
+    for verb in (runs.resume, runs.retry, runs.retry_failed):
         with pytest.raises(JobError, match=refusal):
             verb(by=stranger, run=run)
     with pytest.raises(JobError, match=refusal):
@@ -147,6 +149,16 @@ def test_an_administrator_does_not_turn_it_into_one_with_a_key_of_the_server(own
     administrator = factories.user(administrator=True)
     with pytest.raises(JobError, match="Only administrators add"):
         endpoint_actions.save(by=administrator, fields={"key": "", "key_env": "SOME_API_KEY"}, endpoint=own)
+
+
+def test_only_the_owner_shares_it(owner: User, own: Endpoint) -> None:
+    administrator = factories.user(administrator=True)
+    with pytest.raises(JobError, match="Only ona shares mine"):
+        endpoint_actions.save(by=administrator, fields={"shared": True}, endpoint=own)
+    endpoint_actions.save(by=owner, fields={"shared": True}, endpoint=Endpoint.objects.get())
+    page = as_(administrator).post(reverse("endpoint", args=[own.pk]), {**FORM, "key": "", "model": "n"})
+    assert page.status_code == 302
+    assert Endpoint.objects.values_list("model", "shared").get() == ("n", True)
 
 
 def test_a_researcher_changes_no_endpoint_of_the_installation(owner: User) -> None:

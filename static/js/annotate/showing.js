@@ -61,7 +61,9 @@ export class Showing {
     if (!answers.isMultiple || !set.some(Boolean)) return;
     const chips = Object.assign(document.createElement("div"), { className: "chips" });
     for (const textContent of set.filter(Boolean)) {
-      chips.append(Object.assign(document.createElement("span"), { className: "chip", textContent }));
+      chips.append(
+        Object.assign(document.createElement("span"), { className: "chip badge bg-primary-lt", textContent }),
+      );
     }
     row.querySelector(".text").append(chips);
   }
