@@ -66,6 +66,7 @@ class Study:
         page.get_by_role("link", name="New campaign").click()
         page.get_by_label("Name", exact=True).fill("Replies at the desk")
         page.get_by_label("Annotation scheme").select_option("help_at_the_desk@1")
+        page.get_by_label("ada", exact=True).uncheck()  # its annotators come by a link
         page.get_by_label("Raters per item").fill("4")
         page.get_by_role("heading", name="More settings").click()
         page.get_by_label("Consent text").fill("Your answers are **published** under a pseudonym.")
