@@ -12,7 +12,8 @@ from tests.browser.conftest import PHONE, WIDE
 
 AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
-AT_REST = "() => Promise.allSettled(document.getAnimations().map((one) => one.finished))"
+AT_REST = """() => Promise.allSettled(
+  document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))"""
 """Waits until colours no longer change."""
 RULES = f"() => axe.run(document, {{ runOnly: {LEVELS}, resultTypes: ['violations'] }})"
 
