@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -372,12 +372,11 @@ def used_keys() -> set[str]:
     return {*SCHEMES, *Scheme.objects.values_list("key", flat=True)}
 
 
-def item_kinds(refs: Iterable[str]) -> dict[str, str]:
-    """Return the kind of items of schemes, by reference of `choices`."""
+def item_kinds() -> dict[str, str]:
+    """Return the kind of items of all schemes, by reference as in `choices`."""
     rows = SchemeVersion.objects.filter(scheme__in=own_schemes()).select_related("scheme")
     kinds = {key: scheme.item_kind for key, scheme in SCHEMES.items()}
-    kinds |= {row.ref: row.item_kind for row in rows}
-    return {ref: kinds[ref] for ref in refs if ref in kinds}
+    return kinds | {row.ref: row.item_kind for row in rows}
 
 
 def as_json(version: SchemeVersion) -> dict[str, Any]:

@@ -19,6 +19,11 @@ CORPORA = [
     path("corpora/<str:name>/items/", route(corpora.items), name="api-items"),
     path("corpora/<str:name>/splits/", route(corpora.corpus_splits, corpora.draw_split), name="api-splits"),
     path("corpora/<str:name>/systems/", route(corpora.systems, corpora.change_families), name="api-systems"),
+    path(
+        "corpora/<str:name>/campaign-defaults/",
+        route(campaigns.campaign_defaults),
+        name="api-campaign-defaults",
+    ),
     path("corpora/<str:name>/without-turns/", route(corpora.copy_dialogues), name="api-without-turns"),
     path("imports/", route(corpora.import_file), name="api-imports"),
     path("imports/<int:job>/left-out/", route(corpora.rows_left_out), name="api-rows-left-out"),

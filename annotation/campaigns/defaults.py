@@ -36,8 +36,8 @@ def defaults(*, corpus: Corpus, by: User) -> Defaults:
     own = dict(scheme_store.choices()).get(scheme_store.OWN, [])
     speakers = queries.speakers(corpus)
     bots = [name for name in speakers if names_a_system(name)]
-    chosen = bots if len(bots) < len(speakers) else []
-    return Defaults(_free_name(corpus), own[0][0] if own else "", chosen, people, min(2, len(people)))
+    rated = bots if len(bots) < len(speakers) else []
+    return Defaults(_free_name(corpus), own[0][0] if own else "", rated, people, min(2, len(people)))
 
 
 def _free_name(corpus: Corpus) -> str:

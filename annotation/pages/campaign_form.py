@@ -116,9 +116,7 @@ class CampaignForm(forms.Form):
 
         `new_kind` is what a scheme made in the form is about.
         """
-        groups = self._choices("scheme").choices if "scheme" in self.fields else []
-        refs = [ref for _, group in groups if not isinstance(group, str) for ref, _ in group]
-        kinds = scheme_store.item_kinds(refs) | {NEW_SCHEME: new_kind}
+        kinds = scheme_store.item_kinds() | {NEW_SCHEME: new_kind}
         return " ".join(["scheme", *(ref for ref, kind in kinds.items() if kind in item_kinds)])
 
     def groups(self) -> dict[str, dict[str, Any]]:
@@ -203,8 +201,8 @@ def _field(setting: Setting, corpus: Corpus, value: Any) -> forms.Field | None:
         if len(choices) < 2:
             return None
         if isinstance(setting.column, ArrayField):
-            widget = forms.CheckboxSelectMultiple
-            return forms.MultipleChoiceField(choices=choices, widget=widget, **_texts(setting))
+            boxes = forms.CheckboxSelectMultiple
+            return forms.MultipleChoiceField(choices=choices, widget=boxes, **_texts(setting))
         return forms.ChoiceField(choices=choices, **_texts(setting))
     if isinstance(setting.column, models.ForeignKey):
         return setting_field(setting, queryset=corpus.systems.order_by("name"), empty_label="None")

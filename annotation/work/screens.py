@@ -207,10 +207,9 @@ def _seen(
         if layout is not None and layout.sessions is not None:
             return head, _of_sessions(cursor, head, layout.sessions, assignment), []
         last = NO_LAST if head.turn is None else head.turn
-        parameters = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
-        parameters |= {"static": head.mode == "static"}
-        parameters["speakers"] = list(head.speakers) if head.item is None else []
-        cursor.execute(TURNS, parameters)
+        place = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
+        speakers = list(head.speakers) if head.item is None else []
+        cursor.execute(TURNS, place | {"speakers": speakers, "static": head.mode == "static"})
         return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
 

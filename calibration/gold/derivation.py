@@ -378,7 +378,9 @@ def make(
     fitting, left_out = _fitting(source, selection)
     common = selection.common or _commonest([setting for _, setting in fitting])
     part_option = {"part": part} if part and campaign is None else {}
-    stored = part_option | dict(common.options) | {"raters": list(source.raters), "left_out": list(left_out)}
+    stored: dict[str, Any] = (
+        part_option | dict(common.options) | {"raters": list(source.raters), "left_out": list(left_out)}
+    )
     own = {data.subject.question.key: each.as_json() for data, each in fitting if each != common}
     if source.adjudicators:
         stored["adjudicators"] = list(source.adjudicators)

@@ -309,8 +309,7 @@ def _try(request: HttpRequest, about: Bench) -> HttpResponse:
                 return _page(request, about, None, form, requests=requests, counted=COUNTED, key=key)
             draft = draft_actions.write(by=user_of(request), bench=about, **form.draft())
             if estimate := _to_confirm(request, draft, HOW_MANY[requested], samples):
-                more = {"asked": estimate, "wanted": requested, "written": draft}
-                return _page(request, about, draft, form, **more)
+                return _page(request, about, draft, form, asked=estimate, wanted=requested, written=draft)
             draft_actions.run(by=user_of(request), draft=draft, targets=HOW_MANY[requested], samples=samples)
             return redirect(f"{_address(draft)}#the-results")
         except JobError as error:

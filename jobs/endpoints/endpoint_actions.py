@@ -74,6 +74,8 @@ def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = Non
     if not (may_add(by) if endpoint is None else may_change(by, endpoint)):
         raise PermissionDenied
     target = endpoint or Endpoint(owner=None if is_administrator(by) else by)
+    if fields.get("shared") and not target.shared and target.owner_id not in (None, by.pk):
+        raise JobError(f"Only {target.owner} shares {target.name}: its calls are paid with their key.")
     fields = dict(fields)
     key = fields.pop("key", None)
     if any(fields.get(name, "") != getattr(target, name) for name in ("base_url", "model") if name in fields):

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse
@@ -52,7 +53,7 @@ class EndpointForm(forms.ModelForm):
     )
     delete_key = forms.BooleanField(required=False, label="Delete the stored key")
 
-    def __init__(self, *args: Any, preset: Preset | None, administers: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, preset: Preset | None, person: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._offer_keys(endpoint_actions.key_variables())
         self._choose("reply_form", [("", "find out by asking"), *FORMS.items()])
@@ -61,8 +62,11 @@ class EndpointForm(forms.ModelForm):
             self.fields["key"].widget.attrs["placeholder"] = "stored: leave empty to keep it"
         else:
             del self.fields["delete_key"]
-        owned = self.instance.owner_id is not None if self.instance.pk else not administers
-        for name in ("key_env", "tokenizer", "allow_private") if owned else ("shared",):
+        owner = self.instance.owner_id
+        owned = owner is not None if self.instance.pk else not is_administrator(person)
+        if not owned or owner not in (None, person.pk):
+            del self.fields["shared"]
+        for name in ("key_env", "tokenizer", "allow_private") if owned else ():
             del self.fields[name]
 
     def _offer_keys(self, variables: list[str]) -> None:
@@ -177,7 +181,7 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
         instance=changed,
         initial=initial,
         preset=preset,
-        administers=is_administrator(person),
+        person=person,
     )
     if request.method == "POST" and form.is_valid():
         try:

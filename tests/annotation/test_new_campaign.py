@@ -148,3 +148,16 @@ def test_a_draft_shows_its_first_task(client, rosa, corpus):
     first = reverse("campaign-preview-task", args=[draft.pk, 1])
     assert f'src="{first}"' in page.content.decode()
     assert "frame-src 'self'" in page["Content-Security-Policy"]
+
+
+def test_the_api_tells_the_same_defaults(client, rosa, corpus):
+    factories.user("ann")
+    answer = client.get(reverse("api-campaign-defaults", args=["chats"])).json()
+    assert answer == {
+        "name": "chats ratings",
+        "scheme": "",
+        "speakers": ["assistant"],
+        "speaker_choices": ["assistant", "user"],
+        "annotators": ["ann"],
+        "raters_per_item": 1,
+    }

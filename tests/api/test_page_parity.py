@@ -87,7 +87,7 @@ work-draft: api-work-draft
 work-submit: api-work-submit
 work-skip: api-work-skip
 campaigns: api-campaigns
-new-campaign: api-campaigns
+new-campaign: api-campaigns api-campaign-defaults
 campaign: api-campaign
 campaign-preview: api-campaign-preview
 campaign-preview-task: api-campaign-preview

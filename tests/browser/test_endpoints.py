@@ -10,6 +10,7 @@ from jobs.endpoints.endpoint_actions import key_of, save
 from jobs.models import Endpoint
 from tests import factories
 from tests.browser.barriers import Sound
+from tests.browser.working import aside
 from tests.fake_llm import FakeLLM
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
@@ -40,7 +41,7 @@ def test_a_try_shows_the_reply(page_of) -> None:
         page.goto("/endpoints/")
         page.get_by_role("button", name="Try it: fake").click()
         expect(page.get_by_text("asking", exact=True)).to_be_visible()
-        probing.test(*probing.waiting())
+        aside(lambda: probing.test(*probing.waiting())).join()
         expect(page.get_by_text("answered")).to_be_visible()
 
 

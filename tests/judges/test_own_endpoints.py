@@ -151,6 +151,16 @@ def test_an_administrator_does_not_turn_it_into_one_with_a_key_of_the_server(own
         endpoint_actions.save(by=administrator, fields={"key": "", "key_env": "SOME_API_KEY"}, endpoint=own)
 
 
+def test_only_the_owner_shares_it(owner: User, own: Endpoint) -> None:
+    administrator = factories.user(administrator=True)
+    with pytest.raises(JobError, match="Only ona shares mine"):
+        endpoint_actions.save(by=administrator, fields={"shared": True}, endpoint=own)
+    endpoint_actions.save(by=owner, fields={"shared": True}, endpoint=Endpoint.objects.get())
+    page = as_(administrator).post(reverse("endpoint", args=[own.pk]), {**FORM, "key": "", "model": "n"})
+    assert page.status_code == 302
+    assert Endpoint.objects.values_list("model", "shared").get() == ("n", True)
+
+
 def test_a_researcher_changes_no_endpoint_of_the_installation(owner: User) -> None:
     row = endpoint_actions.save(by=factories.user(administrator=True), fields=FIELDS)
     assert row.owner is None

@@ -64,6 +64,7 @@ RESEARCHERS = _names(
     "open-batch api-batches-of-campaign",
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
     "export-scheme",
+    "api-campaign-defaults",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "raters rename-rater api-raters api-rater",
     "new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
