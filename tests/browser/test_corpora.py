@@ -37,6 +37,7 @@ def test_a_file_is_imported_browsed_and_read(page_of, rea, tmp_path: Path) -> No
     work_off("jobs")
     expect(page.get_by_text("Imported.")).to_be_visible()
     page.get_by_role("link", name="Open the corpus").click()
+    page.get_by_role("link", name="Dialogues", exact=True).click()
     page.get_by_label("Text").fill("<b>hi")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("1 turn", exact=True)).to_be_visible()
