@@ -33,7 +33,7 @@ def test_a_file_is_imported_browsed_and_read(page_of, rea, tmp_path: Path) -> No
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_label("Name of the new corpus")).to_have_value("chats")
     page.get_by_role("button", name="Import 2 dialogues").click()
-    page.wait_for_load_state()
+    expect(page.get_by_text("You may leave this page")).to_be_visible()
     work_off("jobs")
     expect(page.get_by_text("Imported.")).to_be_visible()
     page.get_by_role("link", name="Open the corpus").click()
