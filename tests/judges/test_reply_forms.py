@@ -233,6 +233,7 @@ def test_the_replies_that_were_refused_are_read() -> None:
 
 # A mixture of everything: an answer, another one, prose, marks and cuts. What is read is always the answer.
 
+Pool = list[tuple[Asking, Case, list[tuple[str, Reading]]]]
 PROSE = [
     "Here is my evaluation:",
     "Note: turn 2 repeats turn 1.",
@@ -261,23 +262,24 @@ def mixed(draw: random.Random, answer: str, other: str) -> tuple[str, bool]:
     return text, both
 
 
-def misread(draw: random.Random, pool: list[tuple[Asking, Case, list[tuple[str, Reading]]]]) -> str:
-    """Return a reply of two answers, or of one, that is read as anything but its answer; '' if it is not."""
+def read_mixture(draw: random.Random, pool: Pool) -> tuple[str, bool]:
+    """Read a reply of one answer or two; return the reply if it was misread ('' if not), and whether it was
+    read at all."""
     protocol, about, answers = draw.choice(pool)
     (answer, reading), (other, other_reading) = draw.sample(answers, 2)
     text, both = mixed(draw, answer, other)
     try:
         read = protocol.parse(text, about)
     except Unparseable:
-        return ""
+        return "", False
     is_cut = both and not (answer in text and other in text)
-    allowed = [reading, other_reading] if is_cut else [reading]
     if both and not is_cut and reading != other_reading:
-        return text
-    return "" if read in allowed else text
+        return text, True
+    allowed = [reading, other_reading] if is_cut else [reading]
+    return "" if read in allowed else text, True
 
 
-def pooled() -> list[tuple[Asking, Case, list[tuple[str, Reading]]]]:
+def pooled() -> Pool:
     pool = []
     for protocol, variant in JSON_CASES:
         about, drawn = readings(protocol, variant, 20)
@@ -288,15 +290,12 @@ def pooled() -> list[tuple[Asking, Case, list[tuple[str, Reading]]]]:
     return pool
 
 
-def test_nothing_is_ever_misread_in_a_mixture() -> None:
-    draw, pool = random.Random(7), pooled()
-    assert [text for _ in range(3_000) if (text := misread(draw, pool))] == []
-
-
-@pytest.mark.exhaustive
-def test_nothing_is_ever_misread_in_a_hundred_thousand_mixtures() -> None:
-    draw, pool = random.Random(11), pooled()
-    assert [text for _ in range(100_000) if (text := misread(draw, pool))] == []
+@pytest.mark.parametrize(("seed", "n"), [(7, 3_000), pytest.param(11, 100_000, marks=pytest.mark.exhaustive)])
+def test_nothing_is_ever_misread_in_a_mixture(seed: int, n: int) -> None:
+    draw, pool = random.Random(seed), pooled()
+    mixtures = [read_mixture(draw, pool) for _ in range(n)]
+    assert [text for text, _ in mixtures if text] == []
+    assert sum(was_read for _, was_read in mixtures) > n / 5
 
 
 def test_a_number_as_a_text_is_on_its_scale_or_refused() -> None:
