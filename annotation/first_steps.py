@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.models import Campaign, Corpus
 from annotation.people import links
 from config.permissions import is_administrator
-from jobs.models.endpoint import Endpoint
+from jobs.endpoints import ownership
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,9 @@ class FirstStep:
 
 def first_steps(user: User) -> list[FirstStep]:
     """Return the steps that the user may do; none once all of them are done."""
-    administration = [_people(), _endpoint()] if is_administrator(user) else []
-    steps = [*administration, _data(), _campaign()]
+    people = [_people()] if is_administrator(user) else []
+    endpoint = [_endpoint(user)] if ownership.may_add(user) else []
+    steps = [*people, *endpoint, _data(), _campaign()]
     return [] if all(step.is_done for step in steps) else steps
 
 
@@ -42,13 +43,13 @@ def _people() -> FirstStep:
     )
 
 
-def _endpoint() -> FirstStep:
+def _endpoint(user: User) -> FirstStep:
     return FirstStep(
         "Add an endpoint",
         "Judges ask a model on any server with an OpenAI-compatible API: a provider’s, or your own.",
         "Add an endpoint",
         reverse("endpoints"),
-        Endpoint.objects.filter(active=True).exists(),
+        ownership.usable_by(user).exists(),
     )
 
 
@@ -56,7 +57,7 @@ def _data() -> FirstStep:
     return FirstStep(
         "Import dialogues",
         "A table, chats or transcripts: you see what becomes of the file before anything is imported. "
-        "To try Concord on examples first, start it with make demo.",
+        "To look around first, load example data with make seed.",
         "Import a file",
         reverse("import-corpus"),
         Corpus.objects.exists(),

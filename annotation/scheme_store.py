@@ -350,18 +350,33 @@ def own_schemes() -> QuerySet[Scheme]:
     return rows.order_by("title", "key")
 
 
+OWN = "Your own"
+
+
 def choices() -> list[Any]:
-    """Return form choices in groups: built-in schemes, custom ones, and their earlier versions."""
+    """Return form choices in groups: custom schemes, newest first, built-in ones, and earlier versions."""
     built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
     rows = SchemeVersion.objects.filter(scheme__in=own_schemes().filter(archived_at=None))
     newest: list[Choice] = []
     earlier: list[Choice] = []
     seen: set[int] = set()
-    for row in rows.select_related("scheme").order_by("scheme__title", "scheme_id", "-version"):
+    for row in rows.select_related("scheme").order_by("-pk"):
         (earlier if row.scheme_id in seen else newest).append((row.ref, f"{row.name} ({row.ref})"))
         seen.add(row.scheme_id)
-    groups = {"Built in": built_in, "Your own": newest, "Your own, earlier versions": earlier}
+    groups = {OWN: newest, "Built in": built_in, "Your own, earlier versions": earlier}
     return [(name, options) for name, options in groups.items() if options]
+
+
+def used_keys() -> set[str]:
+    """Return the keys that a new scheme cannot have."""
+    return {*SCHEMES, *Scheme.objects.values_list("key", flat=True)}
+
+
+def item_kinds() -> dict[str, str]:
+    """Return the kind of items of all schemes, by reference as in `choices`."""
+    rows = SchemeVersion.objects.filter(scheme__in=own_schemes()).select_related("scheme")
+    kinds = {key: scheme.item_kind for key, scheme in SCHEMES.items()}
+    return kinds | {row.ref: row.item_kind for row in rows}
 
 
 def as_json(version: SchemeVersion) -> dict[str, Any]:

@@ -34,6 +34,7 @@ CORPORA = [
     path("corpora/<str:name>/settings/", corpora.settings, name="corpus-settings"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
     path("corpora/<str:name>/families/", corpora.change_families, name="change-families"),
+    path("corpora/<str:name>/marks/", corpora.change_marks, name="change-marks"),
     path("corpora/<str:name>/without-turns/", corpora.copy, name="copy-without-turns"),
     path("corpora/<str:name>/delete/", corpora.delete_corpus, name="delete-corpus"),
 ]

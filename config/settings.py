@@ -5,7 +5,7 @@
 | CONCORD_HOME | folder of all embedded parts: database, secret key, uploads | `.concord` in the checkout |
 | DATABASE_URL | an external PostgreSQL | the embedded one |
 | CELERY_BROKER_URL | Redis or RabbitMQ for Celery workers | the plain worker loop |
-| CONCORD_SECRET_KEY | signs sessions and tokens | created once, kept in CONCORD_HOME |
+| CONCORD_SECRET_KEY | signs and encrypts; then earlier values, comma-separated | created in CONCORD_HOME |
 | CONCORD_ALLOWED_HOSTS | host names, comma-separated | this machine |
 | CONCORD_CSRF_ORIGINS | trusted origins behind a proxy, comma-separated | none |
 | CONCORD_HTTPS | 1 if a proxy terminates TLS: secure cookies, HSTS | 0 |
@@ -13,6 +13,7 @@
 | CONCORD_DEBUG | 1 shows tracebacks to anyone: for development only | 0 |
 | CONCORD_ENDPOINT_<NAME> | an LLM endpoint: `base_url|model|KEY_ENV|price_in|price_out` | none |
 | CONCORD_KEY_VARIABLES | variables with keys that the page may name, comma-separated | none |
+| CONCORD_RESEARCHER_ENDPOINTS | 0: only administrators add LLM endpoints | 1 |
 | CONCORD_EMBEDDING_MODEL | name or path of a sentence-transformers model | the packaged all-MiniLM-L6-v2 |
 | CONCORD_UPLOAD_LIMIT_MB | largest upload | 512 |
 | CONCORD_WEB_PROCESSES | web processes of `manage.py serve` | 2 |
@@ -61,10 +62,10 @@ def _networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
         ) from None
 
 
-def _secret_key() -> str:
-    """Return the key from the environment, else the key kept in CONCORD_HOME, created at first use."""
-    if key := os.environ.get("CONCORD_SECRET_KEY"):
-        return key
+def _secret_keys() -> list[str]:
+    """Return the keys from the environment, else those kept in CONCORD_HOME, where one is created."""
+    if keys := _names("CONCORD_SECRET_KEY"):
+        return keys
     path = HOME / "secret.key"
     if not path.exists():
         try:
@@ -75,11 +76,11 @@ def _secret_key() -> str:
                 with contextlib.suppress(FileExistsError):  # another process linked its key first
                     os.link(file.name, path)
         except OSError:
-            return secrets.token_urlsafe(50)  # a command without a writable home signs nothing lasting
-    return path.read_text()
+            return [secrets.token_urlsafe(50)]  # a command without a writable home signs nothing lasting
+    return [key.strip() for key in path.read_text().split(",")]
 
 
-SECRET_KEY = _secret_key()
+SECRET_KEY, *SECRET_KEY_FALLBACKS = _secret_keys()
 DEBUG = _flag("CONCORD_DEBUG")
 ALLOWED_HOSTS = _names("CONCORD_ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = _names("CONCORD_CSRF_ORIGINS")
@@ -232,6 +233,8 @@ UPLOAD_LIMIT_BYTES = int(os.environ.get("CONCORD_UPLOAD_LIMIT_MB") or 512) * 2**
 
 EMBEDDING_MODEL = os.environ.get("CONCORD_EMBEDDING_MODEL", "")
 KEY_VARIABLES = _names("CONCORD_KEY_VARIABLES")
+RESEARCHER_ENDPOINTS = not _names("CONCORD_RESEARCHER_ENDPOINTS") or _flag("CONCORD_RESEARCHER_ENDPOINTS")
+"""Whether researchers add endpoints of their own, each with a key of its owner."""
 LEASE_SECONDS = int(os.environ.get("CONCORD_LEASE_SECONDS") or 30)
 
 REST_FRAMEWORK = {
@@ -279,6 +282,7 @@ SPECTACULAR_SETTINGS = {
         "RecordStatusEnum": [(name, name) for name in ("draft", "accepted", "rejected", "corrected")],
         "DecidedStatusEnum": [("accepted", "accepted"), ("rejected", "rejected")],
         "ResultStatusEnum": [(name, name) for name in ("ok", "undefined", "insufficient", "rejected")],
+        "GoldRuleEnum": "calibration.gold.rules.rule_choices",
         "PickingRuleEnum": "judges.prompts.examples.RULE_CHOICES",
         "TrainingPartEnum": "annotation.corpora.splits.TRAINING_CHOICES",
         "NamesKindEnum": [(name, name) for name in ("anonymised", "swapped")],

@@ -98,10 +98,9 @@ def own_prompt(*, by: User) -> str:
     return f"{OWN}@1"
 
 
-def start_judge_runs(url: str, *, by: User) -> list[Run]:
+def start_judge_runs(fake_model: Endpoint, *, by: User) -> list[Run]:
     """Start a run of both prompts on the dev part, unless it is done."""
     corpus = Corpus.objects.get(name=CORPUS)
-    fake_model = endpoint(url, by=by)
     selection = Selection(corpus, split=split(corpus, by=by), part="dev")
     judges = (
         Judge("cpdscore_simple", endpoint=fake_model),
@@ -315,9 +314,9 @@ def finish(run: Run) -> None:
             run.refresh_from_db()
 
 
-def fake_judges(url: str, *, by: User) -> list[Run]:
-    """Run the judges that use the fake model at a base URL, and wait for them as for the other judge."""
-    judge_runs = start_judge_runs(url, by=by)
+def fake_judges(fake_model: Endpoint, *, by: User) -> list[Run]:
+    """Run the judges that use the fake model, and wait for them as for the other judge."""
+    judge_runs = start_judge_runs(fake_model, by=by)
     for run in judge_runs:
         finish(run)
     return judge_runs

@@ -6,9 +6,11 @@ The role that a URL requires is set on its view, by decorator or permission clas
 from __future__ import annotations
 
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
 
 from config.permissions import is_administrator
+from jobs.endpoints import ownership
 from jobs.models import Batch, Delivery, Endpoint, Job, Run, Webhook
 
 
@@ -28,9 +30,19 @@ def batch(pk: int) -> Batch:
     return get_object_or_404(Batch.objects.select_related("run"), pk=pk)
 
 
-def endpoint(pk: int) -> Endpoint:
-    """Return an endpoint. Administrators may see every endpoint."""
-    return get_object_or_404(Endpoint, pk=pk)
+def endpoint(viewer: User, pk: int) -> Endpoint:
+    """Return an endpoint that the viewer may see: the installation's, their own, a shared one; or any for
+    administrators.
+    """
+    return get_object_or_404(ownership.visible_to(viewer), pk=pk)
+
+
+def changeable_endpoint(viewer: User, pk: int) -> Endpoint:
+    """Return an endpoint that the viewer may change; raise PermissionDenied for one that they only see."""
+    row = endpoint(viewer, pk)
+    if not ownership.may_change(viewer, row):
+        raise PermissionDenied
+    return row
 
 
 def webhook(viewer: User, pk: int) -> Webhook:

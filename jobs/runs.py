@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from config.models import Event, Tally
 from jobs import job_actions
+from jobs.endpoints.ownership import require_use
 from jobs.endpoints.parameters import Parameter
 from jobs.errors import ERROR_KINDS, JobError, commonest
 from jobs.kinds import JobKind, Progress, run_kind
@@ -122,6 +123,7 @@ def cancel_calls(*, by: User | None, run: Run) -> Run:
 @transaction.atomic
 def retry(*, by: User | None, run: Run) -> Run | Job:
     """Retry failed or cancelled calls; return the run, or the job if there are many."""
+    require_use(by, run.endpoint)
     states = by_state([run]).get(run.pk, {})
     if states.get(Call.State.FAILED, 0) + states.get(Call.State.CANCELLED, 0) <= AT_ONCE:
         return retry_failed(by=by, run=run)
@@ -223,6 +225,7 @@ def cancel_waiting(*, run: Run, progress: ReportProgress = ignore_progress) -> N
 @transaction.atomic
 def retry_failed(*, by: User | None, run: Run, progress: ReportProgress = ignore_progress) -> Run:
     """Retry failed or cancelled calls; finished calls stay. `progress`: (done, all)."""
+    require_use(by, run.endpoint)
     run = Run.objects.select_for_update().get(pk=run.pk)
     again = run.calls.filter(state__in=AGAIN)
     _change(again, progress, **AFRESH)
@@ -270,6 +273,7 @@ def resume(*, by: User | None, run: Run) -> Run:
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.state != Run.State.PAUSED:
         raise JobError(f"Run {run.pk} is {run.state}: only a paused one can be resumed.")
+    require_use(by, run.endpoint)
     log(by, "resume run", run)
     reopen(run)
     return run
@@ -283,6 +287,7 @@ def set_caps(*, by: User | None, run: Run, caps: Mapping[str, Any]) -> Run:
     reason, by a user or a command, waits until it is resumed.
     """
     run = Run.objects.select_related("endpoint").select_for_update(of=("self",)).get(pk=run.pk)
+    require_use(by, run.endpoint)
     put_caps(run, caps)
     run.save(update_fields=list(CAPS))
     new_caps = {name: None if value is None else str(value) for name, value in caps.items()}

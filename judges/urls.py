@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from judges.pages import prompts, raters, runs
+from judges.pages import endpoints, new_run, prompts, raters, runs
 
 urlpatterns: list[URLPattern] = [
-    path("runs/new/", runs.new_run, name="new-run"),
+    path("runs/new/", new_run.new_run, name="new-run"),
     path("runs/<int:pk>/", runs.run_page, name="run"),
     path("runs/<int:pk>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<int:pk>/cancel/", runs.cancel_run, name="cancel-run"),
@@ -19,7 +19,6 @@ urlpatterns: list[URLPattern] = [
     path("batches/<int:pk>/adopt/", runs.adopt_batch, name="adopt-batch"),
     path("batches/<int:pk>/give-up/", runs.give_up_batch, name="give-up-batch"),
     path("runs/<int:pk>/retry/", runs.retry_run, name="retry-run"),
-    path("runs/new/request/", prompts.run_request, name="run-request"),
     path("prompts/", prompts.prompt_list, name="prompts"),
     path("prompts/new/", prompts.new_prompt, name="new-prompt"),
     path("prompts/import/", prompts.import_prompt, name="import-prompt"),
@@ -32,7 +31,8 @@ urlpatterns: list[URLPattern] = [
     path("prompts/<str:name>/<int:number>/edit/", prompts.edit_prompt, name="edit-prompt"),
     path("prompts/<str:name>/<int:number>/examples/", prompts.pick_examples, name="pick-examples"),
     path("prompts/<str:name>/<int:number>/delete/", prompts.delete_version, name="delete-prompt-version"),
-    path("endpoints/", runs.endpoints, name="endpoints"),
-    path("endpoints/<int:pk>/", runs.endpoint, name="endpoint"),
-    path("endpoints/<int:pk>/test/", runs.test_endpoint, name="test-endpoint"),
+    path("endpoints/", endpoints.endpoints, name="endpoints"),
+    path("endpoints/re-encrypt/", endpoints.reencrypt, name="reencrypt-keys"),
+    path("endpoints/<int:pk>/", endpoints.endpoint, name="endpoint"),
+    path("endpoints/<int:pk>/test/", endpoints.test_endpoint, name="test-endpoint"),
 ]

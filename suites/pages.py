@@ -9,12 +9,20 @@ from django import forms
 from django.http import HttpRequest
 
 from annotation.errors import LongDialogueRefused
+from annotation.models import Corpus
+from calibration.reports.names import names_in
 
 
 def form_values(request: HttpRequest) -> list[tuple[str, str]]:
     """Return the values of a form, to be sent again once the user has reviewed the cost."""
     lists = [(name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"]
     return [(name, str(value)) for name, values in lists for value in values]
+
+
+def judge_choices(corpus: Corpus, judges: Sequence[str]) -> list[tuple[str, str]]:
+    """Return judges as choices of a form: the name that addresses keep, and the short name on pages."""
+    names = names_in(corpus)
+    return [(judge, names.short(judge)) for judge in judges]
 
 
 def search_values(request: HttpRequest, names: Sequence[str]) -> dict[str, str]:

@@ -24,7 +24,9 @@ from annotation.campaigns import campaign_actions, comparing, editing, sampling
 from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
+from annotation.campaigns.defaults import defaults
 from annotation.campaigns.settings import SETTINGS, Setting
+from annotation.corpora import queries
 from annotation.models import (
     CampaignRole,
     Consent,
@@ -162,6 +164,29 @@ class CampaignSerializer(SettingsSerializer):
             "shows": instance.shows,
             "archived_at": instance.archived_at,
         }
+
+
+class CampaignDefaultsSerializer(serializers.Serializer[Any]):
+    """Values with which a campaign over a corpus may start, as fields of a campaign.
+
+    `name` is "" where the corpus's name would reveal a system, `scheme` is "" without a scheme of your own.
+    `speaker_choices` are the speakers that `speakers` may name: roles, or names without a role.
+    """
+
+    name = serializers.CharField(allow_blank=True)
+    scheme = serializers.CharField(allow_blank=True)
+    speakers = serializers.ListField(child=serializers.CharField())
+    speaker_choices = serializers.ListField(child=serializers.CharField())
+    annotators = serializers.SlugRelatedField[User](slug_field="username", many=True, read_only=True)
+    raters_per_item = serializers.IntegerField()
+
+
+@api.get(CampaignDefaultsSerializer, name="campaigns_defaults")
+def campaign_defaults(request: Request, name: str) -> dict[str, Any]:
+    """Researchers: read the values with which a campaign over a corpus may start."""
+    corpus = access.corpus_named(name)
+    values = defaults(corpus=corpus, by=api.user(request))._asdict()
+    return values | {"speaker_choices": queries.speakers(corpus)}
 
 
 class StateSerializer(serializers.Serializer[Any]):

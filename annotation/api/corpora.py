@@ -19,8 +19,8 @@ from annotation.api import corpora_serializers as schemas
 from annotation.api.corpora_serializers import REFUSED_FILE, ImportAnswer
 from annotation.corpora import deletion, previews, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
-from annotation.corpora.families import LONGEST, set_families
 from annotation.corpora.import_staging import ImportResult
+from annotation.corpora.properties import LONGEST, set_families, set_has_marks
 from annotation.corpora.splits import EVALUATION, TRAINING
 from annotation.formats.corpus_format import SETTINGS, SKIP_BAD_ROWS
 from annotation.formats.mapping import check_entries
@@ -128,6 +128,21 @@ def _imported(result: ImportResult, format_name: str) -> Response:
 def corpus(request: Request, name: str) -> Any:
     """Return a corpus with its imports and systems."""
     row = access.corpus_named(name)
+    return schemas.CorpusDetailSerializer(row, context={"counts": queries.counts([row])}).data
+
+
+class CorpusChange(serializers.Serializer[Any]):
+    """Whether words in braces in the turns are transcription marks, which pages hide on request."""
+
+    has_marks = serializers.BooleanField()
+
+
+@api.patch(CorpusChange, schemas.CorpusDetailSerializer)
+def change_corpus(request: Request, name: str) -> Any:
+    """Change a corpus; return it."""
+    row = access.corpus_named(name)
+    set_has_marks(by=api.user(request), corpus=row, **api.data(request))
+    row.refresh_from_db()
     return schemas.CorpusDetailSerializer(row, context={"counts": queries.counts([row])}).data
 
 

@@ -37,7 +37,7 @@ class CorpusSerializer(serializers.ModelSerializer[Corpus]):
 
     class Meta:
         model = Corpus
-        fields = ("id", "name", "source", "licence", "created_at", "counts")
+        fields = ("id", "name", "source", "licence", "has_marks", "created_at", "counts")
 
     def get_counts(self, corpus: Corpus) -> dict[str, int]:
         """Number of dialogues, turns, continuations and items."""

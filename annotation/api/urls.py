@@ -9,12 +9,21 @@ from config.api import route
 
 CORPORA = [
     path("corpora/", route(corpora.corpora), name="api-corpora"),
-    path("corpora/<str:name>/", route(corpora.corpus, corpora.delete_corpus), name="api-corpus"),
+    path(
+        "corpora/<str:name>/",
+        route(corpora.corpus, corpora.change_corpus, corpora.delete_corpus),
+        name="api-corpus",
+    ),
     path("corpora/<str:name>/dialogues/", route(corpora.dialogues), name="api-dialogues"),
     path("corpora/<str:name>/turns/", route(corpora.turns), name="api-turns"),
     path("corpora/<str:name>/items/", route(corpora.items), name="api-items"),
     path("corpora/<str:name>/splits/", route(corpora.corpus_splits, corpora.draw_split), name="api-splits"),
     path("corpora/<str:name>/systems/", route(corpora.systems, corpora.change_families), name="api-systems"),
+    path(
+        "corpora/<str:name>/campaign-defaults/",
+        route(campaigns.campaign_defaults),
+        name="api-campaign-defaults",
+    ),
     path("corpora/<str:name>/without-turns/", route(corpora.copy_dialogues), name="api-without-turns"),
     path("imports/", route(corpora.import_file), name="api-imports"),
     path("imports/<int:job>/left-out/", route(corpora.rows_left_out), name="api-rows-left-out"),

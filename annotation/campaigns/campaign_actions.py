@@ -277,7 +277,7 @@ def set_consent(*, by: User, campaign: Campaign, text: str) -> Consent:
 
 def check_askable(campaign: Campaign) -> None:
     """Refuse a campaign without tasks because its scheme excludes all items, with the reason for judges."""
-    if campaign.speakers and not campaign_tasks.count(campaign):
+    if campaign.speakers and campaign.sample_dialogues is None and not campaign_tasks.count(campaign):
         settings.refuse("speakers", f"No turn by {' or '.join(campaign.speakers)} can be rated here.")
     refused = campaign_tasks.left_out(campaign)
     if refused is not None and not campaign_tasks.count(campaign):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
@@ -56,13 +57,13 @@ def values(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def by_speakers(campaign: Campaign, item: str = "") -> Q:
+def by_speakers(speakers: Sequence[str], item: str = "") -> Q:
     """Return BY_SPEAKERS as a condition on items, or on rows whose item is at `item` (such as `item__`)."""
-    if not campaign.speakers:
+    if not speakers:
         return Q()
     return Q(
         Func(
-            Value(campaign.speakers, Campaign._meta.get_field("speakers")),
+            Value(list(speakers), Campaign._meta.get_field("speakers")),
             F(f"{item}continuation__dialogue__participants"),
             F(f"{item}turn__speaker"),
             function="concord_is_asked",

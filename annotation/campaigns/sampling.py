@@ -265,7 +265,8 @@ SELECT d.id, {stratum}
  WHERE d.corpus_id = %(corpus)s AND EXISTS (
    SELECT 1 FROM annotation_continuation c WHERE c.dialogue_id = d.id AND {chosen} AND {asked}
       AND EXISTS (SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s
-                   AND {record} AND {speaker} AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]))))
+                   AND {record} AND {speaker}
+                   AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[]))))
  ORDER BY md5(%(seed)s || ':sample:' || d.key), d.key
 """
 

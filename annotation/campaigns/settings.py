@@ -39,7 +39,8 @@ class Setting:
     `bounds` are the minimum and maximum of a number; `above` excludes the minimum. `subject` is the start of
     the error message for a value (by default the label). `options` returns the values, as (value, title), of
     a setting whose values depend on the corpus. The page hides a setting that does not apply (`applies`) to
-    the corpus or has fewer than two options there, and needs a value where `required`; elsewhere an empty value is the default.
+    the corpus or has fewer than two options there, and needs a value where `required`; elsewhere an empty
+    value is the default.
     """
 
     model: ClassVar[type[models.Model]] = Campaign
@@ -146,12 +147,6 @@ GROUPS = {
                 applies=lambda corpus: corpus.has_training,
             ),
             Setting(
-                "speakers",
-                "Speakers whose turns are rated",
-                "For questions about turns; the others' turns are context. None chosen means all of them.",
-                options=_speakers,
-            ),
-            Setting(
                 "include_self",
                 "Also rate the original turns",
                 "They are rated anyway where a dialogue has nothing else.",
@@ -160,6 +155,17 @@ GROUPS = {
                 "side_by_side",
                 "Show all systems' responses to one point on one screen",
                 "Each is asked the same, in an order drawn for each annotator. For static continuations.",
+            ),
+        ),
+    ),
+    "speakers": Group(
+        "Speakers",
+        (
+            Setting(
+                "speakers",
+                "Speakers whose turns are rated",
+                "For questions about turns; the others' turns are context. None chosen means all of them.",
+                options=_speakers,
             ),
         ),
     ),
@@ -314,7 +320,7 @@ GROUPS = {
         (
             Setting(
                 "deadline",
-                "Deadline (UTC)",
+                "Deadline",
                 "Afterwards nothing is handed out or accepted; drafts are kept. Empty: none.",
                 when=When.ALWAYS,
             ),

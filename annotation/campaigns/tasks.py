@@ -244,8 +244,8 @@ LACKING_TASKS = """
   JOIN LATERAL (
     SELECT i.id, CASE WHEN %(of_records)s THEN i.id WHEN %(beside)s THEN u.at ELSE u.position END AS position
       FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
-     WHERE %(one_item)s AND <record> AND <speaker> AND NOT %(compares)s AND i.continuation_id = c.id AND i.kind = %(kind)s
-       AND NOT (%(beside)s AND EXISTS (
+     WHERE %(one_item)s AND <record> AND <speaker> AND NOT %(compares)s
+       AND i.continuation_id = c.id AND i.kind = %(kind)s AND NOT (%(beside)s AND EXISTS (
          SELECT 1 FROM annotation_itemmember m JOIN annotation_compareditem x ON x.item_id = m.item_id
           WHERE m.turn_id = i.turn_id AND x.campaign_id = %(campaign)s))
     UNION ALL

@@ -77,6 +77,7 @@ def lines(
     """
     turn_numbers.number(turns)
     dates = session_dates(script_record(dialogue.script))
+    has_marks = dialogue.corpus.has_marks
     view_lines, before = [], None
     leads = {row.number: row for row in reversed(turns)}
     leads |= {row.number: row for row in turns if row.position == requested}
@@ -89,7 +90,7 @@ def lines(
                 number=row.number,
                 who=display.who,
                 colour=names.colour(turn.speaker),
-                pieces=views.parts(display.text),
+                pieces=views.parts(display.text) if has_marks else [(display.text, False)],
                 given=row.given,
                 at=row.at,
                 how=display.how,

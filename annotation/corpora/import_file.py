@@ -499,6 +499,9 @@ def _open(order: _Order, content_hash: str) -> Import:
         name=order.corpus,
         defaults={"source": order.source, "licence": order.licence, "created_by": order.by},
     )
+    if order.format.has_marks and not stored.has_marks:
+        stored.has_marks = True
+        stored.save(update_fields=["has_marks"])
     return Import.objects.create(
         corpus=stored,
         format=order.format.key,

@@ -41,10 +41,10 @@ SELECT coalesce(nullif(p.role, ''), u.speaker) AS name
  GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT %s
 """
 OF_SPEAKERS = """
-SELECT DISTINCT wanted FROM unnest(%(names)s::text[]) AS wanted, annotation_dialogue d
- WHERE d.corpus_id = %(corpus)s AND (d.participants @> jsonb_build_array(jsonb_build_object('role', wanted))
+SELECT DISTINCT name FROM unnest(%(names)s::text[]) AS name, annotation_dialogue d
+ WHERE d.corpus_id = %(corpus)s AND (d.participants @> jsonb_build_array(jsonb_build_object('role', name))
    OR EXISTS (SELECT 1 FROM annotation_continuation c JOIN annotation_turn u ON u.continuation_id = c.id
-               WHERE c.dialogue_id = d.id AND u.speaker = wanted))
+               WHERE c.dialogue_id = d.id AND u.speaker = name))
 """
 
 

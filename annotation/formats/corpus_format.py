@@ -174,7 +174,8 @@ class Format:
 
     `labels_only` formats add labels to an existing corpus. `schemes` are the built-in schemes of the format's
     own labels; labels of other files are never assigned to these without an explicit request. Questions of a
-    format with `own_questions` are the corpus's own, whatever built-in scheme has one of the same name.
+    format with `own_questions` are the corpus's own, whatever built-in scheme has one of the same name. Texts
+    of a format with `has_marks` have transcription marks, words in braces.
     """
 
     key: str
@@ -190,6 +191,7 @@ class Format:
     exact: bool = False
     rated: tuple[str, ...] = ()
     own_questions: bool = False
+    has_marks: bool = False
 
 
 # Detection of a file's format from its beginning.

@@ -94,6 +94,7 @@ QMSUM = Format(
     read=read_qmsum,
     looks_like=lambda head: head.text.startswith("{") and "meeting_transcripts" in head.keys,
     folder=True,
+    has_marks=True,
 )
 
 

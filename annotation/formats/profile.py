@@ -159,7 +159,7 @@ def describe(table: TableFile, *, seconds: float = math.inf) -> Profile:
         n_rows=n_rows,
         judges=judges,
         speakers=speakers,
-        rated=tuple(name for name in speakers if _is_system(name) and name not in openers),
+        rated=tuple(name for name in speakers if names_a_system(name) and name not in openers),
         notes=tuple(table.notes),
         has_more=has_more,
     )
@@ -411,7 +411,8 @@ def _is_judge(name: str) -> bool:
     return looks_like_a_model(name) or bool(words & {"llm", "judge"} and not words & {"human"})
 
 
-def _is_system(name: str) -> bool:
+def names_a_system(name: str) -> bool:
+    """Whether a speaker's name or role is probably a bot's."""
     return looks_like_a_model(name) or any(token.base in SYSTEM_WORDS for token in tokens_of(name))
 
 

@@ -160,11 +160,16 @@ PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
 
 
 class Corpus(models.Model):
-    """A named collection of dialogues with its source and licence."""
+    """A named collection of dialogues with its source and licence.
+
+    With `has_marks`, words in braces in its turns are transcription marks, such as {laugh}: pages hide them
+    on request.
+    """
 
     name = models.CharField(max_length=100, unique=True)
     source = models.TextField(blank=True)
     licence = models.CharField(max_length=LICENCE_LIMIT, blank=True)
+    has_marks = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from annotation import scheme_store
+from annotation.campaigns.defaults import defaults
 from annotation.campaigns.settings import CHANGEABLE, GROUPS, SETTINGS, Setting
 from annotation.corpora.queries import showable
 from annotation.errors import CampaignRefused
@@ -18,6 +20,8 @@ from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 
 MOMENT = "%Y-%m-%dT%H:%M"
+NEW_SCHEME = "new"
+"""Choice of a scheme that is made in the form itself; custom schemes are chosen with their version."""
 SHOWN_AS = {"overlap_share": "overlap_percent"}
 """Settings that the form shows in another unit, by the name of the field for it."""
 SETTING_OF = {form_name: name for name, form_name in SHOWN_AS.items()}
@@ -58,7 +62,7 @@ class CampaignForm(forms.Form):
     )
     guidelines = forms.CharField(
         required=False,
-        widget=forms.Textarea,
+        widget=forms.Textarea(attrs={"rows": 5}),
         help_text="Left empty, the guidelines that come with the scheme are used. They can be edited later.",
     )
     consent = forms.CharField(
@@ -69,6 +73,7 @@ class CampaignForm(forms.Form):
     )
 
     def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None = None, **kwargs: Any) -> None:
+        """`initial` of a new campaign comes from `new_initial`."""
         if campaign is not None:
             kwargs.setdefault("initial", initial(campaign, corpus))
         super().__init__(*args, **kwargs)
@@ -99,6 +104,20 @@ class CampaignForm(forms.Form):
         field = self.fields[name]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         return field
+
+    def as_typed(self) -> CampaignForm:
+        """Return the form with what was sent as its initial values, unchecked."""
+        names = {name: field.widget for name, field in self.fields.items()}
+        typed = {name: widget.value_from_datadict(self.data, {}, name) for name, widget in names.items()}
+        return CampaignForm(corpus=self.corpus, campaign=self.campaign, initial=typed)
+
+    def schemes_about(self, item_kinds: Collection[str], new_kind: str) -> str:
+        """Return the choices of schemes about items of some kinds, as a `data-with` of the page's script.
+
+        `new_kind` is what a scheme made in the form is about.
+        """
+        kinds = scheme_store.item_kinds() | {NEW_SCHEME: new_kind}
+        return " ".join(["scheme", *(ref for ref, kind in kinds.items() if kind in item_kinds)])
 
     def groups(self) -> dict[str, dict[str, Any]]:
         """Groups of settings by key, each with `title`, `note` and `fields`, and whether it is `open`."""
@@ -182,8 +201,8 @@ def _field(setting: Setting, corpus: Corpus, value: Any) -> forms.Field | None:
         if len(choices) < 2:
             return None
         if isinstance(setting.column, ArrayField):
-            widget = forms.CheckboxSelectMultiple
-            return forms.MultipleChoiceField(choices=choices, widget=widget, **_texts(setting))
+            boxes = forms.CheckboxSelectMultiple
+            return forms.MultipleChoiceField(choices=choices, widget=boxes, **_texts(setting))
         return forms.ChoiceField(choices=choices, **_texts(setting))
     if isinstance(setting.column, models.ForeignKey):
         return setting_field(setting, queryset=corpus.systems.order_by("name"), empty_label="None")
@@ -211,12 +230,21 @@ def _scheme(campaign: Campaign) -> str:
 
 
 def _choices_with(campaign: Campaign | None) -> list[Any]:
-    """Return the available schemes, with the campaign's current scheme even where it is archived."""
+    """Return the available schemes: a new one first for a new campaign, else also the campaign's own one."""
     groups = scheme_store.choices()
-    if campaign is None or any(_scheme(campaign) == ref for _, group in groups for ref, _ in group):
+    if campaign is None:
+        return [(NEW_SCHEME, "New questions, written below"), *groups]
+    if any(_scheme(campaign) == ref for _, group in groups for ref, _ in group):
         return groups
     version = campaign.scheme_version
     return [*groups, ("As it is now", [(version.ref, f"{version.name} ({version.ref})")])]
+
+
+def new_initial(corpus: Corpus, by: User) -> dict[str, Any]:
+    """Return the form's initial values for a new campaign."""
+    values = defaults(corpus=corpus, by=by)._asdict()
+    values["annotators"] = [person.pk for person in values["annotators"]]
+    return values | {"scheme": values["scheme"] or NEW_SCHEME}
 
 
 def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import access
+from annotation import access, scheme_actions
 from annotation.access import campaign_researcher_only
 from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing, rules, sampling, tasks
@@ -21,18 +22,22 @@ from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.rules import Rules
-from annotation.errors import CampaignRefused, RoleRefused
+from annotation.errors import CampaignRefused, RoleRefused, SchemeRefused
+from annotation.kinds import COMPARING, OF_RECORDS, TURN
 from annotation.models import CampaignMember, CampaignRole, turn_numbers
 from annotation.models.campaigns import NAME_LIMIT, Campaign
 from annotation.models.corpora import Corpus
 from annotation.models.people import PeopleGroup
-from annotation.pages.campaign_form import CampaignForm
+from annotation.pages import scheme_editor
+from annotation.pages.campaign_form import NEW_SCHEME, CampaignForm, new_initial
+from annotation.pages.scheme_editor import Edited, starter
 from annotation.people import accounts
 from annotation.text import views
 from annotation.text.views import METADATA
 from annotation.work.leases import bounds_of
 from annotation.work.messages import waiting as waiting_threads
 from config.files import row_id
+from config.middleware import frames_others
 from config.models import Event
 from config.permissions import is_researcher, researcher_only, user_of
 from jobs.models import Job
@@ -164,22 +169,72 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     corpus = Corpus.objects.filter(pk=row_id(corpus_number) or 0).first()
     if corpus is None:
         return redirect("corpora")
-    scheme = request.GET.get("scheme", "")
-    form = CampaignForm(request.POST or None, corpus=corpus, initial={"scheme": scheme} if scheme else {})
-    if request.method == "POST" and form.is_valid():
-        try:
-            draft = campaigns.create(by=user_of(request), **form.arguments())
-        except CampaignRefused as error:
-            form.refused(error)
-        else:
-            return redirect("campaign", draft.pk)
-    status = 422 if form.errors else 200
-    context = {
-        "form": form,
-        "corpus": corpus,
-        "pilots": _pilots(user_of(request)),
+    by, do = user_of(request), request.POST.get("do", "")
+    initial = new_initial(corpus, by)
+    if scheme := request.GET.get("scheme", ""):
+        initial["scheme"] = scheme
+    form = CampaignForm(request.POST or None, corpus=corpus, initial=initial)
+    edited = Edited(starter(initial["name"]))
+    if request.method == "POST":
+        edited = scheme_editor.edited_from(request)
+    if request.method == "POST" and do not in ("", START, CREATE):
+        scheme_editor.apply(edited.draft, do)
+        form = form.as_typed()
+    edited.judge()
+    if form.is_bound and form.is_valid() and (draft := _create(by, form, edited, starts=do == START)):
+        if draft.state == Campaign.State.OPEN:
+            messages.success(request, f"{draft.name} is open. Annotators see it under “My work”.")
+        elif do == START:
+            messages.info(request, "The campaign is being opened: see the list below.")
+            return redirect("jobs")
+        return redirect("campaign", draft.pk)
+    status = 422 if form.is_bound and form.errors else 200
+    context = _form_context(request, form, corpus) | scheme_editor.editor_context(edited)
+    return render_form(request, context, status)
+
+
+START, CREATE = "start", "create"
+
+
+@transaction.atomic
+def _create(by: User, form: CampaignForm, edited: Edited, starts: bool) -> Campaign | None:
+    """Create the form's campaign, with its new scheme, and open it if asked; None where that was refused."""
+    arguments = form.arguments()
+    try:
+        if arguments["scheme"] == NEW_SCHEME:
+            if edited.definition is None:
+                form.add_error("scheme", "Complete the questions below.")
+                return None
+            arguments["scheme"] = scheme_actions.create(by=by, definition=edited.definition).ref
+        campaign = campaigns.create(by=by, **arguments)
+        if starts:
+            campaigns.open_campaign(by=by, campaign=campaign)
+            campaign.refresh_from_db()
+    except SchemeRefused as error:
+        edited.refuse(error)
+        form.add_error("scheme", "Complete the questions below.")
+    except CampaignRefused as error:
+        form.refused(error)
+    else:
+        return campaign
+    transaction.set_rollback(True)
+    return None
+
+
+def _form_context(request: HttpRequest, form: CampaignForm, corpus: Corpus) -> dict[str, Any]:
+    return {"form": form, "corpus": corpus, "pilots": _pilots(user_of(request))}
+
+
+def render_form(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
+    """Return the page of a campaign's form; settings about some kinds of items appear with their schemes."""
+    form, draft = context["form"], context.get("draft")
+    new_kind = draft.item_kind if draft else ""
+    context["about"] = {
+        "turns": form.schemes_about([TURN.key], new_kind),
+        "comparisons": form.schemes_about(COMPARING, new_kind),
+        "records": form.schemes_about(OF_RECORDS, new_kind),
     }
-    return render(request, "campaigns/new.html", context, status=status)
+    return frames_others(render(request, "campaigns/new.html", context, status=status))
 
 
 @campaign_researcher_only
@@ -206,10 +261,10 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         else:
             messages.success(request, "The campaign is changed.")
             return redirect("campaign", campaign_row.pk)
-    status = 422 if form.errors else 200
-    context = {"form": form, "corpus": corpus, "campaign": campaign_row}
-    context["pilots"] = _pilots(user_of(request))
-    return render(request, "campaigns/new.html", context, status=status)
+    context = _form_context(request, form, corpus) | {"campaign": campaign_row}
+    if campaign_row.state == Campaign.State.DRAFT and is_researcher(request.user):
+        context["corpora"] = Corpus.objects.exclude(pk=corpus.pk).order_by("name")
+    return render_form(request, context, 422 if form.errors else 200)
 
 
 def _pilots(user: User) -> QuerySet[Campaign]:
@@ -275,7 +330,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "waiting": str(waiting_threads(campaign_row) or ""),
         "disagree": campaign_progress.disagree(campaign_row),
     }
-    return render(request, "campaigns/campaign.html", context)
+    return frames_others(render(request, "campaigns/campaign.html", context))
 
 
 @require_POST

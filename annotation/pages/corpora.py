@@ -20,8 +20,8 @@ from annotation import access, hooks
 from annotation.campaigns import progress as campaign_progress
 from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
-from annotation.corpora.families import LONGEST as FAMILY_LIMIT
-from annotation.corpora.families import set_families
+from annotation.corpora.properties import LONGEST as FAMILY_LIMIT
+from annotation.corpora.properties import set_families, set_has_marks
 from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
 from annotation.first_steps import first_steps
@@ -253,6 +253,7 @@ def dialogues(request: HttpRequest, name: str) -> HttpResponse:
         "counts": queries.counts([corpus_row])[corpus_row.pk],
         "labels": labels.count_labels(corpus_row),
         "systems": queries.systems(corpus_row),
+        "parts": splits.sizes(corpus_row),
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),
@@ -338,6 +339,16 @@ def change_families(request: HttpRequest, name: str) -> HttpResponse:
     else:
         messages.success(request, "The families are saved." if changed else "Nothing was changed.")
     return redirect(f"{reverse('corpus-settings', args=[name])}#systems")
+
+
+@require_POST
+@researcher_only
+def change_marks(request: HttpRequest, name: str) -> HttpResponse:
+    """Researchers: set whether a corpus's texts have transcription marks."""
+    corpus_row = access.corpus_named(name)
+    changed = set_has_marks(by=user_of(request), corpus=corpus_row, has_marks="has_marks" in request.POST)
+    messages.success(request, "Saved." if changed else "Nothing was changed.")
+    return redirect("corpus-settings", name)
 
 
 @administrator_only

@@ -247,10 +247,15 @@ def upload(request: HttpRequest, pk: int) -> HttpResponseBase:
         "left_out": uploads.left_out_file(upload_row),
         "to_rate": uploads.corpus_to_rate(upload_row),
     }
-    template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
+    template = "corpora/_upload.html" if _is_part(request) else "corpora/upload.html"
     result = (upload_row.job.result if upload_row.job else None) or {}
     context |= {"format": FORMATS.get(upload_row.format), "n_problems": result.get("total", 0)}
     return render(request, template, context)
+
+
+def _is_part(request: HttpRequest) -> bool:
+    """Whether htmx asks for a part of the page; what replaces all of it is a page."""
+    return bool(request.headers.get("HX-Request")) and request.headers.get("HX-Target") != "main"
 
 
 def _change(request: HttpRequest, upload_row: Upload) -> HttpResponseBase:
@@ -284,7 +289,8 @@ def _change(request: HttpRequest, upload_row: Upload) -> HttpResponseBase:
         else:
             return redirect("upload", upload_row.pk)
     uploads.revise(upload=upload_row, **_shortened(fields))
-    return _preview(request, upload_row, form=form, problem=problem, status=422)
+    status = 200 if request.headers.get("HX-Request") else 422
+    return _preview(request, upload_row, form=form, problem=problem, status=status)
 
 
 def _adds_labels(fields: dict[str, Any]) -> bool:
@@ -581,7 +587,7 @@ def _preview(
         "skips": prepared.settings.get(SKIP_BAD_ROWS) == "yes",
         "notes": list(dict.fromkeys([*prepared.outline.notes, *preview.notes])),
     }
-    template = "corpora/_preview.html" if request.headers.get("HX-Request") else "corpora/preview.html"
+    template = "corpora/_preview.html" if _is_part(request) else "corpora/preview.html"
     return render(request, template, context, status=status)
 
 

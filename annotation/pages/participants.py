@@ -52,7 +52,7 @@ class JoinLinkForm(forms.Form):
     expires_at = forms.DateTimeField(
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
-        label="Until (UTC)",
+        label="Until",
         help_text="Empty: until it is revoked.",
     )
     code = forms.CharField(

@@ -9,7 +9,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 from typing import Any
 
@@ -19,6 +19,7 @@ from annotation.schemes.rules import EVIDENCE_KEY, PAGE_KEYS, Problem
 # Defaults for fields that a researcher leaves empty: keys, groups and hot keys.
 
 WORDS_OF_A_KEY = 4
+MOST_TAGS = 100
 LONGEST = 40
 
 
@@ -55,7 +56,8 @@ ANSWERED_BY = {
     "ratio": "a scale of equal steps that counts from zero",
     "nominal": "one of several, in no order",
     "binary": "yes or no",
-    "tag": "a tag: set or not, beside others of its group",
+    "tags": "tags: any of a list",
+    "tag": "a single tag: set or not, beside others of its group",
     "count": "a number that counts from zero",
     "number": "a number whose zero means nothing special",
     "text": "words",
@@ -93,6 +95,7 @@ FIELDS = (
     "key",
     "kind",
     "values",
+    "tags",
     "range",
     "group",
     "shortcut",
@@ -114,7 +117,8 @@ class DraftQuestion:
     `after` is the uid of the question on which it depends ('': none, GONE: a removed one), `answers` and
     `low` to `high` are the answers that show it, `condition` is the stored condition, as JSON. `evidence` is
     the kind of evidence of its answers (`evidence_for`: those with evidence; empty for the rule's default),
-    `item_kind` a key of ASKED_OF. `told` has problems by field, `earlier` the choices for `after`.
+    `item_kind` a key of ASKED_OF. `tags` has a tag a line, `name: what it means`; each becomes a question of
+    its own (`parts`), which is `listed`. `told` has problems by field, `earlier` the choices for `after`.
     """
 
     uid: str
@@ -141,6 +145,8 @@ class DraftQuestion:
     evidence_for: list[str] = field(default_factory=list)
     evidence_required: bool = False
     item_kind: str = ""
+    tags: str = ""
+    listed: bool = False
     told: FieldErrors = field(default_factory=dict)
     earlier: list[DraftQuestion] = field(default_factory=list)
     chosen_key: str = ""
@@ -169,9 +175,45 @@ class DraftQuestion:
         return [(value, text or value) for value, text in self.values if value]
 
     @property
+    def fields(self) -> list[str]:
+        """Names of its fields on the page."""
+        if self.kind == "tags":
+            return ["kind", "tags", "group", "item_kind"]
+        absent = {"tags"} if self.kind in ("tag", "text") else {"tags", "group"}
+        return [name for name in FIELDS if name not in absent]
+
+    @property
+    def title(self) -> str:
+        """Its wording, or the names of its tags."""
+        return ", ".join(part.wording for part in self.parts()) if self.kind == "tags" else self.wording
+
+    def parts(self) -> list[DraftQuestion]:
+        """Return the questions of the scheme that it stands for: itself, or one a tag of its list."""
+        if self.kind != "tags":
+            return [self]
+        lines = [line.partition(":") for line in self.tags.splitlines() if line.strip()]
+        return [
+            DraftQuestion(
+                self.uid,
+                wording=name.strip(),
+                kind="tag",
+                group=self.group,
+                help={"definition": meaning.strip()},
+                item_kind=self.item_kind,
+                listed=True,
+            )
+            for name, _, meaning in lines[:MOST_TAGS]
+        ]
+
+    @property
     def help_rows(self) -> list[tuple[str, str, str]]:
         """Parts of its help: name, heading, text."""
         return [(name, heading, self.help.get(name, "")) for name, heading in HELP.items()]
+
+    @property
+    def has_help(self) -> bool:
+        """Whether any part of its help is filled in."""
+        return any(self.help.values())
 
     def typed(self, value: str) -> Any:
         """Return a value in the type of a file: a number where the question's values are numbers."""
@@ -180,9 +222,14 @@ class DraftQuestion:
 
 @dataclass(slots=True)
 class Draft:
-    """A scheme's fields and its questions in order; `told` has problems by field."""
+    """A scheme's fields and its questions in order; `told` has problems by field.
+
+    `name` is that of the campaign in whose form it stands: the title where it has none, and then the key is
+    none of `used_keys`. `parts` are the questions of the scheme, each after the draft's question for it.
+    """
 
     title: str = ""
+    name: str = ""
     key: str = ""
     item_kind: str = "turn"
     unit: str = "item"
@@ -191,7 +238,9 @@ class Draft:
     source: str = ""
     about_open: bool = False
     one_conversation: bool = False
+    used_keys: Collection[str] = ()
     questions: list[DraftQuestion] = field(default_factory=list)
+    parts: list[tuple[DraftQuestion, DraftQuestion]] = field(default_factory=list)
     told: FieldErrors = field(default_factory=dict)
     chosen_key: str = ""
 
@@ -206,16 +255,17 @@ class Draft:
 
     def settle(self) -> None:
         """Fill in derived fields: keys, groups, hot keys, and each question's choices for `after`."""
-        self.chosen_key = self.key or key_from(self.title, "scheme", ())
+        self.chosen_key = self.key or key_from(self.title or self.name, "scheme", self.used_keys)
         keys = {question.key for question in self.questions if question.key}
         used_letters = {*PAGE_KEYS, *(question.shortcut for question in self.questions)}
         if any(question.evidence for question in self.questions):
             used_letters.add(EVIDENCE_KEY)
         uids = {question.uid for question in self.questions}
-        for index, question in enumerate(self.questions):
-            before = self.questions[:index]
+        self.parts = [(question, part) for question in self.questions for part in question.parts()]
+        for index, (_, question) in enumerate(self.parts):
+            before = [part for _, part in self.parts[:index]]
             same = [other for other in before if other.item_kind == question.item_kind]
-            question.earlier = [other for other in same if other.kind not in UNSCALED]
+            question.earlier = [other for other in same if other.kind not in UNSCALED and not other.listed]
             question.chosen_key = question.key or key_from(question.wording, f"question_{index + 1}", keys)
             keys.add(question.chosen_key)
             question.chosen_shortcut = ""
@@ -234,10 +284,12 @@ class Draft:
         """Add problems to the fields that they are about."""
         for problem in problems:
             path = list(problem.path)
-            if path[:1] == ["questions"] and len(path) > 1 and int(path[1]) < len(self.questions):
-                question, rest = self.questions[int(path[1])], path[2:]
+            if path[:1] == ["questions"] and len(path) > 1 and int(path[1]) < len(self.parts):
+                (question, part), rest = self.parts[int(path[1])], path[2:]
                 name = str(rest[0]) if rest else "wording"
-                question.told.setdefault(SLOTS.get(name, name), []).append(_placed(rest) + problem.sentence)
+                place = f"{part.wording}: " if part.listed else _placed(rest)
+                slot = "tags" if part.listed else SLOTS.get(name, name)
+                question.told.setdefault(slot, []).append(place + problem.sentence)
             else:
                 name = str(path[0]) if path and path[0] in SCHEME_FIELDS else ""
                 self.told.setdefault(name, []).append(problem.sentence)
@@ -245,11 +297,12 @@ class Draft:
     @property
     def slots(self) -> list[tuple[str, list[str]]]:
         """Ids of all places for problems beside fields, each with its problems."""
-        own = [(f"scheme-{name}", self.told.get(name, [])) for name in SCHEME_FIELDS]
+        names = [name for name in SCHEME_FIELDS if not (name == "guidelines" and self.name)]
+        own = [(f"scheme-{name}", self.told.get(name, [])) for name in names]
         theirs = [
             (f"{question.uid}-{name}", question.told.get(name, []))
             for question in self.questions
-            for name in FIELDS
+            for name in question.fields
         ]
         return [*own, *theirs]
 
@@ -290,12 +343,12 @@ def mapping_of(draft: Draft) -> dict[str, Any]:
     }
     return {
         "key": draft.chosen_key,
-        "title": draft.title,
+        "title": draft.title or draft.name,
         "item_kind": draft.item_kind,
         "unit": draft.unit,
         **texts,
         **flags,
-        "questions": [_question(draft, question) for question in draft.questions],
+        "questions": [_question(draft, part) for _, part in draft.parts],
     }
 
 
@@ -394,6 +447,33 @@ def draft_of(definition: SchemeDefinition) -> Draft:
         _wait(draft, draft.questions[-1], question.show_if)
     draft.settle()
     return draft
+
+
+def with_lists(draft: Draft) -> Draft:
+    """Join tags that follow each other into lists, as far as the scheme stays the same."""
+    content = mapping_of(draft)
+    for first in range(len(draft.questions)):
+        last = first
+        while last < len(draft.questions) and _joins(draft.questions[first], draft.questions[last]):
+            last += 1
+        if last - first < 2:
+            continue
+        tags = draft.questions[first:last]
+        lines = [f"{tag.wording}: {tag.help.get('definition', '')}".removesuffix(": ") for tag in tags]
+        head = tags[0]
+        joined = DraftQuestion(head.uid, head.unfolded, kind="tags", group=head.group, tags="\n".join(lines))
+        joined.item_kind = head.item_kind
+        candidate = replace(draft, questions=[*draft.questions[:first], joined, *draft.questions[last:]])
+        candidate.settle()
+        if mapping_of(candidate) == content:
+            return with_lists(candidate)
+        draft.settle()
+    return draft
+
+
+def _joins(first: DraftQuestion, tag: DraftQuestion) -> bool:
+    """Whether a tag may stand in one list with the first."""
+    return tag.kind == "tag" and (tag.group, tag.item_kind) == (first.group, first.item_kind)
 
 
 def _draft_question(uid: str, question: QuestionDefinition, unfolded: bool) -> DraftQuestion:

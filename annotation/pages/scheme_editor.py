@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import trigger_client_event
 
 from annotation import access, scheme_actions, scheme_store
+from annotation.corpora import queries
 from annotation.errors import SchemeRefused
 from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
@@ -32,6 +33,7 @@ from annotation.pages.scheme_draft import (
     key_from,
     mapping_of,
     number,
+    with_lists,
 )
 from annotation.scheme_actions import imported_definition
 from annotation.scheme_store import is_used
@@ -53,7 +55,7 @@ _UID = re.compile(r"q[0-9]{1,4}", re.ASCII)
 
 
 def posted(data: Any) -> Draft:
-    """Return the settled draft of a posted form; missing fields are empty."""
+    """Return the settled draft of a posted form, alone or in a campaign's form; missing fields are empty."""
     texts: dict[str, Any] = {
         name: _text(data.get(name))
         for name in ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source")
@@ -61,6 +63,8 @@ def posted(data: Any) -> Draft:
     flags: dict[str, Any] = {name: name in data for name in ("about_open", "one_conversation")}
     uids = [uid for uid in dict.fromkeys(data.getlist("question")) if _UID.fullmatch(uid)][:MOST_QUESTIONS]
     draft = Draft(**texts, **flags, questions=[_posted_question(data, uid) for uid in uids])
+    if "name" in data:
+        draft.name, draft.used_keys = _text(data["name"]), scheme_store.used_keys()
     draft.settle()
     return draft
 
@@ -73,7 +77,7 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
         return [_text(value) for value in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
 
     texts = "wording short_name key minimum maximum group shortcut positive after low high evidence item_kind"
-    same: dict[str, Any] = {name: text(name) for name in texts.split()}
+    same: dict[str, Any] = {name: text(name) for name in (*texts.split(), "tags")}
     question = DraftQuestion(
         uid=uid,
         kind=text("kind") if text("kind") in ANSWERED_BY else "ordinal",
@@ -105,7 +109,7 @@ def suit_values(question: DraftQuestion) -> None:
         question.values = [("", ""), ("", "")]
     elif question.kind == "comparison":
         question.values = [(value, "") for value in COMPARISON]
-    elif question.kind in ("tag", "count", "number", *UNSCALED):
+    elif question.kind in ("tag", "tags", "count", "number", *UNSCALED):
         question.values = []
 
 
@@ -141,8 +145,8 @@ def apply(draft: Draft, do: str) -> Done:
     An unknown verb, question or row changes nothing.
     """
     verb, _, rest = do.partition(" ")
-    if verb == "add":
-        return _add(draft)
+    if verb in _ADDED:
+        return _add(draft, _ADDED[verb])
     uid, _, row = rest.partition(" ")
     index = next((place for place, question in enumerate(draft.questions) if question.uid == uid), None)
     if index is None or verb not in _VERBS:
@@ -152,8 +156,11 @@ def apply(draft: Draft, do: str) -> Done:
     return done
 
 
-def _add(draft: Draft) -> Done:
-    question = DraftQuestion(draft.new_uid(), unfolded=True)
+_ADDED = {"add": "ordinal", "add-tags": "tags"}
+
+
+def _add(draft: Draft, kind: str) -> Done:
+    question = DraftQuestion(draft.new_uid(), unfolded=True, kind=kind)
     suit_values(question)
     draft.questions.append(question)
     draft.settle()
@@ -228,6 +235,23 @@ class Edited:
         self.draft.tell(self.problems)
 
 
+def starter(name: str) -> Draft:
+    """Return the draft that a new campaign offers: a question with five steps, and tags."""
+    draft = Draft(name=name or "Questions", used_keys=scheme_store.used_keys())
+    draft.questions.append(DraftQuestion("q1", True, "How good is this turn?", values=list(STEPS)))
+    draft.questions.append(DraftQuestion("q2", True, kind="tags"))
+    draft.settle()
+    return draft
+
+
+def editor_context(edited: Edited) -> dict[str, Any]:
+    """Return the template context of the editor's fields within the form of a campaign."""
+    return _content(edited) | {
+        "within": True,
+        "editor": f"{reverse('new-scheme')}?within=campaign",
+    }
+
+
 def edited_from(request: HttpRequest, newest: SchemeVersion | None = None) -> Edited:
     """Return the posted content of the editor; an existing scheme keeps its key."""
     edited = Edited()
@@ -269,7 +293,7 @@ def edit_scheme(request: HttpRequest, key: str) -> HttpResponse:
     newest = access.scheme_version(key)
     if request.method == "POST":
         return _answer(request, newest)
-    edited = Edited(draft_of(scheme_store.definition_of(newest)))
+    edited = Edited(with_lists(draft_of(scheme_store.definition_of(newest))))
     edited.judge()
     return _page(request, newest, edited)
 
@@ -283,7 +307,7 @@ def _copy(ref: str) -> Draft:
     draft = draft_of(match[0])
     draft.title, draft.key = f"{draft.title} (copy)"[:200], ""
     draft.settle()
-    return draft
+    return with_lists(draft)
 
 
 def _imported(request: HttpRequest, corpus: int) -> Edited:
@@ -300,6 +324,7 @@ def _imported(request: HttpRequest, corpus: int) -> Edited:
     edited.draft = draft_of(definition)
     edited.draft.key = ""
     edited.draft.settle()
+    edited.draft = with_lists(edited.draft)
     edited.judge()
     return edited
 
@@ -315,12 +340,12 @@ def _answer(request: HttpRequest, newest: SchemeVersion | None) -> HttpResponse:
     if do == "as-yaml" and edited.text is None:
         edited.text = _as_text(edited.draft)
     elif do == "as-form" and edited.definition is not None:
-        edited = Edited(draft_of(edited.definition), definition=edited.definition)
+        edited = Edited(with_lists(draft_of(edited.definition)), definition=edited.definition)
     if not request.htmx:  # type: ignore[attr-defined]
         return _page(request, newest, edited, status=422 if do == "save" else 200)
     context = _context(request, newest, edited) | {"focus": done.focus, "swapped": do == "check"}
     name = "_fields" if do != "check" else "_checked" if edited.text is None else "_problems"
-    if do == "add":
+    if do in _ADDED:
         edited.draft.questions[-1].told.clear()  # a new question has no wording yet
     return _telling(render(request, f"schemes/{name}.html", context), edited, done)
 
@@ -375,6 +400,19 @@ def _page(
 
 
 def _context(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) -> dict[str, Any]:
+    return _content(edited) | {
+        "within": request.GET.get("within") == "campaign",
+        "scheme": newest.scheme if newest else None,
+        "base": newest,
+        "seen": _seen(request, newest, edited),
+        "is_overtaken": edited.overtaken,
+        "is_used": newest is not None and is_used(newest),
+        "corpora": Corpus.objects.order_by("name"),
+        "example": row_id(request.POST.get("example", "")),
+    }
+
+
+def _content(edited: Edited) -> dict[str, Any]:
     general = edited.draft.told.get("", [])
     return {
         "draft": edited.draft,
@@ -383,17 +421,10 @@ def _context(request: HttpRequest, newest: SchemeVersion | None, edited: Edited)
         "count": len(edited.problems) - len(general),
         "general": general,
         "ready": edited.definition is not None,
-        "scheme": newest.scheme if newest else None,
-        "base": newest,
-        "seen": _seen(request, newest, edited),
-        "is_overtaken": edited.overtaken,
-        "is_used": newest is not None and is_used(newest),
         "kinds": KINDS.values(),
         "answered_by": ANSWERED_BY,
         "points_at": POINTS_AT,
         "asked_of": ASKED_OF,
-        "corpora": Corpus.objects.order_by("name"),
-        "example": row_id(request.POST.get("example", "")),
     }
 
 
@@ -407,11 +438,17 @@ def _seen(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) ->
 @require_POST
 @researcher_only
 def scheme_preview(request: HttpRequest) -> HttpResponse:
-    """Researchers: show the annotator's page with the editor's scheme, without storing it."""
+    """Researchers: show the annotator's page with the editor's scheme, or the chosen one, storing nothing."""
     edited = edited_from(request)
-    edited.judge()
+    key, _, number = request.POST.get("scheme", "").partition("@")
+    if match := schemes.find_definition(key, row_id(number)):
+        edited.definition = match[0]
+    else:
+        edited.judge()
     if edited.definition is None:
         context = {"problems": edited.problems}
         return stands_in_frame(render(request, "schemes/no_preview.html", context, status=422))
     corpus = Corpus.objects.filter(pk=row_id(request.POST.get("example", "")) or 0).first()
-    return work.definition_preview(request, edited.definition, corpus)
+    names = queries.speakers(corpus) if corpus else []
+    speakers = [name for name in request.POST.getlist("speakers") if name in names]
+    return work.definition_preview(request, edited.definition, corpus, speakers)

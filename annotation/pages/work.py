@@ -5,7 +5,7 @@ All views are for members of the campaign; others get 404, as for a campaign tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from itertools import groupby
@@ -76,6 +76,8 @@ def as_json(view: View) -> View:
 # Controls for a scheme's questions: scales answered by digits, tags toggled by letters, texts.
 
 ROWS_AT_MOST = 7
+BRIEF = 12
+"""Characters of a choice that fit into a fifth of a phone's width."""
 SIDE_KEYS = {FIRST: "a", TIE: "t", SECOND: "b", BOTH_BAD: "n"}
 """Keys for the answers to a comparison; n for neither."""
 HELP_PARTS = {"definition": "", "example": "For example", "not_this": "Not this"}
@@ -113,6 +115,11 @@ class Control:
     help: tuple[tuple[str, str], ...] = ()
     hint: str = ""
     offers: str = ""
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether a phone has room for the choices side by side."""
+        return all(len(choice.text) <= BRIEF for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -590,16 +597,19 @@ def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> H
 
 
 def definition_preview(
-    request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None
+    request: HttpRequest, definition: SchemeDefinition, corpus: Corpus | None, speakers: Sequence[str] = ()
 ) -> HttpResponse:
-    """Return the annotation page with a definition's questions, beside a corpus's dialogue or the sample."""
+    """Return the annotation page with a definition's questions, beside a corpus's dialogue or the sample.
+
+    With `speakers`, only their turns of the dialogue are asked about.
+    """
     plan = questionnaire_from(definition)
     guidelines = SimpleNamespace(text=definition.guidelines, version=definition.version)
     return preview_page(
         request,
         name=definition.title,
         plan=plan,
-        screen=screens.scheme_preview(definition, corpus),
+        screen=screens.scheme_preview(definition, corpus, speakers),
         guidelines=guidelines,
     )
 

@@ -50,6 +50,12 @@ def role_of(person: User) -> str:
     return "researcher" if any(group.name == RESEARCHERS for group in person.groups.all()) else "annotator"
 
 
+def annotators() -> QuerySet[User]:
+    """Return the active accounts with the role annotator, without participants who joined by a link."""
+    people = User.objects.filter(is_active=True, is_superuser=False, participant=None)
+    return people.exclude(groups__name=RESEARCHERS).order_by("username")
+
+
 @transaction.atomic
 def set_role(*, by: User | None, person: User, role: str) -> None:
     """Change an account's role, from the person's next request on.

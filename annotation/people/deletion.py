@@ -15,6 +15,7 @@ from annotation.models import Assignment, CampaignMember, Label, Rater
 from annotation.people import accounts
 from config.models import Event
 from config.permissions import is_administrator
+from jobs.endpoints import endpoint_actions
 
 # Uses of a person's answers, as reported by the apps above this one.
 #
@@ -90,6 +91,7 @@ def delete_person(*, person: User, by: User, confirmation: str, despite_use: boo
             "Those could no longer be reproduced. Say that you want that, or deactivate the account instead."
         )
     number = person.pk
+    endpoint_actions.disown(by=by, owner=person)
     gone = purge(
         [
             Label.objects.filter(rater__user=person),

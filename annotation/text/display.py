@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -137,6 +138,12 @@ def number(value: float | None, digits: int = 2) -> str:
 def percent(share: float | None, digits: int = 0) -> str:
     """Format a share from 0 to 1 as a percentage; a dash for None."""
     return MISSING if share is None else f"{number(100 * share, digits)}%"
+
+
+def moment(value: datetime) -> str:
+    """Format a moment as pages do, in its own time zone, which is named only where it is UTC."""
+    zone = " UTC" if value.tzname() == "UTC" else ""
+    return f"{value.day} {value:%b %Y, %H:%M}{zone}"
 
 
 def money(amount: Decimal | float, currency: str) -> str:

@@ -77,7 +77,7 @@ def items_at(campaign: Campaign, spot: Spot) -> list[Item]:
     """Return the items of the task at a spot, in order."""
     kinds = questionnaire_of(campaign.scheme_version_id).item_kinds
     items = Item.objects.filter(corpus=campaign.corpus_id, continuation=spot[0], kind__in=kinds)
-    items = items.filter(by_speakers(campaign))
+    items = items.filter(by_speakers(campaign.speakers))
     items = items if spot[1] is None else items.filter(pk=spot[1])
     return list(items.select_related("turn").order_by(F("turn__position").asc(nulls_last=True), "pk"))
 
@@ -100,7 +100,7 @@ def spot_named(campaign: Campaign, about: str) -> Spot:
     )
     if not plan.is_multiple:
         rows = rows.filter(turn__position=turn) if turn is not None else rows.filter(turn=None)
-    item = rows.filter(by_speakers(campaign)).first()
+    item = rows.filter(by_speakers(campaign.speakers)).first()
     if item is None:
         refuse("about", f"There is no “{about[:80]}” of the kind that this campaign asks about.")
     return item.continuation_id, None if plan.is_multiple else item.pk
@@ -127,7 +127,7 @@ def gather(campaign: Campaign, rows: Iterable[tuple[int, str, Value]], tolerance
         if value not in values:
             values.append(value)
     items = Item.objects.filter(pk__in=values_by_item, corpus=campaign.corpus_id, kind__in=plan.item_kinds)
-    items = items.filter(by_speakers(campaign))
+    items = items.filter(by_speakers(campaign.speakers))
     modes = refused(campaign.scheme_version)
     drafts: dict[Spot, Draft] = {}
     for row in items.exclude(continuation__mode__in=list(modes)).order_by("pk"):
@@ -300,7 +300,7 @@ def next_spot(campaign: Campaign) -> Spot | None:
     """
     plan = questionnaire_of(campaign.scheme_version_id)
     items = Item.objects.filter(corpus=campaign.corpus_id, kind=plan.item_kind)
-    items = items.filter(by_speakers(campaign))
+    items = items.filter(by_speakers(campaign.speakers))
     items = items.exclude(continuation__mode__in=list(refused(campaign.scheme_version)))
     existing_tasks = Task.every.filter(campaign=campaign)
     if plan.is_multiple:

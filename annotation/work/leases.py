@@ -20,6 +20,7 @@ from annotation.campaigns import campaign_actions
 from annotation.errors import CampaignNotOpen, ConsentNeeded, LimitReached, NotTaskHolder
 from annotation.models import CampaignMember
 from annotation.models.campaigns import Campaign
+from annotation.text import display
 from annotation.work.checking import passes_of
 from config import commands
 
@@ -268,7 +269,7 @@ class Limits(NamedTuple):
     @property
     def brief(self) -> str:
         """Short note beside an annotator's progress: the deadline, and how much of a day's work is done."""
-        until = f"until {self.deadline.astimezone(UTC):%d %b, %H:%M} UTC" if self.deadline else ""
+        until = f"until {_moment(self.deadline)}" if self.deadline else ""
         today = f"{self.today:,} of {self.most_a_day:,} today" if self.most_a_day else ""
         return " · ".join(part for part in (until, today) if part)
 
@@ -315,7 +316,7 @@ def limits_of(member: CampaignMember) -> Limits:
 
 
 def _moment(moment: datetime | None) -> str:
-    return f"{moment.astimezone(UTC):%d %B %Y, %H:%M} UTC" if moment else ""
+    return display.moment(timezone.localtime(moment)) if moment else ""
 
 
 class Seat(NamedTuple):

@@ -18,6 +18,7 @@ from annotation.errors import CampaignRefused, NoteRefused, NotTaskHolder, Threa
 from annotation.models import CampaignMember, Occasion
 from annotation.models.campaigns import Campaign
 from annotation.models.work import Assignment, Message, Thread
+from annotation.text import display
 from annotation.work import screens
 from annotation.work.checking import cleaned
 from annotation.work.labels import called, person_called
@@ -139,7 +140,12 @@ def as_json(thread: Thread, viewer: User, *, annotator: str, line: int | None = 
         "unread": thread.unread,
         "closed": thread.closed_at is not None,
         "messages": [
-            {"by": message.by, "mine": message.mine, "text": message.text, "at": message.at.isoformat()}
+            {
+                "by": message.by,
+                "mine": message.mine,
+                "text": message.text,
+                "at": display.moment(timezone.localtime(message.at)),
+            }
             for message in list_messages(thread, viewer, annotator=annotator)
         ],
     }

@@ -12,6 +12,7 @@ from typing import Any
 
 from annotation import records
 from annotation.campaigns import tasks
+from annotation.campaigns.choice import by_speakers
 from annotation.corpora.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import DECISION, KINDS
 from annotation.models import Campaign, Continuation, Corpus, Item
@@ -206,10 +207,9 @@ def _seen(
         if layout is not None and layout.sessions is not None:
             return head, _of_sessions(cursor, head, layout.sessions, assignment), []
         last = NO_LAST if head.turn is None else head.turn
-        parameters = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
-        parameters |= {"static": head.mode == "static"}
-        parameters["speakers"] = list(head.speakers) if head.item is None else []
-        cursor.execute(TURNS, parameters)
+        place = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
+        speakers = list(head.speakers) if head.item is None else []
+        cursor.execute(TURNS, place | {"speakers": speakers, "static": head.mode == "static"})
         return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
 
@@ -267,8 +267,9 @@ def _row(*columns: Any, assignment: int | None = None) -> Row:
 class _Writer:
     """Writes transcript lines in order, with a heading wherever the session or date changes."""
 
-    def __init__(self, names: Names, view: View, dates: Mapping[str, str]) -> None:
+    def __init__(self, names: Names, view: View, dates: Mapping[str, str], has_marks: bool) -> None:
         self._names = names
+        self._has_marks = has_marks
         self._dates = dates
         self._view = view
         self._last: records.Turn | None = None
@@ -287,7 +288,7 @@ class _Writer:
             text=happened.text,
             place=place,
             item=row.item if place == "item" else None,
-            pieces=tuple(views.parts(happened.text)) if "{" in happened.text else (),
+            pieces=tuple(views.parts(happened.text)) if self._has_marks and "{" in happened.text else (),
             how=happened.how,
             private=happened.private,
             heading=above,
@@ -329,7 +330,7 @@ class Scene:
         )
         self.names = Names(self.dialogue.participants, self.view.hide)
         self.names.meet(row.speaker for row in sorted(rows, key=lambda row: not row.own))
-        self.write = _Writer(self.names, self.view, _dates(head))
+        self.write = _Writer(self.names, self.view, _dates(head), head.has_marks)
         self.language = "" if self.view.hide.names(head.language) else language_tag(head.language)
 
     def screen(
@@ -444,25 +445,31 @@ def campaign_preview(campaign: Campaign, place: tuple[int, int | None]) -> Scree
     return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds, campaign.speakers)
 
 
-def scheme_preview(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:
+def scheme_preview(
+    definition: SchemeDefinition, corpus: Corpus | None, speakers: Sequence[str] = ()
+) -> Screen:
     """Return a screen for a scheme's questions: from a corpus, else from a built-in sample.
 
     A corpus without matching items gives the sample, too.
     """
     plan = questionnaire_from(definition)
-    example = _example(definition, corpus) if corpus is not None else None
+    example = _example(definition, corpus, speakers) if corpus is not None else None
     if example is None:
         return preview_screen(definition, plan.is_tagged)
-    return load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds)
+    return load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds, speakers)
 
 
-def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | None] | None:
+def _example(
+    definition: SchemeDefinition, corpus: Corpus, speakers: Sequence[str]
+) -> tuple[int, int | None] | None:
     """Return a corpus's first place for a scheme: the last turn of its continuation, for questions on turns.
 
     System continuations come before dialogues that are rated as they are.
     """
     refused = [mode for mode in Continuation.Mode.values if definition.refusal(mode)]
-    items = Item.objects.filter(corpus=corpus, training=False, kind=definition.item_kind)
+    items = Item.objects.filter(
+        by_speakers(speakers), corpus=corpus, training=False, kind=definition.item_kind
+    )
     items = items.exclude(continuation__mode__in=refused)
     first = items.exclude(continuation__key="self").order_by("pk").first() or items.order_by("pk").first()
     if first is None:

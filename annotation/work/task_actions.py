@@ -49,7 +49,8 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
        (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id), a.slot_id IS NULL, a.round, a.shown
   FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id
   JOIN annotation_campaign k ON k.id = a.campaign_id
-  JOIN annotation_continuation c ON c.id = t.continuation_id JOIN annotation_dialogue d ON d.id = c.dialogue_id
+  JOIN annotation_continuation c ON c.id = t.continuation_id
+  JOIN annotation_dialogue d ON d.id = c.dialogue_id
  WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s FOR UPDATE OF a
 """
 

@@ -22,7 +22,8 @@ class Head(NamedTuple):
     the item's id where it compares several. `scenario` (JSON) is the scenario of a decision, and `key` its
     continuation's key. `script` (JSON) has the sessions of a script that the item is about, and `record`
     (JSON) is the fact or question; for a fact, `relations` (JSON) are those of the corpus's own table. `kind`
-    is the item's. `sessions` (JSON) are those of a script, whatever the item. `speakers` are the campaign's.
+    is the item's. `sessions` (JSON) are those of a script, whatever the item. `speakers` are the campaign's,
+    `has_marks` is the corpus's.
     """
 
     item: int | None
@@ -48,6 +49,7 @@ class Head(NamedTuple):
     relations: str | None = None
     sessions: str | None = None
     speakers: Sequence[str] = ()
+    has_marks: bool = False
 
 
 WHOLE_KINDS = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
@@ -63,7 +65,8 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
        (SELECT w.content FROM annotation_record w WHERE w.id = i.record_id),
        CASE WHEN i.kind = '{FACT.key}' THEN (SELECT jsonb_path_query_array(r.rows, '$[*].key')
          FROM annotation_relationrows r WHERE r.corpus_id = d.corpus_id ORDER BY r.version DESC LIMIT 1) END,
-       d.script -> 'sessions', k.speakers
+       d.script -> 'sessions', k.speakers,
+       (SELECT m.has_marks FROM annotation_corpus m WHERE m.id = d.corpus_id)
   FROM <source>
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id

@@ -18,7 +18,7 @@ from annotation.models import Campaign, Corpus, Label, Question, SchemeVersion, 
 from annotation.models.labels import Rater
 from annotation.text.references import item_key
 from annotation.text.views import DEFAULT
-from annotation.work.labels import called, name_of, pointed
+from annotation.work.labels import called, pointed, title_of
 from annotation.work.notes import notes_of_assignments as of_assignments
 from annotation.work.screens import Screen, load_place
 from calibration.adjudication import cases as case_material
@@ -93,13 +93,13 @@ def _assign_names(adjudication_round: AdjudicationRound, raters: Iterable[int]) 
 
 
 def names_of(adjudication_round: AdjudicationRound, raters: Iterable[Rater]) -> dict[int, str]:
-    """Return the raters' names on a round's screens: pseudonyms, or report names if the round shows names.
+    """Return the raters' names on a round's screens: pseudonyms, or their titles if the round shows names.
 
     A single judge is called “Judge”, as a letter would suggest others.
     """
     rater_list = list(raters)
     if adjudication_round.shows_names:
-        return {rater.pk: name_of(rater, adjudication_round.corpus_id) for rater in rater_list}
+        return {rater.pk: title_of(rater, adjudication_round.corpus_id) for rater in rater_list}
     names = adjudication_round.pseudonyms
     if any(str(rater.pk) not in names for rater in rater_list):
         names = _assign_names(adjudication_round, [rater.pk for rater in rater_list])

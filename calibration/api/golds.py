@@ -29,11 +29,10 @@ from calibration.api.serializers import (
 from calibration.exports import downloads
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
-from calibration.gold.derivation import changes_of, default_rule_of, gold_or_job, preview_gold, reference
+from calibration.gold.derivation import QuestionPreview, changes_of, gold_or_job, preview_gold
 from calibration.gold.difference import STATUSES, as_json, difference, shared_questions
 from calibration.gold.rules import RULES
 from calibration.models import Gold
-from calibration.ratings.scope import offered, scope_of
 from config import api
 from config.lists import Filters, numbered, since, with_name
 from jobs.api import accepted
@@ -130,13 +129,10 @@ def derive(request: Request) -> Gold | Response:
 
 
 def _choice(request: Request) -> dict[str, Any]:
-    """Return the arguments of a derivation; the default rule depends on the questions' scales."""
+    """Return the arguments of a derivation."""
     data = api.data(request)
     data.setdefault("campaign", None)
     must_manage(request.user, data["campaign"])
-    if "rule" not in data:
-        counted = offered(scope_of(data["corpus"], data["campaign"], data["part"]))
-        data["rule"] = default_rule_of(counted, reference(data["scheme_version"]))
     return data
 
 
@@ -146,7 +142,16 @@ def preview(request: Request) -> dict[str, Any]:
     choice = _choice(request)
     with refused_as("rule", end=""):
         counted = preview_gold(**choice)
-    return {"rule": choice["rule"], **asdict(counted)}
+    return {
+        **asdict(counted),
+        "ties": counted.ties,
+        "questions": [_question(each) for each in counted.questions],
+    }
+
+
+def _question(counted: QuestionPreview) -> dict[str, Any]:
+    """Return the expected outcome for a question as the API shows it."""
+    return {**asdict(counted), "ties": counted.ties}
 
 
 @api.get(GoldRuleSerializer, many=True, permission=IsResearcherSomewhere)

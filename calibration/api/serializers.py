@@ -20,7 +20,7 @@ from annotation.scheme_store import find
 from calibration.exports.downloads import LONG, SHAPES
 from calibration.exports.parts import PARTS
 from calibration.exports.transcripts import MOST_CHOSEN
-from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
+from calibration.gold.rules import MEANING, Option, Rule, help_line, known_options, rule_choices
 from calibration.models import Export, Gold
 from calibration.reports.kinds import MOST_RESAMPLES, MOST_SEED
 from calibration.statistics import Result
@@ -251,18 +251,32 @@ class TranscriptExportSerializer(LabelExportSerializer):
     )
 
 
+class QuestionRuleSerializer(serializers.Serializer[Any]):
+    """The rule of one question, with its options."""
+
+    rule = serializers.ChoiceField(choices=[])
+    options = GoldOptionsSerializer(default=dict)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["rule"].choices = rule_choices()  # type: ignore[attr-defined]
+
+
 class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
     part = TrainingPart(help_text="training, which is left out where it is not named")
     scheme = SchemeVersionField(source="scheme_version", help_text="key@version")
-    rule = serializers.ChoiceField(choices=[], required=False, help_text=f"left out: {MEANING}")
+    rule = serializers.ChoiceField(choices=[], default="", help_text=f"left out: {MEANING}")
     options = GoldOptionsSerializer(default=dict)
+    rules = serializers.DictField(
+        child=QuestionRuleSerializer(), default=dict, help_text="questions with a rule of their own, by key"
+    )
     raters = serializers.ListField(child=serializers.CharField(), default=list)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rule"].choices = list(RULES)  # type: ignore[attr-defined]
+        self.fields["rule"].choices = rule_choices()  # type: ignore[attr-defined]
 
 
 class GoldSerializer(serializers.ModelSerializer[Gold]):
@@ -291,17 +305,30 @@ class GoldSerializer(serializers.ModelSerializer[Gold]):
         return f"{gold.scheme_version.scheme.key}@{gold.scheme_version.version}"
 
 
-class GoldPreviewSerializer(serializers.Serializer[Any]):
-    """What a rule would choose. Nothing is kept."""
+class GoldCountsSerializer(serializers.Serializer[Any]):
+    """The items that would have a value, and those that would not."""
 
-    rule = serializers.CharField()
     n = serializers.IntegerField(allow_null=True, help_text="items that would have a value")
     without = serializers.IntegerField(allow_null=True, help_text="items that would stay without one")
     ties = serializers.IntegerField(allow_null=True, help_text="of these, because answers tie")
-    unknown = serializers.CharField(
-        allow_blank=True,
-        help_text="what the numbers do not include, and why",
+    reasons = serializers.DictField(
+        child=serializers.IntegerField(), help_text="items without a value by the reason"
     )
+    unknown = serializers.CharField(allow_blank=True, help_text="what the numbers do not include, and why")
+
+
+class QuestionPreviewSerializer(GoldCountsSerializer):
+    """What its rule would choose for one question."""
+
+    question = serializers.CharField()
+    rule = serializers.CharField()
+    left_out = serializers.CharField(allow_blank=True, help_text="why the rule does not fit the question")
+
+
+class GoldPreviewSerializer(GoldCountsSerializer):
+    """What the rules would choose. Nothing is kept."""
+
+    questions = QuestionPreviewSerializer(many=True)
 
 
 class ExportSerializer(serializers.ModelSerializer[Export]):

@@ -32,9 +32,11 @@ from calibration.api.serializers import (
     PlaceSerializer,
     PurposeSerializer,
     ReportJobSerializer,
+    ResultSerializer,
     pending,
 )
 from calibration.models import MOST_SHARED_DAYS, Report, ReportShare, Study
+from calibration.overview import CURRENT, DONE, OPEN, NextStep, PastEvent, Step, overview
 from calibration.reports.renderings import RENDERINGS, TABLE_RENDERINGS, table_of_report
 from calibration.reports.snapshot import is_readable, snapshot_of
 from calibration.reports.tables import PEOPLE
@@ -332,6 +334,66 @@ def report(request: Request, pk: int) -> Report | Response:
     """
     study = access.study(pk)
     return _report(request, study, api.data(request))
+
+
+StepSerializer = api.serializer_of(
+    Step, "CorpusStep", state=serializers.ChoiceField(choices=[DONE, CURRENT, OPEN])
+)
+NextStepSerializer = api.serializer_of(NextStep, "CorpusNextStep")
+
+
+class CorpusCampaignSerializer(serializers.Serializer[Any]):
+    """A campaign with its submitted ratings, and all that it asks for."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    state = serializers.ChoiceField(choices=Campaign.State.values)
+    submitted = serializers.IntegerField()
+    slots = serializers.IntegerField()
+
+
+class CorpusVerdictSerializer(serializers.Serializer[Any]):
+    """A verdict of the latest report."""
+
+    question = serializers.CharField()
+    rater = serializers.CharField(allow_blank=True)
+    verdict = serializers.CharField()
+    why = serializers.CharField(allow_blank=True)
+
+
+class CorpusAgreementSerializer(serializers.Serializer[Any]):
+    """Agreement of people on a question so far; `reason` says why there is none."""
+
+    question = serializers.CharField()
+    statistics = ResultSerializer(many=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class CostSerializer(serializers.Serializer[Any]):
+    """A sum of costs in one currency."""
+
+    amount = serializers.DecimalField(max_digits=20, decimal_places=6)
+    currency = serializers.CharField()
+
+
+class CorpusOverviewSerializer(serializers.Serializer[Any]):
+    """How far a corpus has come from data to gold, what is next, and the latest figures and events."""
+
+    steps = StepSerializer(many=True)
+    next = NextStepSerializer()
+    campaigns = CorpusCampaignSerializer(many=True)
+    agreement_of = serializers.IntegerField(allow_null=True, help_text="the campaign of `agreement`")
+    agreement = CorpusAgreementSerializer(many=True)
+    report = serializers.IntegerField(allow_null=True, help_text="the study of the latest report")
+    verdicts = CorpusVerdictSerializer(many=True)
+    costs = CostSerializer(many=True)
+    events = api.serializer_of(PastEvent, "CorpusEvent")(many=True)
+
+
+@api.get(CorpusOverviewSerializer)
+def corpus_overview(request: Request, name: str) -> dict[str, Any]:
+    """Return the steps of a corpus from data to gold, the next one, and its latest figures and events."""
+    return overview(loading.corpus_named(name)).as_json()
 
 
 @api.get(ReportSerializer, AutomaticReportQuerySerializer, responses=PENDING)

@@ -29,6 +29,7 @@ urlpatterns = [
         name="api-check-key",
     ),
     path("work/<int:campaign>/agreement/", route(campaigns.own), name="api-own-agreement"),
+    path("corpora/<str:name>/overview/", route(studies.corpus_overview), name="api-corpus-overview"),
     path("corpora/<int:pk>/profile/", route(comparisons.profile), name="api-profile"),
     path(
         "continuations/<int:pk>/profile/",

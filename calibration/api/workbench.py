@@ -20,7 +20,7 @@ from calibration.models import COST, ForAdjudication, Mark, Search
 from calibration.workbench import as_json, checks, marks, searches
 from calibration.workbench.checks import CHECKS
 from calibration.workbench.searches import DEFAULTS, NUMBERS
-from calibration.workbench.sheets import judged_on, sheets
+from calibration.workbench.sheets import explanations, judged_on, reasons_of_people, sheets
 from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
 from config import api
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, serializer_field
@@ -168,7 +168,7 @@ def try_draft(request: Request, pk: int) -> Response | dict[str, Any]:
         bench=bench,
         wording=picked(bench, variant, wording, data["examples"]),
         variant=variant,
-        endpoint=endpoint_named(data["endpoint"]),
+        endpoint=endpoint_named(data["endpoint"], by),
         options=options_of(data),
         parent=parent_of(bench, data["begin"]),
     )
@@ -208,9 +208,11 @@ def list_disagreements(request: Request, pk: int) -> Response:
     current = marks.current_marks(bench)
 
     def payload(page: list[Difference]) -> list[dict[str, Any]]:
+        items = [row.item for row in page]
+        why, reasons = explanations(judged, items), reasons_of_people(bench, items)
         current_marks = [current.get((row.item, row.sheet.question.id, judged.key)) for row in page]
         return [
-            as_json.difference(row, judged) | {"mark": current_mark and current_mark.verdict}
+            as_json.difference(row, judged, why, reasons) | {"mark": current_mark and current_mark.verdict}
             for row, current_mark in zip(page, current_marks, strict=True)
         ]
 
@@ -345,8 +347,8 @@ def start_search(request: Request, pk: int) -> dict[str, Any]:
         by=api.user(request),
         bench=bench,
         version=versions.find(data.pop("begin")),
-        endpoint=endpoint_named(data.pop("endpoint")),
-        improver=endpoint_named(data.pop("improver")),
+        endpoint=endpoint_named(data.pop("endpoint"), api.user(request)),
+        improver=endpoint_named(data.pop("improver"), api.user(request)),
         options={name: data.pop(name) for name in ("needs", "parameters")},
         **data,
     )

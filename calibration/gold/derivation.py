@@ -26,7 +26,7 @@ from annotation.schemes.definitions import UNSCALED
 from annotation.work.check_stages import LeftOut, left_out
 from annotation.work.labels import name_of
 from calibration.errors import CalibrationError, GoldRuleError
-from calibration.gold.rules import DECISIONS, FIRST, IGNORED, RULES, Answers, Rule, default_rule
+from calibration.gold.rules import DECISIONS, FIRST, IGNORED, RULES, Answers, OptionValue, Rule, default_rule
 from calibration.models import Gold, GoldLabel
 from calibration.ratings.ratings import Subject, SubjectData, load, places
 from calibration.ratings.scope import Census, Changes, QuestionInfo, Scope, census, scope_of, since
@@ -38,6 +38,74 @@ from jobs import job_actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
+
+# The rule of each question: its own, else that of all questions, else the default of its scale.
+
+
+@dataclass(frozen=True)
+class RuleSetting:
+    """A rule with its checked options."""
+
+    rule: Rule
+    options: Mapping[str, OptionValue]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the rule's key and its options as stored."""
+        return {"rule": self.rule.key, **self.options}
+
+
+def rule_setting(rule: str, options: Mapping[str, Any]) -> RuleSetting:
+    """Return a rule with these options. Raises GoldRuleError for an unknown rule, option or value."""
+    checked = rule_named(rule).checked(options)
+    is_ignored = checked.get(DECISIONS) == IGNORED
+    return RuleSetting(
+        replace(RULES[rule], reads_adjudications=False) if is_ignored else RULES[rule], checked
+    )
+
+
+@dataclass(frozen=True)
+class RuleSelection:
+    """The rules of a gold: `common` for all questions (None: the default of its scale), and `own` by key.
+
+    `options` are those of the default rules, each of which takes what it has.
+    """
+
+    common: RuleSetting | None
+    options: Mapping[str, Any]
+    own: Mapping[str, RuleSetting]
+
+    def of(self, question: QuestionInfo) -> RuleSetting:
+        """Return the rule of a question."""
+        return self.own.get(question.key) or self.common or self._default(question.level)
+
+    def _default(self, level: str) -> RuleSetting:
+        key = default_rule(level)
+        return rule_setting(
+            key, {name: self.options[name] for name in RULES[key].options if name in self.options}
+        )
+
+    @property
+    def reads_adjudications(self) -> bool:
+        """Whether a rule of a question reads decisions."""
+        others = [self.common] if self.common else [self._default("nominal"), self._default("ordinal")]
+        return any(each.rule.reads_adjudications for each in (*self.own.values(), *others))
+
+
+def select_rules(
+    version: SchemeVersion, rule: str, options: Mapping[str, Any], rules: Mapping[str, Mapping[str, Any]]
+) -> RuleSelection:
+    """Return the rules of a scheme's questions; `rules` has `rule` and `options` by question key.
+
+    Raises GoldRuleError for an unknown question, rule, option or value.
+    """
+    keys = list(version.questions.order_by("position").values_list("key", flat=True)) if rules else []
+    if unknown := sorted(set(rules) - set(keys)):
+        raise GoldRuleError(f"{reference(version)} has no question {unknown[0]!r}; it has {', '.join(keys)}")
+    if not rule and (unused := set(options) - {*RULES["median"].options, *RULES["majority"].options}):
+        raise GoldRuleError(f"the default rules have no option {min(unused)!r}: name a rule that has it")
+    own = {key: rule_setting(each["rule"], each.get("options", {})) for key, each in rules.items()}
+    return RuleSelection(rule_setting(rule, options) if rule else None, options, own)
+
 
 # Source of gold labels: raters' answers, adjudicators' decisions, and the dev items.
 
@@ -64,9 +132,13 @@ class Source:
     without: tuple[LeftOut, ...] = ()
     decided: Mapping[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
 
-    def answers(self, data: SubjectData, rule: Rule, options: Mapping[str, Any]) -> Answers:
-        """Return the answers to one question in the form that a rule expects."""
-        ratings = data.ratings(rule.samples_of(options))
+    def answers(self, data: SubjectData, setting: RuleSetting) -> Answers:
+        """Return the answers to one question in the form that its rule expects."""
+        rule = setting.rule
+        if not rule.reads_adjudications:  # another question's rule may read decisions
+            answered = tuple(each for each in data.records if not each.rater.endswith(DECIDED_SUFFIX))
+            data = replace(data, records=answered)
+        ratings = data.ratings(rule.samples_of(setting.options))
         dev = None
         if self.dev is not None:
             clusters = {record.item: record.cluster for record in data.records}
@@ -79,7 +151,7 @@ class Source:
         return Answers(ratings.take(others), dev, ratings.take(decided), frozenset(empty))
 
 
-def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule) -> Source:
+def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], *, decisions: bool) -> Source:
     """Read the answers that gold is chosen from. Raises GoldRuleError for a named rater without answers.
 
     Without `raters`, people left out of gold (`annotation.work.check_stages`) do not count; with `raters`,
@@ -88,11 +160,11 @@ def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule
     corpus = scope.corpus
     without = () if raters else left_out(corpus, scope.campaign)
     scope = replace(scope, without=without)
-    if rule.reads_adjudications:  # else an adjudication campaign's labels would be raters' answers
+    if decisions:  # else an adjudication campaign's labels would be raters' answers
         others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
         scope = replace(scope, occasions=others)
     counted = census(scope)
-    questions = _questions_of(counted, reference(version))
+    questions = questions_of(counted, reference(version))
     rater_names = _raters(counted, questions, raters)
     where = places(scope, _kinds(questions, version))
     only = frozenset(rater_names)
@@ -102,13 +174,13 @@ def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule
     items = {place.key: pk for pk, place in where.items()}
     adjudicators: tuple[str, ...] = ()
     decided: dict[tuple[int, int], list[dict[str, Any]]] = {}
-    if rule.reads_adjudications:
+    if decisions:
         of_decisions = replace(scope, occasions=(Occasion.ADJUDICATION,), without=())
-        decisions, decided_on = _decisions(of_decisions, version)
-        decided = _decision_records(of_decisions, version) if decisions else {}
+        decision_data, decided_on = _decisions(of_decisions, version)
+        decided = _decision_records(of_decisions, version) if decision_data else {}
         items |= decided_on
-        adjudicators = tuple(sorted({info.name for data in decisions.values() for info in data.raters}))
-        for question, data in decisions.items():
+        adjudicators = tuple(sorted({info.name for data in decision_data.values() for info in data.raters}))
+        for question, data in decision_data.items():
             by_question[question] = _joined(by_question.get(question), data)
     split = None if scope.training else splits.lock_of(corpus)
     return Source(
@@ -128,12 +200,8 @@ def reference(version: SchemeVersion) -> str:
     return f"{version.scheme.key}@{version.version}"
 
 
-def default_rule_of(counted: Census, scheme: str) -> str:
-    """Return the default rule for a scheme (key@version), which follows the levels of its questions."""
-    return default_rule(question.level for question in _questions_of(counted, scheme))
-
-
-def _questions_of(counted: Census, scheme: str) -> list[QuestionInfo]:
+def questions_of(counted: Census, scheme: str) -> list[QuestionInfo]:
+    """Return the questions of a scheme (key@version) that gold labels can be chosen for."""
     return [q for q in counted.questions.values() if q.scheme == scheme and q.level not in UNSCALED]
 
 
@@ -145,7 +213,7 @@ def _kinds(questions: Sequence[QuestionInfo], version: SchemeVersion) -> set[str
 def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectData], dict[str, int]]:
     """Return adjudicators' decisions by question id, and item ids by key."""
     counted = census(scope)
-    questions = _questions_of(counted, reference(version))
+    questions = questions_of(counted, reference(version))
     where = places(scope, _kinds(questions, version))
     by_question = {q.id: load(scope, Subject(q), counted, where) for q in questions}
     return by_question, {place.key: pk for pk, place in where.items()}
@@ -199,29 +267,46 @@ def _raters(counted: Census, questions: Sequence[QuestionInfo], names: Sequence[
 class Described:
     """A gold with its rule in words; a rule no longer in the table is shown by its key.
 
-    A choice option is shown by the meaning of its value (a policy), a number as it is.
+    A choice option is shown by the meaning of its value (a policy), a number as it is. `own` has the rules of
+    questions with another one, by question key.
     """
 
     gold: Gold
     title: str
     options: tuple[tuple[str, Any], ...]
+    own: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return, for instance, `Majority (ties: no gold label; the tie is listed)`."""
-        options_text = ", ".join(f"{name}: {value}" for name, value in self.options)
-        return f"{self.title} ({options_text})" if options_text else self.title
+        """Return, for instance, `Majority (ties: no gold label; the tie is listed); overall: Median`."""
+        own = [f"{key}: {title}" for key, title in self.own.items()]
+        return "; ".join([_rule_line(self.title, self.options), *own])
+
+    def rule_of(self, question: str) -> str:
+        """Return the title of a question's rule, by the question's key."""
+        return self.own.get(question, self.title)
 
 
 def described(gold: Gold) -> Described:
-    """Return a gold's rule and options in words."""
-    rule = RULES.get(gold.rule)
+    """Return a gold's rules and options in words."""
+    title, options = _in_words(gold.rule, gold.options)
+    own = gold.options.get(QUESTIONS, {}).items()
+    return Described(
+        gold, title, options, {key: _rule_line(*_in_words(each["rule"], each)) for key, each in own}
+    )
+
+
+def _rule_line(title: str, options: Sequence[tuple[str, Any]]) -> str:
+    options_text = ", ".join(f"{name}: {value}" for name, value in options)
+    return f"{title} ({options_text})" if options_text else title
+
+
+def _in_words(key: str, stored: Mapping[str, Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    """Return a rule's title, and its stored options with their values in words."""
+    rule = RULES.get(key)
     if rule is None:
-        return Described(gold, gold.rule, ())
-    stored = [
-        (name, option, gold.options[name]) for name, option in rule.options.items() if name in gold.options
-    ]
-    options = tuple((name, option.choices.get(value, value)) for name, option, value in stored)
-    return Described(gold, rule.title, options)
+        return key, ()
+    options = [(name, option, stored[name]) for name, option in rule.options.items() if name in stored]
+    return rule.title, tuple((name, option.choices.get(value, value)) for name, option, value in options)
 
 
 # Whether gold is still up to date: labels added or changed since it was made.
@@ -230,9 +315,9 @@ def described(gold: Gold) -> Described:
 def changes_of(gold: Gold) -> Changes:
     """Return the changes to labels on a gold's questions since the gold was made."""
     scope = scope_of(gold.corpus, gold.campaign, gold.part)
-    rule = RULES.get(gold.rule)
-    reads = rule is not None and rule.reads_adjudications
-    if reads and gold.options.get(DECISIONS) != IGNORED:
+    stored = [gold.options | {"rule": gold.rule}, *gold.options.get(QUESTIONS, {}).values()]
+    known = [each for each in stored if each["rule"] in RULES and each.get(DECISIONS) != IGNORED]
+    if any(RULES[each["rule"]].reads_adjudications for each in known):
         scope = replace(scope, occasions=(*scope.occasions, Occasion.ADJUDICATION))
     return since(scope, gold.created_at, _questions(gold))
 
@@ -255,9 +340,12 @@ def _questions(gold: Gold) -> list[int]:
 
 
 BATCH = 5_000
+QUESTIONS = "questions"
+"""Option of a gold: the rules and options of questions with another rule than the rest, by question key."""
 TIES_OPTION = "ties"
 TIE = "tie: "
 """Prefix of the reason for an item without a value because its answers tie."""
+TIED = "the answers tie"
 GoldProgress = Callable[[int, int], None]
 
 
@@ -268,42 +356,51 @@ def make(
     campaign: Campaign | None,
     part: str = "",
     scheme_version: SchemeVersion,
-    rule: str,
+    rule: str = "",
     options: Mapping[str, Any] | None = None,
+    rules: Mapping[str, Mapping[str, Any]] | None = None,
     raters: Sequence[str] = (),
     by: User | None,
     progress: GoldProgress | None = None,
 ) -> Gold:
     """Choose gold labels for all items of a scheme's questions that have an answer.
 
-    Training dialogues are excluded, unless they are the `part` (or the campaign's): then only they count.
-    `raters` names the raters whose answers count; by default all people except those left out of gold. The
-    same inputs and rule return the existing gold. `progress` is called with (questions done, total) and may
-    raise to stop. Raises GoldRuleError, with a one-line message, when nothing can be chosen.
+    `rules` has `rule` and `options` of single questions, by key; the others follow `rule` with `options`, by
+    default the rule of their scale. Training dialogues are excluded, unless they are the `part` (or the
+    campaign's): then only they count. `raters` names the raters whose answers count; by default all people
+    except those left out of gold. The same inputs and rules return the existing gold. `progress` is called
+    with (questions done, total) and may raise to stop. Raises GoldRuleError, with a one-line message, when
+    nothing can be chosen.
     """
-    chosen_rule = rule_named(rule)
-    checked = chosen_rule.checked(options or {})
-    if checked.get(DECISIONS) == IGNORED:
-        chosen_rule = replace(chosen_rule, reads_adjudications=False)
-    source = read(_scope(corpus, campaign, part), scheme_version, raters, chosen_rule)
-    fitting, left_out = _fitting(source, chosen_rule, checked)
+    selection = select_rules(scheme_version, rule, options or {}, rules or {})
+    scope = _scope(corpus, campaign, part)
+    source = read(scope, scheme_version, raters, decisions=selection.reads_adjudications)
+    fitting, left_out = _fitting(source, selection)
+    common = selection.common or _commonest([setting for _, setting in fitting])
     part_option = {"part": part} if part and campaign is None else {}
-    stored = part_option | checked | {"raters": list(source.raters), "left_out": list(left_out)}
+    stored: dict[str, Any] = (
+        part_option | dict(common.options) | {"raters": list(source.raters), "left_out": list(left_out)}
+    )
+    own = {data.subject.question.key: each.as_json() for data, each in fitting if each != common}
     if source.adjudicators:
         stored["adjudicators"] = list(source.adjudicators)
-    elif stored.get(DECISIONS) == FIRST:
-        del stored[DECISIONS]  # no decisions: the same gold as before decisions could be read
+    else:  # no decisions: the same gold as before decisions could be read
+        for choices in (stored, *own.values()):
+            if choices.get(DECISIONS) == FIRST:
+                del choices[DECISIONS]
+    if own:
+        stored[QUESTIONS] = own
     hashed = dict(stored)
-    if chosen_rule.reads_dev(checked) and source.split is not None:
+    if source.split is not None and any(each.rule.reads_dev(each.options) for _, each in fitting):
         stored["split"] = source.split.name
-        hashed["dev"] = sorted(source.dev or ())
+        hashed |= {"split": source.split.name, "dev": sorted(source.dev or ())}
     same = {
         "corpus": corpus,
         "campaign": campaign,
         "scheme_version": scheme_version,
-        "inputs_hash": _hash(fitting, rule, hashed),
+        "inputs_hash": _hash([data for data, _ in fitting], common.rule.key, hashed),
     }
-    existing = Gold.objects.filter(**same, rule=rule).first()
+    existing = Gold.objects.filter(**same, rule=common.rule.key).first()
     if existing:
         return existing
     if "split" in stored and source.split is not None:
@@ -311,13 +408,13 @@ def make(
     notes: dict[str, Any] = {"why_left_out": left_out}
     if source.without:
         notes["people_left_out"] = [person.as_json() for person in source.without]
-    gold = Gold.objects.create(**same, rule=rule, options=stored | notes, created_by=by)
-    for number, data in enumerate(fitting):
+    gold = Gold.objects.create(**same, rule=common.rule.key, options=stored | notes, created_by=by)
+    for number, (data, setting) in enumerate(fitting):
         if progress:
             progress(number, len(fitting))
-        answers = source.answers(data, chosen_rule, checked)
-        gold_values = chosen_rule.choose(answers, checked)
-        gold.findings |= _findings(data, gold_values, "dev" if chosen_rule.learns_on_dev is True else "all")
+        answers = source.answers(data, setting)
+        gold_values = setting.rule.choose(answers, setting.options)
+        gold.findings |= _findings(data, gold_values, "dev" if setting.rule.learns_on_dev is True else "all")
         _keep(_labels(gold, data, answers.ratings, gold_values, source))
     count(gold)
     if progress:
@@ -326,22 +423,31 @@ def make(
     return gold
 
 
-@dataclass(frozen=True)
-class Preview:
-    """Expected outcome of a rule: items with a value, and items without one.
+def _commonest(settings: Sequence[RuleSetting]) -> RuleSetting:
+    """Return the setting of most questions; of as many, the first."""
+    return max(settings, key=lambda each: sum(each == other for other in settings))
 
-    `ties` of those without a value have tied answers. `unknown` says which count is not known in advance, and
-    why; it is empty when all are known. Otherwise the numbers cover only what is certain, and are None where
-    nothing is.
+
+@dataclass(frozen=True)
+class Counted:
+    """The items with and without a value, and how many of these for each reason.
+
+    `unknown` says which count is not known in advance, and why; it is empty when all are known. Otherwise the
+    numbers cover only what is certain, and are None where nothing is.
     """
 
     n: int | None
     without: int | None
-    ties: int | None
+    reasons: Mapping[str, int]
     unknown: str = ""
 
+    @property
+    def ties(self) -> int | None:
+        """Number of items without a value because answers tie; None if it is not known."""
+        return None if self.unknown else self.reasons.get(TIED, 0)
+
     def __str__(self) -> str:
-        """Return the preview as one or two sentences."""
+        """Return the counts as one or two sentences."""
         if self.without is None or self.n is None:
             return f"How many items would stay without a value is not known: {self.unknown}."
         of = f"of {self.n + self.without:,} {'item' if self.n + self.without == 1 else 'items'}"
@@ -349,7 +455,23 @@ class Preview:
             nobody = f"At least {self.without:,} {of} would stay without a value, as nobody answered"
             return f"{nobody if self.without else f'Each {of} has an answer'}; {self.unknown}."
         ties = f", {self.ties:,} of them because answers tie" if self.ties else ""
-        return f"{self.without:,} {of} would stay without a value by this rule{ties}."
+        return f"{self.without:,} {of} would stay without a value{ties}."
+
+
+@dataclass(frozen=True)
+class QuestionPreview(Counted):
+    """Expected outcome for one question, by its rule; `left_out` says why the rule does not fit."""
+
+    question: str = ""
+    rule: str = ""
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Preview(Counted):
+    """Expected outcome of the rules for all questions that they fit, and for each question."""
+
+    questions: tuple[QuestionPreview, ...] = ()
 
 
 def preview_gold(
@@ -358,8 +480,9 @@ def preview_gold(
     campaign: Campaign | None,
     part: str = "",
     scheme_version: SchemeVersion,
-    rule: str,
+    rule: str = "",
     options: Mapping[str, Any],
+    rules: Mapping[str, Mapping[str, Any]] | None = None,
     raters: Sequence[str],
 ) -> Preview:
     """Count the labels that `gold_or_job` would choose, without storing anything. May raise GoldRuleError.
@@ -367,42 +490,46 @@ def preview_gold(
     A slow rule is not run: the count covers only items that nobody answered or decided. In a large scope
     nothing is counted, and the preview says why.
     """
-    chosen_rule = rule_named(rule)
-    checked = chosen_rule.checked(options)
+    selection = select_rules(scheme_version, rule, options, rules or {})
     if scope_of(corpus, campaign, part).most() > AT_ONCE:
         unknown = f"there are more than {AT_ONCE:,} labels, and it is counted while the gold is made"
-        return Preview(None, None, None, unknown)
-    if checked.get(DECISIONS) == IGNORED:
-        chosen_rule = replace(chosen_rule, reads_adjudications=False)
-    source = read(_scope(corpus, campaign, part), scheme_version, raters, chosen_rule)
-    fitting, _ = _fitting(source, chosen_rule, checked)
-    if chosen_rule.is_slow(checked):
-        return _without_estimate(source, fitting, chosen_rule, checked)
-    reasons: list[str] = []
-    for data in fitting:
-        answers = source.answers(data, chosen_rule, checked)
-        gold_values = chosen_rule.choose(answers, checked)
-        votes = enumerate(_votes(answers.ratings))
-        reasons += [_value(answers.ratings, gold_values, row, counts)[1] for row, counts in votes]
-    ties = sum(reason.startswith(TIE) for reason in reasons)
-    without = sum(bool(reason) for reason in reasons)
-    return Preview(len(reasons) - without, without, ties)
+        return Preview(None, None, {}, unknown)
+    scope = _scope(corpus, campaign, part)
+    source = read(scope, scheme_version, raters, decisions=selection.reads_adjudications)
+    fitting, left_out = _fitting(source, selection)
+    counted = [_preview(source, data, setting) for data, setting in fitting]
+    of = {data.subject.question.key: selection.of(data.subject.question).rule.key for data in source.subjects}
+    unfit = [QuestionPreview(0, 0, {}, "", key, of[key], reason) for key, reason in left_out.items()]
+    reasons = sum((Counter(each.reasons) for each in counted), Counter[str]())
+    return Preview(
+        sum(each.n or 0 for each in counted),
+        sum(each.without or 0 for each in counted),
+        dict(reasons),
+        next((each.unknown for each in counted if each.unknown), ""),
+        (*counted, *unfit),
+    )
 
 
-def _without_estimate(
-    source: Source, fitting: Sequence[SubjectData], rule: Rule, options: Mapping[str, Any]
-) -> Preview:
-    """Return the certain counts for a slow rule, from a stand-in rule that settles every tie."""
-    stand_in = {TIES_OPTION: "lowest", DECISIONS: options.get(DECISIONS, FIRST)}
-    gold_values = [
-        RULES["majority"].choose(source.answers(data, rule, options), stand_in) for data in fitting
-    ]
-    without = sum(each.n_without for each in gold_values)
-    n = sum(len(each.items) for each in gold_values) - without
-    if options.get(TIES_OPTION, "none") != "none":
-        return Preview(n, without, 0)
-    tie = "how many stay without one because answers tie is known once"
-    return Preview(n, without, None, f"{tie} {rule.title} has been estimated")
+def _preview(source: Source, data: SubjectData, setting: RuleSetting) -> QuestionPreview:
+    """Count the items of a question with and without a value.
+
+    A slow rule is replaced by a stand-in that settles every tie, so that its counts are certain.
+    """
+    answers = source.answers(data, setting)
+    key, unknown = data.subject.question.key, ""
+    if setting.rule.is_slow(setting.options):
+        stand_in = {TIES_OPTION: "lowest", DECISIONS: setting.options.get(DECISIONS, FIRST)}
+        gold_values = RULES["majority"].choose(answers, stand_in)
+        if setting.options.get(TIES_OPTION, "none") == "none":
+            tie = "how many stay without one because answers tie is known once"
+            unknown = f"{tie} {setting.rule.title} has been estimated"
+    else:
+        gold_values = setting.rule.choose(answers, setting.options)
+    votes = enumerate(_votes(answers.ratings))
+    reasons = [_value(answers.ratings, gold_values, row, counts)[1] for row, counts in votes]
+    by_reason = Counter(TIED if reason.startswith(TIE) else reason for reason in reasons if reason)
+    without = by_reason.total()
+    return QuestionPreview(len(reasons) - without, without, dict(by_reason), unknown, key, setting.rule.key)
 
 
 def _scope(corpus: Corpus, campaign: Campaign | None, part: str) -> Scope:
@@ -431,23 +558,27 @@ def rule_named(key: str) -> Rule:
 
 
 def _fitting(
-    source: Source, rule: Rule, options: Mapping[str, Any]
-) -> tuple[list[SubjectData], dict[str, str]]:
-    """Return the questions that a rule applies to, and by key the reason why the others do not fit.
+    source: Source, selection: RuleSelection
+) -> tuple[list[tuple[SubjectData, RuleSetting]], dict[str, str]]:
+    """Return the questions that their rules apply to, and by key the reason why the others do not fit.
 
-    Raises GoldRuleError when the rule applies to none.
+    Raises GoldRuleError when there is none.
     """
     fitting, left_out = [], {}
     for data in source.subjects:
-        reason = rule.unfit(source.answers(data, rule, options), options)
+        setting = selection.of(data.subject.question)
+        reason = setting.rule.unfit(source.answers(data, setting), setting.options)
         if reason:
             left_out[data.subject.question.key] = reason
         else:
-            fitting.append(data)
+            fitting.append((data, setting))
     if fitting:
         return fitting, left_out
-    if not left_out:
+    if not left_out and selection.common:
+        rule = selection.common.rule
         raise GoldRuleError(f"{rule.title} needs {rule.needs}; these questions have none with answers")
+    if not left_out:
+        raise GoldRuleError("no question of this scheme that has values was answered")
     key, reason = next(iter(left_out.items()))
     more = f" and {len(left_out) - 1} more" if len(left_out) > 1 else ""
     raise GoldRuleError(f"{reason} ({key}{more})")
@@ -549,15 +680,21 @@ def gold_or_job(
     campaign: Campaign | None,
     part: str = "",
     scheme_version: SchemeVersion,
-    rule: str,
+    rule: str = "",
     options: Mapping[str, Any],
+    rules: Mapping[str, Mapping[str, Any]] | None = None,
     raters: Sequence[str],
     by: User | None,
 ) -> Gold | Job:
     """Make small gold at once; start a job for many labels or a slow rule. May raise GoldRuleError."""
-    how: dict[str, Any] = {"rule": rule, "options": dict(options), "raters": list(raters)}
-    how["options"] = rule_named(rule).checked(options)
-    if is_immediate(scope_of(corpus, campaign, part), rule, how["options"]):
+    selection = select_rules(scheme_version, rule, options, rules or {})
+    checked = dict(selection.common.options if selection.common else options)
+    own = {key: {"rule": each.rule.key, "options": dict(each.options)} for key, each in selection.own.items()}
+    how: dict[str, Any] = {"rule": rule, "options": checked, "rules": own, "raters": list(raters)}
+    settings = [*selection.own.values(), *([selection.common] if selection.common else [])]
+    if scope_of(corpus, campaign, part).most() <= AT_ONCE and not any(
+        each.rule.is_slow(each.options) for each in settings
+    ):
         return make(corpus=corpus, campaign=campaign, part=part, scheme_version=scheme_version, by=by, **how)
     params = how | {
         "corpus": corpus.pk,
@@ -567,13 +704,8 @@ def gold_or_job(
     }
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]
     name = campaign.name if campaign else corpus.name
-    return job_actions.start(kind=KIND, subject=f"{rule} over {name}, {digest}"[:300], params=params, by=by)
-
-
-def is_immediate(scope: Scope, rule: str, options: Mapping[str, Any]) -> bool:
-    """Whether gold is made within the request: few labels, and a rule that is not slow."""
-    gold_rule = rule_named(rule)
-    return scope.most() <= AT_ONCE and not gold_rule.is_slow(gold_rule.checked(options))
+    subject = f"{rule or 'rules by scale'} over {name}, {digest}"
+    return job_actions.start(kind=KIND, subject=subject[:300], params=params, by=by)
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

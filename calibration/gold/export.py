@@ -124,7 +124,7 @@ GOLD_COLUMNS = (
     Column("votes", "l.votes", "json"),
     Column("source", "l.source", "plain"),
     Column("decisions", "l.decisions", "json"),
-    Column("rule", "o.rule", "plain"),
+    Column("rule", "coalesce(o.options #>> array['questions', q.key, 'rule'], o.rule)", "plain"),
     Column("scheme", "(s.key || '@' || v.version)"),
     Column("cluster", "coalesce(i.cluster, d.cluster)"),
     *PLACE_COLUMNS,

@@ -192,6 +192,20 @@ MAJORITY = Rule(
 )
 
 
+# Union: a tag counts where any rater set it.
+
+UNION = Rule(
+    key="union",
+    title="Union",
+    levels=frozenset({"binary"}),
+    needs="tags, or another question of yes or no",
+    choose=lambda answers, options: gold.union(answers.ratings),
+    explanation="yes where at least one rater says yes, such as a tag that anyone set",
+    support="the share of the raters who say the same",
+    samples="first",
+)
+
+
 # Dawid-Skene: the most probable answer, with a confusion matrix per rater.
 
 
@@ -363,16 +377,15 @@ WEIGHTED = Rule(
 
 # Default rule.
 
-MEANING = "median where the questions are on ordered scales, majority where one has categories"
+MEANING = "the median for each question on an ordered scale, the majority for categories"
 
 
-def default_rule(levels: Iterable[str]) -> str:
-    """Return the key of the default rule: median, or majority if a level is not ordered.
+def default_rule(level: str) -> str:
+    """Return the key of the default rule for a question's level.
 
     A majority of two raters on a scale is a tie wherever they differ; categories have no median.
     """
-    present = set(levels)
-    return "median" if present and present <= ORDERED else "majority"
+    return "median" if level in ORDERED else "majority"
 
 
 # Adjudicators' decisions: they come before any other rule by default, and form a rule of their own.
@@ -412,7 +425,7 @@ def adjudicated_rule(others: Iterable[Rule]) -> Rule:
 
     def fallback(answers: Answers, options: Options) -> str:
         name: str = options["fallback"]
-        return default_rule([answers.ratings.level]) if name == BY_SCALE else name
+        return default_rule(answers.ratings.level) if name == BY_SCALE else name
 
     def choose(answers: Answers, options: Options) -> GoldLabels:
         assert answers.decisions is not None  # the rule reads adjudications
@@ -476,6 +489,7 @@ def adjudicated_rule(others: Iterable[Rule]) -> Rule:
 
 FROM_RATINGS: tuple[Rule, ...] = (
     MAJORITY,
+    UNION,
     DAWID_SKENE,
     MACE,
     MEAN,
@@ -490,6 +504,11 @@ FROM_RATINGS: tuple[Rule, ...] = (
 RULES: dict[str, Rule] = {
     rule.key: rule for rule in (*map(before, FROM_RATINGS), adjudicated_rule(FROM_RATINGS))
 }
+
+
+def rule_choices() -> list[tuple[str, str]]:
+    """Return the keys of all rules as the choices of a field."""
+    return [(key, key) for key in RULES]
 
 
 def known_options() -> dict[str, Option]:
@@ -510,16 +529,6 @@ def limits(option: Option) -> str:
     if not option.is_number:
         return ", ".join(f"`{value}`" for value in option.choices)
     return f"{option.low:.10g} to {option.high:.10g}"
-
-
-def label(name: str) -> str:
-    """Return the form label of an option: its name, and the rules that have it."""
-    titles = [rule.title for rule in rules_with(name)]
-    others = [rule.title for rule in RULES.values() if rule.title not in titles]
-    if len(others) == 1:
-        return f"{name.capitalize()}, for all but {others[0]}"
-    titles_text = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
-    return f"{name.capitalize()}, for {titles_text}"
 
 
 def help_line(name: str, option: Option) -> str:

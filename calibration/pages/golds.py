@@ -35,24 +35,24 @@ from calibration.exports.downloads import GOLD, Order
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.derivation import (
+    QUESTIONS,
     Preview,
     changes_of,
     counts_everybody,
-    default_rule_of,
     described,
     gold_or_job,
     preview_gold,
 )
 from calibration.gold.difference import STATUSES, comparable, difference, shared_questions
 from calibration.gold.export import findings_of
-from calibration.gold.rules import RULES, Option, Rule, known_options, label, limits, rules_with
+from calibration.gold.rules import RULES, Option, Rule, default_rule, known_options, limits
 from calibration.models import Gold, GoldLabel
 from calibration.pages.exports import answer, file_addresses, taken_by
 from calibration.ratings.scope import Census, offered, scope_of
 from calibration.reports.names import names_in
 from config.files import row_id
 from config.lists import LongPaginator
-from config.permissions import is_researcher
+from config.permissions import is_researcher, user_of
 from jobs.models.job import Job
 
 # Comparison of two golds: how many items differ, how far, and which. For users who may see both.
@@ -133,57 +133,79 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
     return answer(request, Order(GOLD, first.corpus, first.campaign, export_part, form, first, other=second))
 
 
-# Form of new gold labels, built from the table of rules and options.
+# Form of new gold labels: a rule for each question, built from the table of rules and options.
 
-
-def _line(rule: Rule) -> str:
-    """Return the form's text for a rule: its choice, and the questions and raters it needs."""
-    raters = "" if rule.raters_needed == "any" else f"; raters: {rule.raters_needed}"
-    split = "; the corpus is split" if rule.learns_on_dev is True else ""
-    return f"{rule.title}: {rule.explanation}. Takes {rule.needs}{raters}{split}."
+RULE_OF = "rule_of_"
+"""Prefix of the names of the fields with the rules of single questions."""
+BY_SCALE = "The usual one for each question's scale"
 
 
 class GoldForm(forms.Form):
-    """Settings of new gold labels: questions, rule and raters."""
+    """Settings of new gold labels: a scheme's questions, their rules, and the raters."""
 
     scheme = forms.ChoiceField(label="Questions of")
     rule = forms.ChoiceField(
-        choices=lambda: [(rule.key, _line(rule)) for rule in RULES.values()],
-        widget=forms.RadioSelect,
-        initial="majority",
+        label="Rule",
+        required=False,
+        choices=lambda: [("", BY_SCALE), *((rule.key, rule.title) for rule in RULES.values())],
     )
     raters = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all people."
     )
 
-    def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Any = None, *, counted: Census, **kwargs: Any) -> None:
+        super().__init__(data, **kwargs)
         questions = [
             q
             for q in counted.questions.values()
             if q.level not in UNSCALED and not q.scheme.startswith("metric:")
         ]
-        if questions:
-            self.fields["rule"].initial = default_rule_of(counted, questions[0].scheme)
         schemes = {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in questions}
         for name, choices in (
             ("scheme", list(schemes.items())),
-            (
-                "raters",
-                [(r.name, r.choice) for r in counted.raters.values() if r.kind != "metric"],
-            ),
+            ("raters", [(r.name, r.choice) for r in counted.raters.values() if r.kind != "metric"]),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
+        self.scheme: str = data.get("scheme") if data else next(iter(schemes), "")
+        self.questions = {q.key: q for q in questions if q.scheme == self.scheme}
+        common = RULES.get(data.get("rule", "")) if data else None
+        for key, question in self.questions.items():
+            fitting = [rule for rule in RULES.values() if question.level in rule.levels]
+            usual = common or RULES[default_rule(question.level)]
+            self.fields[f"{RULE_OF}{key}"] = forms.ChoiceField(
+                label=f"Rule for {question.title}",
+                required=False,
+                choices=[
+                    ("", f"{usual.title} (as above)"),
+                    *((rule.key, rule.title) for rule in fitting),
+                ],
+            )
         for name, option in known_options().items():
             self.fields[name] = _field(name, option)
 
-    def rule_options(self) -> list[dict[str, Any]]:
-        """Return the option fields, each with the rules that have the option."""
+    def _rule_of(self, key: str) -> Rule:
+        """Return the rule that is chosen for a question, by its key."""
+        rule = self[f"{RULE_OF}{key}"].value() or self["rule"].value()
+        return RULES.get(rule or "") or RULES[default_rule(self.questions[key].level)]
+
+    def options_in_use(self) -> list[forms.BoundField]:
+        """Return the option fields of the rules that are chosen."""
+        in_use = {name for key in self.questions for name in self._rule_of(key).options}
+        return [self[name] for name in known_options() if name in in_use]
+
+    def rows(self, counted: Preview | None) -> list[dict[str, Any]]:
+        """Return the questions with the field of each one's rule, the rule, and what it would choose."""
+        previews = {each.question: each for each in counted.questions} if counted else {}
         return [
-            {"field": self[name], "rules": " ".join(rule.key for rule in rules_with(name))}
-            for name in known_options()
+            {
+                "question": question,
+                "field": self[f"{RULE_OF}{key}"],
+                "rule": self._rule_of(key),
+                "preview": previews.get(key),
+            }
+            for key, question in self.questions.items()
         ]
 
     def version(self) -> SchemeVersion:
@@ -191,36 +213,37 @@ class GoldForm(forms.Form):
         key, number = self.cleaned_data["scheme"].rsplit("@", 1)
         return SchemeVersion.objects.select_related("scheme").get(scheme__key=key, version=int(number))
 
-    def choice(self) -> str:
-        """Return the selection as text, so that a confirmation applies to exactly this selection."""
-        values = (self.cleaned_data[name] for name in ("scheme", "rule", "raters"))
-        return json.dumps([*values, self.options()], sort_keys=True)
-
     def clean(self) -> dict[str, Any]:
-        """Check the options of the selected rule; those of other rules are ignored."""
-        if rule := RULES.get(self.cleaned_data.get("rule", "")):
-            for name in rule.options:
-                if value := self.cleaned_data.get(name):
-                    try:
-                        rule.options[name].read(name, value)
-                    except GoldRuleError as error:
-                        self.add_error(name, str(error))
+        """Check the options of the selected rules; those of other rules are ignored."""
+        for name, option in known_options().items():
+            value = self.cleaned_data.get(name)
+            if value and self[name] in self.options_in_use():
+                try:
+                    option.read(name, value)
+                except GoldRuleError as error:
+                    self.add_error(name, str(error))
         return self.cleaned_data
 
-    def options(self) -> dict[str, str]:
-        """Return the options of the selected rule; empty ones are left to their defaults."""
-        own = RULES[self.cleaned_data["rule"]].options
-        return {name: self.cleaned_data[name] for name in own if self.cleaned_data[name]}
+    def _options(self, rule: Rule) -> dict[str, str]:
+        """Return the options of a rule; empty ones are left to their defaults."""
+        return {name: self.cleaned_data[name] for name in rule.options if self.cleaned_data[name]}
 
     def arguments(self) -> dict[str, Any]:
         """Return the selection as arguments of `calibration.gold.derivation.gold_or_job`."""
-        selection = {name: self.cleaned_data[name] for name in ("rule", "raters")}
-        return selection | {"scheme_version": self.version(), "options": self.options()}
+        data = self.cleaned_data
+        own = {key: data[f"{RULE_OF}{key}"] for key in self.questions}
+        usual = [RULES[data["rule"]]] if data["rule"] else [RULES["median"], RULES["majority"]]
+        options = {name: value for rule in usual for name, value in self._options(rule).items()}
+        rules = {
+            key: {"rule": rule, "options": self._options(RULES[rule])} for key, rule in own.items() if rule
+        }
+        selection = {"rule": data["rule"], "raters": data["raters"], "scheme_version": self.version()}
+        return selection | {"options": options, "rules": rules}
 
 
 def _field(name: str, option: Option) -> forms.Field:
     """Return the form field of an option; the selected rule checks its value."""
-    how: dict[str, Any] = {"label": label(name), "required": False, "initial": option.default}
+    how: dict[str, Any] = {"label": name.capitalize(), "required": False, "initial": option.default}
     if not option.is_number:
         return forms.ChoiceField(choices=list(option.choices.items()), help_text=option.help, **how)
     step = "1" if isinstance(option.default, int) else "any"
@@ -233,6 +256,8 @@ def _field(name: str, option: Option) -> forms.Field:
     )
 
 
+PREVIEW = "preview"
+"""Button that counts what the rules would choose, and stores nothing."""
 MOST_OTHERS = 100
 """Maximum number of other golds offered for comparison, newest first."""
 
@@ -259,32 +284,37 @@ def new(request: HttpRequest) -> HttpResponse:
         return redirect("corpora")
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
+    act = request.POST.get("act", "")
     form = GoldForm(request.POST or None, counted=counted)
-    before = None
-    if request.method == "POST" and form.is_valid():
-        user: Any = request.user
-        choice = {"corpus": corpus, "campaign": campaign, "part": part} | form.arguments()
+    place: dict[str, Any] = {"corpus": corpus, "campaign": campaign, "part": part}
+    if request.method == "POST" and act != PREVIEW and form.is_valid():
         try:
-            if request.POST.get("confirmed") != form.choice():
-                before = _gaps(preview_gold(**choice))
-            if before is None:
-                return _derived(request, campaign, gold_or_job(**choice, by=user))
+            gold = gold_or_job(**place, **form.arguments(), by=user_of(request))
+            return _derived(request, campaign, gold)
         except CalibrationError as error:
             form.add_error(None, str(error))
-    context = {
+    preview, refused = _preview(form, counted, place)
+    context = place | {
         "form": form,
-        "corpus": corpus,
-        "campaign": campaign,
-        "counted": counted,
-        "before": before,
-        "part": part,
+        "preview": preview,
+        "refused": refused,
+        "rows": form.rows(preview),
+        "more": bool({*form.errors} & {"raters", *known_options()}),
     }
-    return render(request, "calibration/new_gold.html", context, status=422 if form.errors else 200)
+    status = 422 if form.errors and act != PREVIEW else 200
+    return render(request, "calibration/new_gold.html", context, status=status)
 
 
-def _gaps(counted: Preview) -> Preview | None:
-    """Return the preview if some items would have no value, or if their number is unknown."""
-    return counted if counted.without or counted.unknown else None
+def _preview(form: GoldForm, counted: Census, place: dict[str, Any]) -> tuple[Preview | None, str]:
+    """Return what the form's rules would choose (at first the defaults), and why they cannot."""
+    if not form.is_bound:
+        form = GoldForm({"scheme": form.scheme}, counted=counted)
+    if not form.is_valid():
+        return None, ""
+    try:
+        return preview_gold(**place, **form.arguments()), ""
+    except CalibrationError as error:
+        return None, str(error)
 
 
 def _derived(request: HttpRequest, campaign: Campaign | None, gold: Gold | Job) -> HttpResponse:
@@ -314,9 +344,10 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     rows = GoldLabel.objects.select_related("item__continuation__dialogue", "item__turn", "question")
     page = LongPaginator(labels, 50, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(label.item.turn for label in page)
+    description = described(gold)
     question_rows = Question.objects.filter(pk__in=gold.counts).order_by("position")
     questions = [
-        {"question": question, "n": n, "without": without}
+        {"question": question, "rule": description.rule_of(question.key), "n": n, "without": without}
         for question in question_rows
         for n, without in [gold.counts[str(question.pk)]]
     ]
@@ -329,7 +360,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "again": _again(gold) if changes else [],
         "page": page,
         "questions": questions,
-        "described": described(gold),
+        "described": description,
         "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
         "findings": findings_of(gold),
         "names": names_in(gold.corpus),
@@ -346,8 +377,11 @@ def _again(gold: Gold) -> list[tuple[str, str]]:
     """Return the form fields to make a gold anew; if all people counted, new people do, too."""
     version = gold.scheme_version
     raters = [] if counts_everybody(gold) else gold.options["raters"]
-    own = [(name, str(gold.options[name])) for name, _ in described(gold).options]
+    own = [(f"{RULE_OF}{key}", each["rule"]) for key, each in gold.options.get(QUESTIONS, {}).items()]
+    stored = [gold.options, *gold.options.get(QUESTIONS, {}).values()]
+    options = {name: str(each[name]) for each in stored for name in known_options() if name in each}
     fields = [("scheme", f"{version.scheme.key}@{version.version}"), ("rule", gold.rule), *own]
+    fields += options.items()
     return [*fields, *(("raters", name) for name in raters)]
 
 

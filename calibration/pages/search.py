@@ -24,6 +24,7 @@ PAGES = (
     ("Import a file", "import-corpus"),
     ("New scheme", "new-scheme"),
     ("Prompts", "prompts"),
+    ("Endpoints", "endpoints"),
     ("Names of judges and metrics", "raters"),
     ("Costs of judges", "run-costs"),
     ("Background jobs", "jobs"),
@@ -32,7 +33,6 @@ PAGES = (
 )
 ADMINISTRATORS_PAGES = (
     ("People", "people"),
-    ("Endpoints", "endpoints"),
     ("Log of what was done", "audit-log"),
 )
 

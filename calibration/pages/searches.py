@@ -23,7 +23,7 @@ from judges.drafts import benches
 from judges.drafts.benches import versions_for
 from judges.models import Bench
 from judges.pages.forms import NEED, need_fields, needs_of
-from judges.pages.runs import sync_endpoints
+from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.prompts import versions
 from judges.prompts.prompt_actions import LONGEST_NAME
 
@@ -93,6 +93,7 @@ def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
     bench = access.bench(pk)
     sync_endpoints(request)
     form = SearchForm(request.POST or None, bench=bench)
+    offer_endpoints(request, form)
     judge = JudgeParametersForm(request.POST or None, prefix="judge")
     improver = ImproverForm(request.POST or None, prefix="improver")
     if request.method == "POST" and all([form.is_valid(), judge.is_valid(), improver.is_valid()]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from django import forms
@@ -13,15 +14,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.corpora import splits
-from annotation.errors import AnnotationError
-from annotation.models import Corpus, Item, Question, turn_numbers
+from annotation.models import Campaign, Corpus, Item, Question, turn_numbers
 from calibration import access
 from calibration.access import place_of
 from calibration.errors import CalibrationError
 from calibration.models import Mark
+from calibration.ratings.scope import offered, scope_of
+from calibration.reports.charts import inline_svg
 from calibration.studies.disagreements import lines_of, named_value
 from calibration.workbench import as_json, checks, marks
 from calibration.workbench import sheets as showing
@@ -32,6 +35,7 @@ from calibration.workbench.versions import (
     Difference,
     differences,
     item_systems,
+    line_of_drafts,
     side_by_side,
     systems_of,
 )
@@ -47,7 +51,7 @@ from judges.errors import JudgeError
 from judges.models import Bench, Draft
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
 from judges.pages.prompts import RULE_TITLES, EditorForm, pick_fields, picking
-from judges.pages.runs import sync_endpoints
+from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.prompts.examples import BadKeys
 from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.prompts.requests import COUNTED
@@ -75,17 +79,16 @@ class BenchForm(forms.Form):
 
     name = forms.CharField(max_length=benches.LONGEST_NAME, help_text="How you find it again.")
     protocol = forms.ChoiceField(
-        label="What is judged",
-        help_text="The protocol says which questions are answered, and about what.",
+        label="Protocol",
+        help_text="A rubric and G-Eval ask the questions of any scheme, the other protocols their own.",
     )
     scheme = forms.ChoiceField(
         required=False,
-        label="Whose questions, for a rubric or G-Eval",
-        help_text="The other protocols have their own.",
+        label="Questions",
     )
     variant = forms.ChoiceField(
         required=False,
-        label="How a rubric or G-Eval asks",
+        label="How it asks",
         choices=list(HOW_A_RUBRIC_ASKS.items()),
         help_text="Drafts of the bench may ask otherwise where that answers the same questions.",
     )
@@ -96,14 +99,26 @@ class BenchForm(forms.Form):
     )
     seed = form_field(benches.SEED, required=True, initial=0)
 
-    def __init__(self, *args: Any, has_campaign: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         asking = [protocol for protocol in PROTOCOLS.values() if isinstance(protocol, Asking)]
-        own = [("", "the campaign's own")] if has_campaign else scheme_choices()[:1]
+        schemes = scheme_choices()
+        own = [("", "the campaign's own")] if campaign else schemes[:1]
         _choose(
             self, "protocol", [(protocol.key, f"{protocol.title} ({protocol.key})") for protocol in asking]
         )
-        _choose(self, "scheme", [*own, *scheme_choices()[1:]])
+        _choose(self, "scheme", [*own, *schemes[1:]])
+        self.fields["name"].initial = _free_name(campaign.name if campaign else corpus.name)
+        self.fields["protocol"].initial = "rubric"
+        if campaign is None:
+            answered = (question.scheme for question in offered(scope_of(corpus, None)).questions.values())
+            own_names = [name for ref in answered for name in (ref, ref.partition("@")[0])]
+            values = dict(schemes)
+            self.fields["scheme"].initial = next((name for name in own_names if name in values), "")
+
+    def settings(self) -> list[forms.BoundField]:
+        """Return the fields that rarely change."""
+        return [self["include_self"], self["seed"]]
 
     def clean(self) -> dict[str, Any]:
         """Clear the variant of another protocol than the chosen one."""
@@ -112,6 +127,13 @@ class BenchForm(forms.Form):
         if protocol is not None and data.get("variant") not in protocol.variants:
             data["variant"] = ""
         return data
+
+
+def _free_name(place: str) -> str:
+    """Return the first name for a bench over a corpus or campaign that no bench has."""
+    taken = set(Bench.objects.values_list("name", flat=True))
+    names = (f"{place[: benches.LONGEST_NAME - 8]}, bench {number}" for number in count(1))
+    return next(name for name in names if name not in taken)
 
 
 EXAMPLES = "examples_"
@@ -222,6 +244,8 @@ def _variant(args: tuple[Any, ...], begun: Version, variants: list[str]) -> str:
 
 
 PAGE = 10
+MOST_APART = 10
+"""Number of disagreements above the items of a draft."""
 HOW_MANY: dict[str, int | None] = {"5": 5, "20": 20, "all": None}
 UNASKED = 20
 """Maximum number of calls that need no confirmation, at an endpoint that the bench has used before."""
@@ -229,35 +253,21 @@ UNASKED = 20
 
 @researcher_only
 def new_bench(request: HttpRequest) -> HttpResponse:
-    """Researchers: choose a corpus or campaign, draw its split if it has none, and open a bench."""
+    """Researchers: open a bench on a corpus or campaign; without a split, this draws one."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return redirect("corpora")
-    opening = request.POST.get("act") == "open"
-    form = BenchForm(request.POST if opening else None, has_campaign=campaign is not None)
-    refused = ""
+    form = BenchForm(request.POST or None, corpus=corpus, campaign=campaign)
     try:
-        if request.POST.get("act") == "draw":
-            refused = _draw_split(request, corpus)
-        elif opening and form.is_valid():
+        if request.method == "POST" and form.is_valid():
             opened = benches.open_bench(
                 by=user_of(request), corpus=corpus, campaign=campaign, **form.cleaned_data
             )
             return redirect("bench", opened.pk)
     except JobError as error:
-        refused = str(error)
+        form.add_error(None, str(error))
     context = {"corpus": corpus, "campaign": campaign, "form": form, "split": splits.lock_of(corpus)}
-    status = 422 if form.errors or refused else 200
-    return render(request, "workbench/new.html", context | {"refused": refused}, status=status)
-
-
-def _draw_split(request: HttpRequest, corpus: Corpus) -> str:
-    """Draw a corpus's split; return an error message, '' if it succeeded."""
-    try:
-        splits.draw(corpus=corpus, by=user_of(request))
-    except AnnotationError as error:
-        return str(error)
-    return ""
+    return render(request, "workbench/new.html", context, status=422 if form.errors else 200)
 
 
 @researcher_only
@@ -279,10 +289,12 @@ def bench(request: HttpRequest, pk: int) -> HttpResponse:
 def _form(request: HttpRequest, about: Bench, begin: str, data: Any = None) -> DraftForm:
     """Return the editor; an unknown starting point is replaced by Concord's own text."""
     try:
-        return DraftForm(data, initial=begun_from(about, begin), bench=about, begin=begin)
+        form = DraftForm(data, initial=begun_from(about, begin), bench=about, begin=begin)
     except JobError as error:
         messages.error(request, str(error))
-    return DraftForm(data, initial=begun_from(about, ""), bench=about, begin="")
+        form = DraftForm(data, initial=begun_from(about, ""), bench=about, begin="")
+    offer_endpoints(request, form)
+    return form
 
 
 def _try(request: HttpRequest, about: Bench) -> HttpResponse:
@@ -297,9 +309,9 @@ def _try(request: HttpRequest, about: Bench) -> HttpResponse:
                 return _page(request, about, None, form, requests=requests, counted=COUNTED, key=key)
             draft = draft_actions.write(by=user_of(request), bench=about, **form.draft())
             if estimate := _to_confirm(request, draft, HOW_MANY[requested], samples):
-                return _page(request, about, draft, form, asked=estimate, wanted=requested)
+                return _page(request, about, draft, form, asked=estimate, wanted=requested, written=draft)
             draft_actions.run(by=user_of(request), draft=draft, targets=HOW_MANY[requested], samples=samples)
-            return redirect(_address(draft))
+            return redirect(f"{_address(draft)}#the-results")
         except JobError as error:
             form.refuse(error)
     return _page(request, about, draft, form, status=422)
@@ -365,9 +377,11 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
     judged = Judged(draft.name, draft.asker, draft)
     targets = about.targets.filter(position__lt=draft.targets).order_by("position")
     page = Paginator(targets, PAGE).get_page(request.GET.get("page"))
+    tried = as_json.tried(draft)
     context: dict[str, Any] = {
         "draft": draft,
-        "tried": as_json.tried(draft),
+        "tried": tried,
+        "judged": judged,
         "page": page,
         "query": f"draft={draft.number}&",
         "longest_name": LONGEST_NAME,
@@ -379,6 +393,10 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
         context["cards"] = showing.cards(about, judged, list(page))
         read = sheets(about, [judged])
         context["figures"] = showing.agreement(read, judged)
+        apart = differences(read, judged)
+        context |= {"n_apart": len(apart), "apart": _rows_of(about, judged, apart[:MOST_APART])}
+        if not tried.active and (chart := line_of_drafts(about)):
+            context |= {"line": chart, "svg": mark_safe(inline_svg(chart))}
         context["unanswered"] = showing.unanswered(read)
     except CalibrationError as error:
         context["refused"] = str(error)
@@ -523,10 +541,6 @@ def _differences_context(
     rows: list[Difference],
 ) -> dict[str, Any]:
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    related = ("continuation__dialogue", "continuation__system", "turn")
-    items = Item.objects.select_related(*related).in_bulk([difference.item for difference in page])
-    turn_numbers.number(item.turn for item in items.values())
-    lines, current = lines_of(list(items.values())), marks.current_marks(bench)
     filters = {name: request.GET.get(name, "") for name in FILTERS if request.GET.get(name)}
     return {
         "page": page,
@@ -538,36 +552,48 @@ def _differences_context(
         "counts": marks.counts(bench),
         "longest_note": marks.LONGEST,
         "verdicts": [pair for pair in Mark.Verdict.choices if pair[0] != Mark.Verdict.WITHDRAWN],
-        "rows": [
-            {
-                "one": difference,
-                "item": items[difference.item],
-                "lines": lines[difference.item],
-                "people": _people_answers(difference, difference.sheet.ratings.of_kind("human")),
-                "judge": _judge(difference, selected),
-                "mark": current.get((difference.item, difference.sheet.question.id, selected.key))
-                if selected
-                else None,
-            }
-            for difference in page
-        ],
+        "rows": _rows_of(bench, selected, list(page)) if selected else [],
     }
 
 
-def _people_answers(difference: Difference, columns: tuple[int, ...]) -> list[tuple[str, str]]:
+def _rows_of(bench: Bench, judged: Judged, rows: list[Difference]) -> list[dict[str, Any]]:
+    """Return differences with their items and lines, the answers and reasons of both sides, and marks."""
+    related = ("continuation__dialogue", "continuation__system", "turn")
+    items = Item.objects.select_related(*related).in_bulk([difference.item for difference in rows])
+    turn_numbers.number(item.turn for item in items.values())
+    lines, current = lines_of(list(items.values())), marks.current_marks(bench)
+    why, reasons = showing.explanations(judged, items), showing.reasons_of_people(bench, items)
+    return [
+        {
+            "one": difference,
+            "item": items[difference.item],
+            "lines": lines[difference.item],
+            "people": [
+                (name, value, reasons.get((difference.item, difference.sheet.question.key, name), ""))
+                for name, value in _people_answers(difference)
+            ],
+            "judge": _judge(difference, judged),
+            "why": why.get((difference.item, difference.sheet.question.key), ""),
+            "mark": current.get((difference.item, difference.sheet.question.id, judged.key)),
+        }
+        for difference in rows
+    ]
+
+
+def _people_answers(difference: Difference) -> list[tuple[str, str]]:
     ratings = difference.sheet.ratings
     return [
         (
             ratings.raters[j],
             named_value(difference.sheet.question, ratings, float(ratings.values[difference.row, j])),
         )
-        for j in columns
+        for j in ratings.of_kind("human")
         if ratings.values[difference.row, j] == ratings.values[difference.row, j]
     ]
 
 
-def _judge(difference: Difference, selected: Judged | None) -> str:
-    values = difference.sheet.of(selected)[0].values if selected else ()
+def _judge(difference: Difference, judged: Judged) -> str:
+    values = difference.sheet.of(judged)[0].values
     return named_value(difference.sheet.question, difference.sheet.ratings, float(values[difference.row]))
 
 

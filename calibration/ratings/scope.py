@@ -208,7 +208,7 @@ def _in_tasks(campaign: Campaign, item: str = "item__") -> Q:
     tasks = Task.objects.filter(campaign=campaign)
     own = tasks.filter(continuation=OuterRef(f"{item}continuation"))
     on_task = Q(Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk")))))
-    on_task &= by_speakers(campaign, item)
+    on_task &= by_speakers(campaign.speakers, item)
     if not campaign.side_by_side:
         return on_task
     beside = ItemMember.objects.filter(turn=OuterRef(f"{item}turn"), item__in=tasks.values("item"))

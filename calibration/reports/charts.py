@@ -137,8 +137,8 @@ class Chart:
     `bars`: amounts from zero, drawn as bars; otherwise figures, drawn as points. The axis reaches `top`, the
     greatest value that the quantity can have, if there is one. `dots` make it a scatter of two scores
     instead, whose axes are `axis` and `up`. A `folded` chart is drawn by its section alone. With an `x_axis`
-    it is a curve: values over numbers (logarithmic), or probabilities over probabilities if it has a
-    `diagonal`; `target` is the target value.
+    it is a curve: values over numbers (logarithmic), over consecutive numbers if it has `steps`, or
+    probabilities over probabilities if it has a `diagonal`; `target` is the target value.
     """
 
     key: str
@@ -153,6 +153,7 @@ class Chart:
     top: float | None = None
     x_axis: str = ""
     diagonal: bool = False
+    steps: bool = False
     target: float | None = None
 
     @property
@@ -462,14 +463,17 @@ def _size(chart: dict[str, Any]) -> Any:
 def _x_scale(chart: dict[str, Any]) -> Any:
     if chart["diagonal"]:
         return alt.Scale(domain=[0, 1])
-    return alt.Scale(type="log", nice=False, padding=16)
+    return alt.Scale(type="linear" if chart["steps"] else "log", nice=False, zero=False, padding=16)
 
 
 def _y_scale(chart: dict[str, Any]) -> Any:
     if chart["diagonal"]:
         return alt.Scale(domain=[0, 1])
-    ends = [point[end] for point in chart["points"] for end in ("value", "high") if point[end] is not None]
-    return alt.Scale(domain=[0, max([*ends, chart["target"] or 0.0]) or 1.0], nice=True)
+    ends = [
+        point[end] for point in chart["points"] for end in ("low", "value", "high") if point[end] is not None
+    ]
+    top = chart["top"] or max([*ends, chart["target"] or 0.0]) or 1.0
+    return alt.Scale(domain=[min([0.0, *ends]), top], nice=True)
 
 
 def _x_axis(chart: dict[str, Any]) -> Any:

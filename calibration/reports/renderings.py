@@ -8,9 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from typing import Any
 
-from django.conf import settings
 from django.template.loader import render_to_string
-from django.utils.safestring import mark_safe
 
 from annotation.models import TestLook
 from annotation.text.display import number, percent
@@ -43,6 +41,7 @@ from calibration.reports.view import (
     without_content,
 )
 from calibration.reports.wording import counted, interval, join_names, narrowing
+from config.styles import standalone_styles
 
 # Shared by the written formats of a report.
 
@@ -155,8 +154,7 @@ def write_html(report: Report) -> str:
 
 def file_context(report: Report) -> dict[str, Any]:
     """Return the context of a page that stands by itself: its styles inline, no links into Concord."""
-    styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
-    return view_of(report) | {"study": report.study, "styles": mark_safe(styles), "alone": True}
+    return view_of(report) | {"study": report.study, "styles": standalone_styles(), "alone": True}
 
 
 # A report as JSON: everything, unrounded.

@@ -98,6 +98,20 @@ def _leader(block: Floats, grid: Floats, leads: npt.NDArray[np.bool_], ties: Tie
     return np.asarray(leads.argmax(axis=1))
 
 
+def union(ratings: Ratings) -> GoldLabels:
+    """The positive answer wherever any rater gave it; confidence is the share of raters who say the same."""
+    block = ratings.values
+    n = (~np.isnan(block)).sum(axis=1)
+    rated, positive = n > 0, (block == ratings.positive).any(axis=1)
+    values = np.full(len(block), np.nan)
+    values[rated] = np.where(
+        positive[rated], ratings.positive, np.nanmax(block[rated], axis=1, initial=-np.inf)
+    )
+    same = (block == values[:, None]).sum(axis=1)
+    confidence = np.where(rated, same / np.maximum(n, 1), np.nan)
+    return GoldLabels(values, confidence, n, np.zeros(len(block), np.bool_), ratings.items, "union")
+
+
 def mean(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
     """Mean per item; confidence is 1 minus the item's standard deviation over the largest possible one."""
     block = _numeric(ratings, columns)

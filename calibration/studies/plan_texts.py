@@ -6,7 +6,9 @@ import json
 import textwrap
 from collections.abc import Callable
 
-from annotation.text.display import number, percent
+from django.utils import timezone
+
+from annotation.text.display import moment, number, percent
 from calibration.agree.report import plain
 from calibration.renderings import Rendering, csv_text, markdown
 from calibration.reports.charts import Chart, Point
@@ -173,8 +175,8 @@ def cautions(answer: PlanAnswer) -> list[str]:
     remarks = []
     if answer.labels_since and answer.computed_at:
         remarks.append(
-            f"It is of the labels of {answer.computed_at:%-d %B %Y, %H:%M %Z}: labels have come since, or no "
-            "longer count."
+            f"It is of the labels of {moment(timezone.localtime(answer.computed_at))}: labels have come "
+            "since, or no longer count."
         )
     if answer.reason:
         return remarks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,8 +158,16 @@ def figure(result: Result) -> dict[str, Any]:
     return {"statistic": plain.pop("name"), **plain}
 
 
-def difference(disagreement: Difference, judged: Judged) -> dict[str, Any]:
-    """Return a disagreement between a judge and people on one question of one item."""
+def difference(
+    disagreement: Difference,
+    judged: Judged,
+    why: Mapping[tuple[int, str], str],
+    reasons: Mapping[tuple[int, str, str], str],
+) -> dict[str, Any]:
+    """Return a disagreement between a judge and people on one question of one item.
+
+    `why` has the judge's explanations by item and question, `reasons` those of people, also by name.
+    """
     sheet = disagreement.sheet
     ratings = sheet.ratings
     people = {
@@ -177,7 +185,13 @@ def difference(disagreement: Difference, judged: Judged) -> dict[str, Any]:
         "share": disagreement.share,
         "direction": disagreement.direction or None,
         "judge": _value(sheet, sheet.of(judged)[0].values[disagreement.row]),
+        "why": why.get((disagreement.item, sheet.question.key), ""),
         "people": people,
+        "reasons": {
+            name: reason
+            for name in people
+            if (reason := reasons.get((disagreement.item, sheet.question.key, name)))
+        },
     }
 
 

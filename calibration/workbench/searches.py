@@ -30,6 +30,7 @@ from config.models import Event
 from jobs import runs
 from jobs.endpoints import parameters
 from jobs.endpoints.costs import cost
+from jobs.endpoints.ownership import require_use
 from jobs.endpoints.parameters import Parameter
 from jobs.errors import JobError
 from jobs.models import Call, CallCount
@@ -294,6 +295,7 @@ def start(
     For a text that comes with Concord, proposals go into a copy of it, a new prompt `name`. Raises
     WorkbenchRefused or JudgeError for incompatible arguments, or if dev has too few answers.
     """
+    require_use(by, endpoint, improver)
     numbers = {"rounds": rounds, "few": few, "most_calls": most_calls, "seed": seed}
     try:
         for number, value in numbers.items():

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from django.db.models import Q
 
 from annotation.corpora import comparisons
 from annotation.corpora.dialogue_view import Line
@@ -131,7 +132,8 @@ def judged_on(bench: Bench, *, checks: bool = False, discarded: bool = False) ->
         question__in=question_ids(bench), item__in=items_of(bench), superseded_at=None
     )
     judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=labels.values("rater")).exclude(pk__in=own)
-    return judged_drafts + [Judged(rater.name, rater) for rater in judges.order_by("name")]
+    others = [Judged(judge.short_name or judge.name, judge) for judge in judges.order_by("name")]
+    return judged_drafts + others
 
 
 def items_of(bench: Bench) -> dict[int, int]:
@@ -422,7 +424,7 @@ def cards(bench: Bench, judged: Judged, targets: Sequence[BenchTarget]) -> list[
     empty_cards = _empty(targets)
     item_ids = [item.pk for card in empty_cards for item in card.items]
     read = sheets(bench, [judged], item_ids)
-    why, points = _explanations(judged, item_ids), _points(item_ids)
+    why, points = explanations(judged, item_ids), _points(item_ids)
     items_by_id = {item.pk: item for card in empty_cards for item in card.items}
     answers: dict[int, list[Answers | None]] = {}
     for sheet in read:
@@ -510,7 +512,7 @@ def _points(items: Sequence[int]) -> dict[tuple[int, str, str], tuple[Pointed, .
     )
 
 
-def _explanations(judged: Judged, items: Iterable[int]) -> dict[tuple[int, str], str]:
+def explanations(judged: Judged, items: Iterable[int]) -> dict[tuple[int, str], str]:
     """Return a judge's explanations by item and question, from the first sample with any."""
     if judged.draft is not None and not judged.draft.kept:
         drafted = DraftAnswer.objects.filter(draft=judged.draft, item__in=items).order_by("pk")
@@ -523,6 +525,18 @@ def _explanations(judged: Judged, items: Iterable[int]) -> dict[tuple[int, str],
         if explanation:
             explanations.setdefault((item, key), explanation)
     return explanations
+
+
+def reasons_of_people(bench: Bench, items: Iterable[int]) -> dict[tuple[int, str, str], str]:
+    """Return people's reasons by item, question and name: an answer's own, else the comment on its task."""
+    labels = scope_of(bench.corpus, bench.campaign).labels().filter(rater__kind=Rater.Kind.HUMAN)
+    has_reason = ~Q(explanation="") | ~Q(assignment__comment="")
+    rows = labels.filter(has_reason, item__in=items).select_related("rater", "question", "assignment")
+    return {
+        (label.item_id, label.question.key, name_of(label.rater, bench.corpus_id)): label.explanation
+        or (label.assignment.comment if label.assignment else "")
+        for label in rows.order_by("pk")
+    }
 
 
 def _calls(judged: Judged, targets: Sequence[BenchTarget]) -> dict[tuple[int, int | None], list[Call]]:

@@ -12,8 +12,10 @@ from annotation.models import Item
 from annotation.models.corpora import ITEM_PARTS
 from calibration.errors import WorkbenchRefused
 from calibration.ratings.scope import QuestionInfo
+from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import worded
 from calibration.reports.tables import PEOPLE
+from calibration.reports.wording import counted
 from calibration.statistics import Plan, Result
 from calibration.statistics.analysis import mean_of
 from calibration.statistics.core.ratings import CATEGORIES, Floats
@@ -123,6 +125,69 @@ def item_systems(items: Sequence[int]) -> list[str]:
 def _names(items: Sequence[int]) -> dict[int, str]:
     items_named = Item.objects.filter(pk__in=items).annotate(name=ITEM_PARTS["system_name"])
     return dict(items_named.values_list("pk", "name"))
+
+
+# Agreement of the drafts of a bench with people, one after the other.
+
+MOST_LINES = 4
+"""Most questions drawn as lines; the others are in the tables."""
+
+
+def line_of_drafts(bench: Bench, plan: Plan | None = None) -> Chart | None:
+    """Return the agreement with people of each draft on dev, in the order of their numbers.
+
+    A line for each of the first questions with people's answers. None for fewer than two drafts with a value.
+    """
+    drafts = [judge for judge in reversed(judged_on(bench)) if judge.draft is not None]
+    rated = [sheet for sheet in sheets(bench, drafts) if not sheet.unanswered] if len(drafts) > 1 else []
+    points = [point for sheet in rated[:MOST_LINES] for point in _points(sheet, plan or Plan(resamples=200))]
+    if len({point.x for point in points if point.value is not None}) < 2:
+        return None
+    more = (
+        f" {counted(len(rated) - MOST_LINES, 'more question')}: see Side by side."
+        if len(rated) > MOST_LINES
+        else ""
+    )
+    return Chart(
+        "drafts",
+        "Agreement with people, draft by draft",
+        "Agreement with people on dev, 95% interval",
+        tuple(points),
+        x_axis="Draft",
+        steps=True,
+        top=1.0,
+        caption=f"Each draft on the items that it was tried on.{more}",
+    )
+
+
+def _points(sheet: Sheet, plan: Plan) -> list[Point]:
+    statistic = statistics_of(sheet)[0]
+    numbers = {
+        reading.rater: judge.draft.number
+        for judge, reading in reversed(sheet.contenders)
+        if judge.draft is not None
+    }
+    readings = [sheet.of(judge)[0] for judge in {judge.key: judge for judge, _ in sheet.contenders}.values()]
+    figures = each_alone(sheet.ratings, readings, statistics=(statistic,), plan=plan)
+    series = f"{sheet.question.title}, {worded(statistic).name}"
+    return sorted(
+        (
+            Point(
+                f"draft {numbers[reading.rater]}",
+                series,
+                result.value if result.ok else None,
+                result.low,
+                result.high,
+                result.n_items,
+                result.n_clusters,
+                result.reason,
+                x=float(numbers[reading.rater]),
+            )
+            for reading, against, result in figures
+            if result.name == statistic and against == "people"
+        ),
+        key=lambda point: point.x or 0.0,
+    )
 
 
 PLAN = Plan(resamples=2000)

@@ -102,6 +102,9 @@ def input(
     return _field(key, label, format_html("<input{}>", pairs), hint)
 
 
+SELECTED = mark_safe(" selected")
+
+
 @register.simple_tag
 def select(
     name: str, label: Any, options: Iterable[Any], chosen: Any = None, **attributes: Any
@@ -114,15 +117,14 @@ def select(
     key = attributes.pop("id", name)
     hint = attributes.pop("hint", "")
     rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
+    lines = [
+        format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == chosen else "", text)
+        for value, text in rows
+    ]
     if "none" in attributes:
-        rows.insert(0, ("", attributes.pop("none")))
-    lines = format_html_join(
-        "\n",
-        '<option value="{}"{}>{}</option>',
-        ((value, mark_safe(" selected" if value == chosen else ""), text) for value, text in rows),
-    )
+        lines.insert(0, format_html('<option value="">{}</option>', attributes.pop("none")))
     pairs = _attributes({"id": key, "name": name, **attributes})
-    return _field(key, label, format_html("<select{}>{}</select>", pairs, lines), hint)
+    return _field(key, label, format_html("<select{}>{}</select>", pairs, mark_safe("\n".join(lines))), hint)
 
 
 def _attributes(values: dict[str, Any]) -> SafeString:

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.text import display
 from config.links import links_of
-from config.permissions import is_administrator, is_researcher
+from config.permissions import is_researcher
 
 register = template.Library()
 
@@ -153,16 +153,20 @@ CORPUS_TABS = (
 """Tabs of a corpus and their pages; those that suites add stand before the last."""
 
 
-OTHERS_IN_LIBRARY = (("Names of judges", "raters"), ("Costs", "run-costs"))
+LIBRARY = (
+    ("Schemes", "schemes"),
+    ("Prompts", "prompts"),
+    ("Endpoints", "endpoints"),
+    ("Names of judges", "raters"),
+    ("Costs", "run-costs"),
+)
 
 
 @register.inclusion_tag("_components/tabs.html", takes_context=True)
 def library(context: template.Context, current: str) -> dict[str, Any]:
-    """Return the head of the pages of what all corpora share; endpoints are for administrators."""
+    """Return the head of the pages of what all corpora share."""
     user = context["request"].user
     if not is_researcher(user):
         return {}
-    endpoints = [("Endpoints", "endpoints")] if is_administrator(user) else []
-    pages = [("Schemes", "schemes"), ("Prompts", "prompts"), *endpoints, *OTHERS_IN_LIBRARY]
-    tabs = [(text, reverse(name)) for text, name in pages]
+    tabs = [(text, reverse(name)) for text, name in LIBRARY]
     return {"title": "Library", "href": tabs[0][1], "current": current, "tabs": tabs}

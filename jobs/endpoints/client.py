@@ -96,19 +96,18 @@ def _mine() -> list[Endpoint]:
 
 
 def test(endpoint: Endpoint) -> Endpoint:
-    """Send the endpoint one short question and store the result: latency, or the reason for the missing
-    reply.
-    """
+    """Ask the endpoint for one word and store the result: reply and latency, or why there is none."""
     requested_at = endpoint.test_asked
-    error, milliseconds = _answer(endpoint)
-    fields = {"test_done": timezone.now(), "test_error": error, "test_ms": milliseconds}
+    error, milliseconds, reply = _answer(endpoint)
+    fields = {"test_done": timezone.now(), "test_error": error, "test_ms": milliseconds, "test_reply": reply}
     # Not if another test was requested in the meantime, perhaps after a change.
     Endpoint.objects.filter(pk=endpoint.pk, test_asked=requested_at).update(**fields)
     endpoint.refresh_from_db()
     return endpoint
 
 
-def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
+def _answer(endpoint: Endpoint) -> tuple[str, int | None, str]:
+    """Return the error, the milliseconds, and the beginning of the reply."""
     hurried = copy(endpoint)
     hurried.timeout_s = min(endpoint.timeout_s, LONGEST)
     fakes: set[int] = set()
@@ -117,16 +116,21 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
     except Withheld as error:
         # A reply cut off at its token limit is still a reply: the test passes.
         if error.kind == errors.TRUNCATED:
-            return "", error.reply.latency_ms
-        return _failure_message(endpoint, error), None
+            return "", error.reply.latency_ms, _beginning(error.reply)
+        return _failure_message(endpoint, error), None, ""
     except CallError as error:
-        return _failure_message(endpoint, error), None
+        return _failure_message(endpoint, error), None, ""
     except DEFECTS as error:
         logger.exception("a test of the endpoint %s failed", endpoint.name)
-        return f"a defect in Concord: {type(error).__name__}", None
+        return f"a defect in Concord: {type(error).__name__}", None, ""
     finally:
         remember({}, fakes)
-    return ("" if reply.text.strip() else "the reply is empty"), reply.latency_ms
+    text = _beginning(reply)
+    return ("" if text else "the reply is empty"), reply.latency_ms, text
+
+
+def _beginning(reply: Reply) -> str:
+    return " ".join(reply.text.replace("\x00", "\ufffd").split())[:200]
 
 
 def _failure_message(endpoint: Endpoint, error: CallError) -> str:
@@ -372,7 +376,8 @@ class Clients:
 
     def _client(self, endpoint: Endpoint) -> AsyncOpenAI:
         # An endpoint may be moved to another server in the meantime: that is another client.
-        key = (endpoint.pk, endpoint.base_url, endpoint.key_env, endpoint.allow_private, endpoint.timeout_s)
+        keyed = (endpoint.key_env, endpoint.stored_key)
+        key = (endpoint.pk, endpoint.base_url, *keyed, endpoint.allow_private, endpoint.timeout_s)
         if key not in self._clients:
             self._clients[key] = openai_client(endpoint)
         return self._clients[key]

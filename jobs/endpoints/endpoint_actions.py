@@ -1,4 +1,4 @@
-"""Endpoints of LLM judges: declared in the environment or set up by an administrator.
+"""Endpoints of LLM judges: declared in the environment, or added by administrators and researchers.
 
 `CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family|share|most|files|revision`
 declares an endpoint; all fields after the model are optional. After the prices come limits: concurrent
@@ -6,9 +6,12 @@ requests, requests and tokens per minute; then the model family, the share of th
 costs, the maximum requests per batch, `keep` to keep batch files at the provider, and the served revision of
 the model.
 
-`KEY_ENV` names the environment variable that holds the key; the key is stored nowhere else. An endpoint set
-up on the page may use only variables listed in CONCORD_KEY_VARIABLES or used by endpoints of the environment:
-otherwise any secret of the process could be sent to any server.
+`KEY_ENV` names the environment variable that holds the key. An endpoint added on the page may use only
+variables listed in CONCORD_KEY_VARIABLES or used by endpoints of the environment: otherwise any secret of the
+process could be sent to any server. Or its key is stored, encrypted (`jobs.endpoints.stored_keys`).
+
+An administrator's endpoint belongs to the installation and is there for all researchers. A researcher's
+belongs to its owner (`jobs.endpoints.ownership`).
 """
 
 from __future__ import annotations
@@ -23,12 +26,15 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from config.models import Event
+from config.permissions import is_administrator
+from jobs.endpoints import stored_keys
+from jobs.endpoints.ownership import administrators, may_add, may_change, require_use
 from jobs.endpoints.wire import literal, refusal
 from jobs.errors import JobError
 from jobs.models import Worker
@@ -43,30 +49,121 @@ METADATA_NAMES = ("metadata.google.internal", "metadata")
 _LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 _USUAL = ("concurrency", "batch_most")
 """Fields that fall back to the model's default when not declared."""
-_DECLARED = {"from_environment": True, "active": True, "allow_private": True}
+_DECLARED = {
+    **{"from_environment": True, "active": True, "allow_private": True},
+    **{"owner_id": None, "shared": False, "stored_key": ""},
+}
+_SERVERS = {
+    "key_env": "a key in the environment",
+    "tokenizer": "a tokenizer file",
+    "allow_private": "an address at this machine or in its private network",
+}
+"""Settings that use something of the server, which only administrators give to an endpoint."""
 _NOT_KEYS = ("CONCORD_SECRET", "DJANGO_", "DATABASE_", "CELERY_", "AWS_SECRET", "POSTGRES", "PG")
 
 
 @transaction.atomic
 def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = None) -> Endpoint:
-    """Add or change an endpoint; raise JobError for an address or a key's name that is not allowed."""
+    """Add or change an endpoint; raise JobError for an address or a key that is not allowed.
+
+    A new endpoint of a researcher is their own. `key` in the fields stores a key, or deletes it where empty.
+    Raises PermissionDenied for a person who may not change it.
+    """
     if endpoint is not None and endpoint.from_environment:
         raise JobError(f"{endpoint.name} is declared in the environment: change it there.")
-    target = endpoint or Endpoint()
+    if not (may_add(by) if endpoint is None else may_change(by, endpoint)):
+        raise PermissionDenied
+    target = endpoint or Endpoint(owner=None if is_administrator(by) else by)
+    if fields.get("shared") and not target.shared and target.owner_id not in (None, by.pk):
+        raise JobError(f"Only {target.owner} shares {target.name}: its calls are paid with their key.")
+    fields = dict(fields)
+    key = fields.pop("key", None)
     if any(fields.get(name, "") != getattr(target, name) for name in ("base_url", "model") if name in fields):
         target.fake_model = False  # the mark belongs to the server that answered before
     for name, value in fields.items():
         setattr(target, name, value)
     check(base_url=target.base_url, key_env=target.key_env)
+    _require_own(target)
     _require_listed(target.key_env)
+    if key is not None:
+        target.stored_key = stored_keys.encrypt(key, target.base_url) if key else ""
+    _require_fitting_key(target)
     target.save()
-    Event.objects.create(
-        by=by,
-        verb="save endpoint",
-        subject=target.name,
-        detail={"base_url": target.base_url, "allow_private": target.allow_private},
-    )
+    detail = {"base_url": target.base_url, "allow_private": target.allow_private}
+    if target.owner_id is not None:
+        detail["shared"] = target.shared
+    if key is not None:
+        detail["key"] = "stored" if key else "deleted"
+    Event.objects.create(by=by, verb="save endpoint", subject=target.name, detail=detail)
     return target
+
+
+def _require_own(endpoint: Endpoint) -> None:
+    """Raise JobError for an owner's endpoint that uses something of the server."""
+    if endpoint.owner_id is None:
+        if endpoint.shared:
+            raise JobError(f"{endpoint.name or 'It'} belongs to nobody alone: everybody uses it already.")
+        return
+    used = [words for name, words in _SERVERS.items() if getattr(endpoint, name)]
+    if used:
+        raise JobError(
+            f"Only administrators add an endpoint with {' or '.join(used)}: ask {administrators()}."
+        )
+
+
+def _require_fitting_key(endpoint: Endpoint) -> None:
+    """Raise JobError for two keys, and for a stored key on its way to another server or unencrypted."""
+    if not endpoint.stored_key:
+        return
+    if endpoint.key_env:
+        raise JobError("Choose one: a stored key, or the variable of a key.")
+    if urlsplit(endpoint.base_url).scheme != "https" and not endpoint.allow_private:
+        raise JobError("The key would travel unencrypted: give an https address.")
+    try:
+        stored_keys.decrypt(endpoint.stored_key, endpoint.base_url)
+    except stored_keys.UnreadableKey as error:
+        raise JobError(f"The stored key cannot be used: {error}.") from None
+
+
+@transaction.atomic
+def disown(*, by: User, owner: User) -> None:
+    """Deactivate the endpoints of a person whose account goes, and delete their keys."""
+    for endpoint in Endpoint.objects.select_for_update().filter(owner=owner):
+        endpoint.owner, endpoint.shared, endpoint.stored_key, endpoint.active = None, False, "", False
+        endpoint.save(update_fields=["owner", "shared", "stored_key", "active"])
+        Event.objects.create(by=by, verb="disown endpoint", subject=endpoint.name)
+
+
+# Stored keys after a change of CONCORD_SECRET_KEY.
+
+
+def outdated_keys() -> list[Endpoint]:
+    """Return the endpoints whose stored key is encrypted with an earlier value of CONCORD_SECRET_KEY."""
+    return [row for row in Endpoint.objects.exclude(stored_key="") if stored_keys.is_outdated(row.stored_key)]
+
+
+@transaction.atomic
+def reencrypt_keys(*, by: User) -> dict[str, Any]:
+    """Encrypt outdated keys with the first value of CONCORD_SECRET_KEY.
+
+    Returns the number of keys encrypted anew, and the names of endpoints whose key cannot be read any more.
+    """
+    if not is_administrator(by):
+        raise PermissionDenied
+    number, unreadable = 0, []
+    for endpoint in Endpoint.objects.select_for_update().exclude(stored_key=""):
+        if not stored_keys.is_outdated(endpoint.stored_key):
+            continue
+        try:
+            key = stored_keys.decrypt(endpoint.stored_key, endpoint.base_url)
+        except stored_keys.UnreadableKey:
+            unreadable.append(endpoint.name)
+            continue
+        endpoint.stored_key = stored_keys.encrypt(key, endpoint.base_url)
+        endpoint.save(update_fields=["stored_key"])
+        number += 1
+    Event.objects.create(by=by, verb="re-encrypt keys", detail={"keys": number, "unreadable": unreadable})
+    return {"reencrypted": number, "unreadable": unreadable}
 
 
 @transaction.atomic
@@ -78,12 +175,12 @@ def retire(*, by: User | None, name: str) -> None:
 
 @transaction.atomic
 def ask_for_test(*, by: User, endpoint: Endpoint) -> Endpoint:
-    """Request a test of an endpoint: a worker sends one short question and stores the result on the
-    endpoint.
-    """
+    """Request a test of an endpoint: a worker asks for one word and stores the result on the endpoint."""
+    if endpoint.active:
+        require_use(by, endpoint)
     endpoint.test_asked, endpoint.test_done = timezone.now(), None
-    endpoint.test_error, endpoint.test_ms = "", None
-    endpoint.save(update_fields=["test_asked", "test_done", "test_error", "test_ms"])
+    endpoint.test_error, endpoint.test_ms, endpoint.test_reply = "", None, ""
+    endpoint.save(update_fields=["test_asked", "test_done", "test_error", "test_ms", "test_reply"])
     Event.objects.create(by=by, verb="test endpoint", subject=endpoint.name)
     wake(Run.Queue.CALLS)
     return endpoint
@@ -119,7 +216,14 @@ def check(*, base_url: str, key_env: str) -> None:
 
 
 def key_of(endpoint: Endpoint) -> str:
-    """Return the endpoint's key from the environment, '' where it needs none; raise JobError if unset."""
+    """Return the endpoint's key, '' where it needs none; raise JobError if this process lacks it."""
+    if endpoint.stored_key:
+        try:
+            return stored_keys.decrypt(endpoint.stored_key, endpoint.base_url)
+        except stored_keys.UnreadableKey as error:
+            raise JobError(
+                f"The stored key of the endpoint {endpoint.name} cannot be used: {error}."
+            ) from None
     if not endpoint.key_env:
         return ""
     if not endpoint.from_environment:
@@ -291,7 +395,8 @@ def has_key(endpoint: Endpoint) -> bool:
 
 def lacking() -> list[int]:
     """Return the ids of endpoints whose key this process lacks."""
-    return sorted(endpoint.pk for endpoint in Endpoint.objects.exclude(key_env="") if not has_key(endpoint))
+    keyed = Endpoint.objects.exclude(key_env="", stored_key="")
+    return sorted(endpoint.pk for endpoint in keyed if not has_key(endpoint))
 
 
 def others_have(endpoint: Endpoint) -> bool:
@@ -301,7 +406,7 @@ def others_have(endpoint: Endpoint) -> bool:
 
 def key_note(run: Run) -> str:
     """Return a note on workers that lack the key of an active run; '' if none does."""
-    if run.state not in _ACTIVE or run.endpoint is None or not run.endpoint.key_env:
+    if run.state not in _ACTIVE or run.endpoint is None or not run.endpoint.needs_key:
         return ""
     seen = _lacks()
     without = sum(run.endpoint_id in lacks for lacks in seen)
@@ -309,12 +414,11 @@ def key_note(run: Run) -> str:
     if not without:
         return ""
     if without < len(seen):
-        return (
-            f"{without} of {len(seen)} workers have no {variable} in their environment and leave the calls "
-            "of this run to the others."
-        )
+        lack = f"have no {variable} in their environment" if variable else "cannot read the stored key"
+        return f"{without} of {len(seen)} workers {lack} and leave the calls of this run to the others."
+    lack = f"has {variable} in its environment" if variable else "can read the stored key"
     return (
-        f"No worker has {variable} in its environment: the calls wait for one that has. The run fails where "
+        f"No worker {lack}: the calls wait for one that {'has' if variable else 'can'}. The run fails where "
         f"none comes within {timing.KEY_WAIT:.0f} seconds."
     )
 
@@ -322,7 +426,7 @@ def key_note(run: Run) -> str:
 def sweep_keys() -> None:
     """Mark runs whose key no worker has, and fail those that waited too long."""
     active = Run.objects.filter(queue=Run.Queue.CALLS, state__in=_ACTIVE, endpoint__isnull=False)
-    keyed = list(active.exclude(endpoint__key_env="").select_related("endpoint"))
+    keyed = list(active.exclude(endpoint__key_env="", endpoint__stored_key="").select_related("endpoint"))
     seen = _lacks() if keyed else []
     now = timezone.now()
     for run in keyed if seen else ():
@@ -338,11 +442,14 @@ def _fail(run: Run) -> None:
     from jobs import runs  # imports the workers' wake-up, which imports this module
 
     assert run.endpoint is not None
+    endpoint, seconds = run.endpoint, f"{timing.KEY_WAIT:.0f} seconds"
     runs.stop_with_error(
         run.pk,
-        f"The endpoint {run.endpoint.name} takes its key from {run.endpoint.key_env}, which is not set where "
-        f"the workers run: none had it for {timing.KEY_WAIT:.0f} seconds. Set it there, restart the workers, "
-        "and resume the run.",
+        f"The endpoint {endpoint.name} takes its key from {endpoint.key_env}, which is not set where "
+        f"the workers run: none had it for {seconds}. Set it there, restart the workers, and resume the run."
+        if endpoint.key_env
+        else f"No worker could read the stored key of the endpoint {endpoint.name} for {seconds}: start the "
+        "workers with the CONCORD_SECRET_KEY of the web process, or enter the key again, and resume the run.",
     )
 
 

@@ -1,7 +1,9 @@
 """Endpoints of LLM judges."""
 
+from django.contrib.auth.models import User
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models import Q
 
 from jobs.endpoints.parameters import FORMS
 from jobs.fake_models import aliased
@@ -12,14 +14,19 @@ MOST_IN_A_BATCH = 10_000
 
 
 class Endpoint(models.Model):
-    """An OpenAI-compatible server and a model on it. The key stays in the environment variable `key_env`.
+    """An OpenAI-compatible server and a model on it.
+
+    Its key is in the environment variable `key_env` or, encrypted, in `stored_key`
+    (`jobs.endpoints.stored_keys`). Without an `owner` it belongs to the installation. A researcher's own is
+    used, changed and seen by the owner and administrators alone; with `shared` everybody uses and sees it. It
+    never takes a key, a file or the private network of the server.
 
     Prices are in `currency` per million tokens. An endpoint declared in the environment is changed there
     (`from_environment`). `allow_private` permits an address on this machine or in its private network; see
     `jobs.endpoints.wire`. `reply_form` is one of `jobs.endpoints.parameters`, empty until the first request.
     `batch_share` is null if it takes no batches; a batch file has at most `batch_most` requests.
     `fake_model`: its replies had a fake model's mark. The `test_` fields hold the last test: when requested,
-    when a worker finished it; `test_error` is empty if a reply came, after `test_ms` milliseconds.
+    when a worker finished it; `test_error` is empty if a reply came, `test_reply`, after `test_ms` ms.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -58,8 +65,18 @@ class Endpoint(models.Model):
         "Variable of the key",
         max_length=100,
         blank=True,
-        help_text="The environment variable that holds the key, where the workers run. Whoever runs the "
-        "server lists those that may be named here in CONCORD_KEY_VARIABLES.",
+        help_text="Instead of a stored key: the environment variable that holds it where the workers run, "
+        "from CONCORD_KEY_VARIABLES.",
+    )
+    stored_key = models.TextField(blank=True, default="", db_default="", editable=False)
+    owner = models.ForeignKey(
+        User, null=True, editable=False, on_delete=models.PROTECT, related_name="endpoints"
+    )
+    shared = models.BooleanField(
+        "Everybody may use it",
+        default=False,
+        db_default=False,
+        help_text="Its calls are then paid with your key, whoever starts them. The key itself stays hidden.",
     )
     price_in = models.DecimalField(
         "Price of a million tokens read",
@@ -127,9 +144,18 @@ class Endpoint(models.Model):
     test_done = models.DateTimeField(null=True, editable=False)
     test_error = models.TextField(blank=True, editable=False)
     test_ms = models.PositiveIntegerField(null=True, editable=False)
+    test_reply = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(name="endpoint_has_one_key", condition=Q(key_env="") | Q(stored_key="")),
+            models.CheckConstraint(
+                name="own_endpoint_takes_nothing_of_the_server",
+                condition=Q(owner__isnull=True)
+                | Q(key_env="", tokenizer="", allow_private=False, from_environment=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -144,6 +170,11 @@ class Endpoint(models.Model):
     def answering_model(self) -> str:
         """Model name as used in judges and conditions: a fake model under another name is marked."""
         return aliased(self.model) if self.fake_model else self.model
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether requests carry a key."""
+        return bool(self.key_env or self.stored_key)
 
     @property
     def form_text(self) -> str:

@@ -353,7 +353,7 @@ def preview_request(request: Request) -> list[dict[str, Any]]:
     base = listing.find(data["prompt"])
     judge = Judge(
         prompt=base.ref,
-        endpoint=endpoint_named(data["endpoint"]) if data["endpoint"] else None,
+        endpoint=endpoint_named(data["endpoint"], api.user(request)) if data["endpoint"] else None,
         shows=tuple(data["shows"]),
         needs=data["needs"],
         parameters=data["parameters"],

@@ -342,30 +342,30 @@ def start(request: Request) -> Run | Response:
 @api.post(NewRunSerializer, EstimateSerializer)
 def estimate_run(request: Request) -> Any:
     """Estimate calls, tokens and cost of a judge's run; nothing is sent or stored."""
-    return EstimateSerializer(_estimate(api.data(request)).as_json()).data
+    return EstimateSerializer(_estimate(api.user(request), api.data(request)).as_json()).data
 
 
-def _estimate(data: dict[str, Any]) -> Estimate:
-    result = estimate(_judge(data), _selection(data), data["mode"]) if _is_judge(data) else None
+def _estimate(by: User, data: dict[str, Any]) -> Estimate:
+    result = estimate(_judge(by, data), _selection(by, data), data["mode"]) if _is_judge(data) else None
     if result is None:
-        gaps = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
+        gaps = unanswered(_judge(by, data), _selection(by, data)) if _is_judge(data) else ()
         lacking = "".join(f" Of all, {gap.sentence()}." for gap in gaps)
         raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
     return result
 
 
 def _start(by: User, data: dict[str, Any]) -> Run | Job:
-    selection = _selection(data)
+    selection = _selection(by, data)
     if data["metric"]:
         return start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
-    judge, settings = _judge(data), settings_of(data)
+    judge, settings = _judge(by, data), settings_of(data)
     return start_judge(
         by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
     )
 
 
-def _judge(data: dict[str, Any]) -> Judge:
-    endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
+def _judge(by: User, data: dict[str, Any]) -> Judge:
+    endpoint = endpoint_named(data["endpoint"], by) if data["endpoint"] else None
     return Judge(
         data["protocol"],
         data["variant"],
@@ -383,13 +383,13 @@ def _is_judge(data: dict[str, Any]) -> bool:
     return bool(data["protocol"] or data["prompt"])
 
 
-def _selection(data: dict[str, Any]) -> Selection:
+def _selection(by: User, data: dict[str, Any]) -> Selection:
     return selection_of(
         corpus=data["corpus"],
         campaign=data["campaign"],
         systems=data["systems"],
         include_self=data["include_self"],
-        samples=data["samples"] or (_judge(data).usual_samples() if _is_judge(data) else 1),
+        samples=data["samples"] or (_judge(by, data).usual_samples() if _is_judge(data) else 1),
         part=data["part"],
     )
 

@@ -38,6 +38,8 @@ urlpatterns: list[URLPattern] = [
         name="api-prompt-version",
     ),
     path("endpoints/", route(endpoints.endpoints, endpoints.create), name="api-endpoints"),
+    path("endpoints/presets/", route(endpoints.presets), name="api-endpoint-presets"),
+    path("endpoints/re-encrypt/", route(endpoints.reencrypt), name="api-reencrypt-keys"),
     path(
         "endpoints/<int:pk>/",
         route(endpoints.endpoint, endpoints.replace, endpoints.change),

@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item, Label, Question
 from annotation.models.corpora import ITEM_CLUSTER
@@ -80,9 +81,9 @@ def open_bench(
 
     A protocol that takes any scheme is bound to `scheme` (`key` or `key@version`; default for a campaign: its
     own scheme), asked by `variant`. `include_self`: also the original turns of dialogues that have
-    continuations by others. Fixes the corpus's split. Raises JudgeError for a name in use, a protocol without
-    a text, a scheme that it cannot ask, a corpus without a split, and a dev part without targets for the
-    protocol.
+    continuations by others. Fixes the corpus's split, and first draws one where there is none: half of the
+    clusters, seed 0. Raises JudgeError for a name in use, a protocol without a text, a scheme that it cannot
+    ask, a corpus that cannot be split, and a dev part without targets for the protocol.
     """
     name = name.strip()
     if not 1 <= len(name) <= LONGEST_NAME:
@@ -96,11 +97,10 @@ def open_bench(
     if bound.covers in COMPARING:
         raise JudgeError(f"{protocol} compares responses; benches are for judges of turns and dialogues.")
     _, questions = questions_of(bound, campaign, over)
-    split = splits.lock_of(corpus)
-    if split is None:
-        raise JudgeError(
-            f"The corpus {corpus.name} has no split, and drafts are tried on dev alone: draw one first."
-        )
+    try:
+        split = splits.lock_of(corpus) or splits.draw(corpus=corpus, by=by)
+    except SplitRefused as error:
+        raise JudgeError(f"Drafts are tried on dev alone, and {error}.") from error
     splits.fix(split=split, by=by)
     bench = Bench.objects.create(
         name=name,

@@ -17,6 +17,7 @@ from annotation.models import Continuation, Item, Rater, SchemeVersion
 from annotation.work.labels import Answer
 from config.models import Event
 from jobs import runs
+from jobs.endpoints.ownership import require_use
 from jobs.models.endpoint import Endpoint
 from jobs.models.run import Call, Run
 from judges.drafts import benches
@@ -103,6 +104,7 @@ def write(
     Raises JudgeError for a text that is invalid as a prompt of the bench's protocol, and for a variant that
     answers other questions or rates other targets than the bench's.
     """
+    require_use(by, endpoint)
     Bench.objects.select_for_update().get(pk=bench.pk)
     prompt_actions.check(protocol=bench.protocol, variant=variant, wording=wording)
     if variant not in (variants := benches.variants(bench)):
@@ -276,6 +278,7 @@ def run_on(
     """Return a rater's run on a bench, locked: the run whose scope has the hash `place`, opened if missing.
     Its coverage may grow; its other settings stay as opened.
     """
+    require_use(by, endpoint)
     grows = {"scope": dict(scope), "samples": samples}
     opened, _ = Run.objects.update_or_create(
         rater=rater,

@@ -1,30 +1,33 @@
-"""Forms of runs and endpoints."""
+"""Forms of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from django import forms
-from django.db import models
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
+from annotation import scheme_store
 from annotation.corpora.queries import showable
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Campaign, Corpus, SchemeVersion, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs import runs
-from jobs.endpoints.endpoint_actions import key_variables
+from jobs.endpoints.ownership import usable_by
 from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
-from jobs.endpoints.parameters import FORMS
 from jobs.errors import JobError
 from jobs.models import Run
-from jobs.models.endpoint import MOST_IN_A_BATCH, Endpoint
+from jobs.models.endpoint import Endpoint
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
 from judges.prompts import versions
 from judges.prompts.versions import Version
-from judges.protocols import PROTOCOLS, Protocol
+from judges.protocols import PROTOCOLS, Protocol, Unfit
 from judges.protocols.rubric import EXPECTED_SCHEME, G_EVAL_SCHEME
 from judges.runs.lookup import Availability, availability, part_choices, split_for
 from judges.runs.material import machines
@@ -41,16 +44,22 @@ DERIVED = ("metric:", EXPECTED_SCHEME, G_EVAL_SCHEME)
 Choice = tuple[str, str]
 
 
-def scheme_choices() -> list[Choice]:
-    """Return the schemes whose questions a judge may ask: the built-in ones and other stored ones."""
+def scheme_choices() -> list[tuple[str, Any]]:
+    """Return the schemes whose questions a judge may ask: own ones, the newest first, then built-in ones."""
     built_in = [(key, f"{scheme.title} ({key})") for key, scheme in SCHEMES.items()]
-    stored = SchemeVersion.objects.select_related("scheme").order_by("scheme__title", "-version")
+    stored = SchemeVersion.objects.select_related("scheme").order_by("-pk")
     own = [
         (ref(version), f"{version.name} ({ref(version)})")
         for version in stored
         if version.scheme.key not in SCHEMES and not version.scheme.key.startswith(DERIVED)
     ]
-    return [("", "none"), *built_in, *own]
+    groups: list[Any] = [("Your schemes", own), ("Schemes that come with Concord", built_in)]
+    return [("", "none"), *(groups if own else built_in)]
+
+
+def scheme_choice(version: SchemeVersion) -> str:
+    """Return the value of a scheme's version among `scheme_choices`."""
+    return version.scheme.key if version.scheme.key in SCHEMES else ref(version)
 
 
 def scheme_field(version: Version) -> forms.ChoiceField:
@@ -118,14 +127,18 @@ class RunForm(CapsForm, WithParameters):
         )
 
     def clean_mode(self) -> str:
-        """Require an endpoint that supports the mode."""
+        """Require endpoints that support the mode."""
         mode: str = self.cleaned_data["mode"]
-        if "endpoint" in self.cleaned_data:
+        for endpoint in self.selected_endpoints():
             try:
-                runs.put_mode(Run(endpoint=self.cleaned_data["endpoint"]), mode or Run.Mode.AT_ONCE)
+                runs.put_mode(Run(endpoint=endpoint), mode or Run.Mode.AT_ONCE)
             except JobError as error:
                 raise forms.ValidationError(str(error)) from None
         return mode
+
+    def selected_endpoints(self) -> list[Endpoint | None]:
+        """Return the chosen endpoints, as far as they are valid."""
+        return [self.cleaned_data["endpoint"]] if "endpoint" in self.cleaned_data else []
 
 
 class AdoptForm(forms.Form):
@@ -138,28 +151,62 @@ class AdoptForm(forms.Form):
         self.batch = batch
 
 
-def judge_choices() -> list[tuple[str, Any]]:
-    """Return all protocols, with their variants if there are several, and the versions of users' prompts;
-    none is preselected."""
-    choices: list[tuple[str, Any]] = [("", "Choose a judge")]
+@dataclass(frozen=True, slots=True)
+class JudgeChoice:
+    """A judge to choose: a version of a user's prompt, or a variant of a built-in protocol."""
+
+    value: str
+    label: str
+    protocol: Protocol
+    variant: str
+    version: Version | None = None
+
+
+def judge_value(version: Version) -> str:
+    """Return a version's value among the judges to choose from, '' if it cannot be run."""
+    if version.row is None:
+        return f"{version.protocol}:{version.variant}"
+    return "" if version.row.is_open or version.row.prompt.archived else version.ref
+
+
+def judge_choices() -> list[JudgeChoice]:
+    """Return users' prompts, the newest version of each first, then the protocols with their variants."""
+    own = [
+        JudgeChoice(
+            version.ref,
+            f"{version.ref} ({version.protocol})",
+            PROTOCOLS[version.protocol],
+            version.variant,
+            version,
+        )
+        for version in versions.runnable()
+        if version.protocol in PROTOCOLS
+    ]
+    built_in = []
     for protocol in PROTOCOLS.values():
         for variant in protocol.variants:
             form = f" ({variant.replace('_', ' ')})" if variant and len(protocol.variants) > 1 else ""
-            choices.append((f"{protocol.key}:{variant}", f"{protocol.title}{form}"))
-    own = [(version.ref, f"{version.ref} ({version.protocol})") for version in versions.runnable()]
-    if not own:
-        return choices
-    empty, *built_in = choices
-    return [empty, ("Your prompts", own), ("Judges that come with Concord", built_in)]
+            label = f"{protocol.title}{form}"
+            built_in.append(JudgeChoice(f"{protocol.key}:{variant}", label, protocol, variant))
+    return [*own, *built_in]
 
 
-def _flat(choices: Iterable[tuple[str, Any]]) -> Iterator[Choice]:
-    """Yield the choices of a select, those in groups, too."""
-    for value, label in choices:
-        if isinstance(label, list):
-            yield from label
-        else:
-            yield value, label
+@dataclass(frozen=True, slots=True)
+class JudgeGroup:
+    """Judges under one heading: each with whether it is chosen. `folded`: behind its heading."""
+
+    title: str
+    rows: list[tuple[JudgeChoice, bool]]
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJudge:
+    """A judge of a run that is being set up, with what the run covers."""
+
+    label: str
+    judge: Judge
+    selection: Selection
 
 
 def metric_choices() -> list[tuple[str, str]]:
@@ -203,36 +250,37 @@ class SelectionForm(forms.Form):
         field.choices = [(name, name) for name in names]
         offer_parts(self, corpus)
 
-    def selection(self) -> Selection:
-        """Return the chosen selection."""
+    def selection(self, usual_samples: int = 1) -> Selection:
+        """Return the chosen selection, with a number of samples unless another one was entered."""
         data = self.cleaned_data
-        samples = data.get("samples") or self.usual_samples()
+        samples = data.get("samples") or usual_samples
         part = data.get("part", "")
         split = split_for(self.corpus, part)
         systems = tuple(data["systems"])
         return Selection(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
 
-    def usual_samples(self) -> int:
-        """Return the default number of samples."""
-        return 1
-
 
 class JudgeForm(RunForm, SelectionForm):
-    """Settings of a judge's run."""
+    """Settings of a run of each chosen judge at each chosen endpoint."""
 
-    judge = forms.ChoiceField(choices=judge_choices, label="Judge")
-    endpoint = forms.ModelChoiceField(
-        Endpoint.objects.filter(active=True),
+    judge = forms.MultipleChoiceField(
+        label="Judges",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one judge."},
+    )
+    endpoint = forms.ModelMultipleChoiceField(
+        Endpoint.objects.none(),
         required=False,
-        empty_label="none",
-        help_text="Where the model is asked. Dialogues are sent there; before that you see what goes where. "
-        "A judge made of rules needs none.",
+        label="Endpoints",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Each judge asks the model of each endpoint. Nothing is sent before you have seen the "
+        "cost and a request.",
     )
     scheme = forms.ChoiceField(
         required=False,
         choices=scheme_choices,
-        label="Whose questions, for a rubric or G-Eval",
-        help_text="Other judges have questions of their own.",
+        label="Questions",
+        help_text="The scheme that a rubric, G-Eval or pairwise judge asks; other judges have their own.",
     )
     samples = form_field(SAMPLE_COUNT)
     shows = forms.MultipleChoiceField(
@@ -245,20 +293,29 @@ class JudgeForm(RunForm, SelectionForm):
     use_cache = forms.BooleanField(
         required=False,
         initial=True,
-        label="Take replies that are there",
-        help_text="Where another run sent exactly the same to the same endpoint, its reply is taken and "
-        "nothing is paid. Samples are never shared.",
+        label="Reuse replies to equal requests",
+        help_text="A reply that another run got from the same endpoint is reused and costs nothing. Samples "
+        "are never shared.",
     )
     open_test = forms.CharField(
         required=False,
         max_length=LONGEST_PURPOSE,
         label="Open test for",
-        help_text="What this judge is opened on test for, where the run covers test. Once per judge; logged "
-        "with your name, and printed on every report that shows test.",
+        help_text="Why the test part is opened for these judges, where the run covers it. Once per judge; "
+        "logged with your name, and printed on every report that shows test.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.offered = judge_choices()
+        endpoints = usable_by(person).order_by("name")
+        endpoint = self.fields["endpoint"]
+        assert isinstance(endpoint, forms.ModelMultipleChoiceField)
+        endpoint.queryset = endpoints
+        endpoint.initial = _usual_endpoint(self.corpus, endpoints)
+        judge = self.fields["judge"]
+        assert isinstance(judge, forms.MultipleChoiceField)
+        judge.choices = [(choice.value, choice.label) for choice in self.offered]
         if not self.corpus.splits.exists():
             del self.fields["open_test"]
         shows = self.fields["shows"]
@@ -266,28 +323,38 @@ class JudgeForm(RunForm, SelectionForm):
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
         if self.campaign or not shows.choices:
             del self.fields["shows"]
+        self.asked = _asked_schemes(self.corpus, self.campaign)
         if self.campaign:
             self._name_the_campaigns_scheme()
+        elif self.asked:
+            self.fields["scheme"].initial = scheme_choice(self.asked[0])
         self._add_needs()
-
-    def usual_samples(self) -> int:
-        """Return one, or one in each order for a judge that compares."""
-        return self.selected_judge().usual_samples()
 
     def _name_the_campaigns_scheme(self) -> None:
         field = self.fields["scheme"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", "the campaign's own"), *scheme_choices()[1:]]
 
-    def clean_scheme(self) -> str:
-        """Require a scheme for a judge without questions of its own, and refuse it for any other judge."""
-        scheme: str = self.cleaned_data["scheme"]
-        protocol = PROTOCOLS.get(str(self.cleaned_data.get("judge", "")).partition(":")[0])
-        if protocol and protocol.takes_scheme and not scheme and not self.campaign:
-            raise forms.ValidationError("Choose whose questions it asks.")
-        if protocol and not protocol.takes_scheme and scheme:
-            raise forms.ValidationError(f"{protocol.key} has questions of its own: choose none.")
-        return scheme
+    def selected_endpoints(self) -> list[Endpoint | None]:
+        """Return the chosen endpoints, as far as they are valid; None stands for no endpoint."""
+        return list(self.cleaned_data.get("endpoint", ())) or [None]
+
+    def clean(self) -> dict[str, Any]:
+        """Require a scheme and an endpoint where a chosen judge needs them."""
+        data = super().clean() or {}
+        chosen = self._chosen()
+        bound = [choice for choice in chosen if choice.version and choice.version.scheme_version]
+        taking = [choice for choice in chosen if choice.protocol.takes_scheme and choice not in bound]
+        if taking and not data.get("scheme") and not self.campaign and "scheme" not in self.errors:
+            self.add_error("scheme", f"Choose the questions that {taking[0].label} asks.")
+        asking = [choice for choice in chosen if choice.protocol.network]
+        if asking and "endpoint" in data and not data["endpoint"]:
+            self.add_error("endpoint", f"{asking[0].label} asks a model: choose an endpoint.")
+        return data
+
+    def _chosen(self) -> list[JudgeChoice]:
+        chosen = self.cleaned_data.get("judge", ())
+        return [choice for choice in self.offered if choice.value in chosen]
 
     def _add_needs(self) -> None:
         """Add a choice of raters for every role that any protocol needs."""
@@ -295,6 +362,24 @@ class JudgeForm(RunForm, SelectionForm):
             for name, field in need_fields(protocol).items():
                 field.help_text = f"For {protocol.title.partition(':')[0]} alone. {field.help_text}"
                 self.fields[name] = field
+
+    def groups(self) -> list[JudgeGroup]:
+        """Return the judges to choose from: newest own prompts, those for the corpus's questions, others."""
+        chosen = {str(value) for value in self["judge"].value() or ()}
+        newest: dict[str, JudgeChoice] = {}
+        own, fitting, others = [], [], []
+        for choice in self.offered:
+            row = (choice, choice.value in chosen)
+            if choice.version is not None:
+                is_newest = newest.setdefault(choice.version.name, choice) is choice
+                (own if is_newest or row[1] else others).append(row)
+            else:
+                (fitting if any(_answers(choice, version) for version in self.asked) else others).append(row)
+        names = " and ".join(dict.fromkeys(version.name for version in self.asked))
+        groups = [JudgeGroup("Your prompts", own), JudgeGroup(f"For the questions of {names}", fitting)]
+        is_folded = bool(own or fitting) and not any(is_chosen for _, is_chosen in others)
+        groups.append(JudgeGroup("Other judges" if own or fitting else "Judges", others, is_folded))
+        return [group for group in groups if group.rows]
 
     def needs(self) -> list[tuple[forms.BoundField, str]]:
         """Return the fields for needs, each with the judges that have it, as in `with_judges`."""
@@ -313,33 +398,61 @@ class JudgeForm(RunForm, SelectionForm):
         return self._with(lambda protocol: protocol.network)
 
     def _with(self, belongs: Callable[[Protocol], bool]) -> str:
-        """Return the name of the judge's field and the choices whose protocols a field belongs to."""
-        protocols = {version.ref: version.protocol for version in versions.runnable()}
-        values = [value for value, _ in _flat(judge_choices()) if value]
-        keys = {value: protocols.get(value, value.partition(":")[0]) for value in values}
-        judges = [value for value, key in keys.items() if key in PROTOCOLS and belongs(PROTOCOLS[key])]
+        """Return the name of the judges' field and the values, URL-encoded, that a field belongs to."""
+        judges = [quote(choice.value, safe="") for choice in self.offered if belongs(choice.protocol)]
         return " ".join([self["judge"].html_name, *judges])
 
-    def selected_judge(self) -> Judge:
-        """Return the judge with the entered settings."""
-        data = self.cleaned_data
-        prompt = data["judge"] if "@" in data["judge"] else ""
-        protocol, _, variant = ("" if prompt else data["judge"]).partition(":")
-        shows = tuple(data.get("shows", ()))
-        protocol_key = versions.find(prompt).protocol if prompt else protocol
-        roles = [need.role for need in PROTOCOLS[protocol_key].needs] if protocol_key in PROTOCOLS else []
-        needs = {role: data[f"{NEED}{role}"] for role in roles}
+    def planned(self) -> list[PlannedJudge]:
+        """Return a judge with the entered settings for each chosen judge and endpoint. Raises JudgeError."""
+        planned = []
+        for choice in self._chosen():
+            for endpoint in self.selected_endpoints() if choice.protocol.network else [None]:
+                judge = self._judge(choice, endpoint)
+                label = f"{choice.label} at {endpoint.name}" if endpoint else choice.label
+                planned.append(PlannedJudge(label, judge, self.selection(judge.usual_samples())))
+        return planned
+
+    def _judge(self, choice: JudgeChoice, endpoint: Endpoint | None) -> Judge:
+        data, own = self.cleaned_data, choice.version
+        takes_scheme = choice.protocol.takes_scheme and not (own and own.scheme_version)
         return Judge(
-            protocol,
-            variant,
-            data["endpoint"],
+            "" if own else choice.protocol.key,
+            "" if own else choice.variant,
+            endpoint,
             given_parameters(self),
-            shows=shows,
+            shows=tuple(data.get("shows", ())),
             budget=data["budget"],
-            needs=needs,
-            prompt=prompt,
-            scheme=data["scheme"],
+            needs={need.role: data[f"{NEED}{need.role}"] for need in choice.protocol.needs},
+            prompt=own.ref if own else "",
+            scheme=data["scheme"] if takes_scheme else "",
         )
+
+
+def _asked_schemes(corpus: Corpus, campaign: Campaign | None) -> list[SchemeVersion]:
+    """Return the scheme versions that people are asked about: of a campaign, or a corpus's campaigns, newest
+    first."""
+    if campaign is not None:
+        return [campaign.scheme_version]
+    campaigns = corpus.campaigns.filter(archived_at=None).select_related("scheme_version__scheme")
+    return list(dict.fromkeys(row.scheme_version for row in campaigns.order_by("-pk")))
+
+
+def _answers(choice: JudgeChoice, version: SchemeVersion) -> bool:
+    """Whether a built-in judge answers the questions of a scheme version."""
+    if not choice.protocol.takes_scheme:
+        return version.scheme.key in {scheme.key for scheme, _ in choice.protocol.answers.values()}
+    try:
+        choice.protocol.over(scheme_store.definition_of(version), choice.variant)
+    except Unfit:
+        return False
+    return True
+
+
+def _usual_endpoint(corpus: Corpus, endpoints: QuerySet[Endpoint]) -> list[Endpoint]:
+    """Return the one that a corpus's judges were asked at last, or the only one; at most one."""
+    last = endpoints.filter(run__corpus=corpus).order_by("-run__pk").first()
+    usual = [last] if last else list(endpoints[:2])
+    return usual if len(usual) == 1 else []
 
 
 class MetricForm(SelectionForm):
@@ -372,66 +485,3 @@ class MetricForm(SelectionForm):
     def selected_keys(self) -> list[str]:
         """Return the keys of all selected metrics."""
         return [*self.cleaned_data["metrics"], *split_keys(self.cleaned_data["keys"])]
-
-
-ENDPOINT_FIELDS: dict[str, dict[str, Any]] = {
-    "base_url": {"assume_scheme": "https"},
-    "requests_per_minute": {"min_value": 1},
-    "tokens_per_minute": {"min_value": 1},
-    "batch_most": {"min_value": 1, "required": False, "initial": None},
-}
-"""Extra arguments of form fields for columns of an endpoint, besides those derived from the column."""
-
-
-def endpoint_field(column: models.Field[Any, Any], **options: Any) -> forms.Field | None:
-    """Return the form field of a column."""
-    return column.formfield(**options | ENDPOINT_FIELDS.get(column.name, {}))
-
-
-class EndpointForm(forms.ModelForm):
-    """Settings of an endpoint, for administrators. The key itself is never entered."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        names = key_variables()
-        if self.instance.key_env and self.instance.key_env not in names:
-            names.append(self.instance.key_env)
-        self._choose("key_env", [("", "none: the server needs no key"), *((name, name) for name in names)])
-        self._choose("reply_form", [("", "find out by asking"), *FORMS.items()])
-
-    def _choose(self, name: str, choices: list[Choice]) -> None:
-        """Turn a text field into a choice."""
-        text = self.fields[name]
-        self.fields[name] = forms.ChoiceField(
-            required=False, choices=choices, label=text.label, help_text=text.help_text
-        )
-
-    def clean_batch_most(self) -> int:
-        """Return the default number if none is given."""
-        return self.cleaned_data["batch_most"] or MOST_IN_A_BATCH
-
-    class Meta:
-        model = Endpoint
-        formfield_callback = endpoint_field
-        fields = [
-            "name",
-            "base_url",
-            "model",
-            "revision",
-            "family",
-            "tokenizer",
-            "key_env",
-            "price_in",
-            "price_out",
-            "currency",
-            "concurrency",
-            "requests_per_minute",
-            "tokens_per_minute",
-            "reply_form",
-            "batch_share",
-            "batch_most",
-            "keep_batch_files",
-            "timeout_s",
-            "allow_private",
-            "active",
-        ]

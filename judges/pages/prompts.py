@@ -10,14 +10,12 @@ from urllib.parse import quote, urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.corpora.splits import TRAINING
-from annotation.models import Campaign
 from annotation.models.corpora import Corpus
 from annotation.text.yaml_tree import MOST_BYTES
 from config.permissions import researcher_only, user_of
@@ -27,8 +25,8 @@ from jobs.models import Endpoint
 from judges import access
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
-from judges.pages.forms import NEED, JudgeForm, need_fields, needs_of, scheme_field
-from judges.pages.runs import sync_endpoints, target_of
+from judges.pages.forms import NEED, judge_value, need_fields, needs_of, scheme_field
+from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.prompts import examples, files, prompt_actions, requests
 from judges.prompts import versions as listing
 from judges.prompts.examples import COUNT, RULES, SEED, USUAL, BadKeys, NoSplit, Pick
@@ -314,6 +312,7 @@ def prompt_page(request: HttpRequest, name: str) -> HttpResponse:
     rows = [(version, len(used.get(version.wording.digest(), ()))) for version in versions]
     context = {"prompt": prompt, "rows": rows, "newest": versions[0]}
     context["title"] = getattr(PROTOCOLS.get(prompt.protocol), "title", prompt.protocol)
+    context |= _run_on(versions[0])
     return render(request, "judges/prompts/prompt.html", context)
 
 
@@ -341,7 +340,14 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "shown": shown_at_once(version.wording),
         "title": protocol.title,
     }
-    return render(request, "judges/prompts/version.html", context)
+    return render(request, "judges/prompts/version.html", context | _run_on(version))
+
+
+def _run_on(version: Version) -> dict[str, Any]:
+    """Return what the page of a version offers to run it on: the corpora, and the one where it ran last."""
+    last = next(iter(listing.runs_of(version)), None)
+    corpora = Corpus.objects.order_by("-pk")
+    return {"judge": judge_value(version), "corpora": corpora, "usual": last and last.corpus_id}
 
 
 def marked(text: str) -> list[tuple[str, bool]]:
@@ -419,7 +425,7 @@ def file_of(version: Version, form: str) -> HttpResponse:
     return response
 
 
-# Page with the exact request about an item: for a version, a draft, or a run before it starts.
+# Page with the exact request about an item: for a version or a draft.
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,12 +460,15 @@ def prompt_request(request: HttpRequest) -> HttpResponse:
     is_submitted = "corpus" in query
     initial = {"corpus": Corpus.objects.order_by("name").first()}
     form = RequestForm(query if is_submitted else None, initial=initial, version=version)
+    offer_endpoints(request, form)
     previews: list[Request] = []
     if is_submitted and form.is_valid():
         data = form.cleaned_data
         try:
-            about = (data["corpus"], data["item"], draft.wording if draft else None)
-            previews = _preview_requests(user_of(request), form.judge(version), *about)
+            judge = form.judge(version)
+            item = requests.item_or_any(data["corpus"], data["item"], judge.asks().covers)
+            wording = draft.wording if draft else None
+            previews = requests.requests(judge, item, None, wording, later=user_of(request))
         except JobError as error:
             form.add_error("item", str(error))
     context = {"form": form, "version": version, "draft": draft, "requests": previews}
@@ -479,50 +488,6 @@ def _editor_of(version: Version, form_class: type[EditorForm]) -> str:
     if form_class is NewPromptForm or version.row is None:
         return f"{reverse('new-prompt')}?{urlencode({'from': version.ref})}"
     return reverse("edit-prompt", args=[version.name, version.number])
-
-
-def _preview_requests(
-    by: User,
-    judge: Judge,
-    corpus: Corpus,
-    key: str,
-    draft: Wording | None = None,
-    campaign: Campaign | None = None,
-) -> list[Request]:
-    item = requests.item_or_any(corpus, key, judge.asks(campaign).covers)
-    return requests.requests(judge, item, campaign, draft, later=by)
-
-
-@require_POST
-@researcher_only
-def run_request(request: HttpRequest) -> HttpResponse:
-    """Researchers: preview of the request about an item for a run that awaits confirmation."""
-    target = target_of(request)
-    if target is None:
-        return redirect("new-run")
-    corpus, campaign = target
-    form = JudgeForm(request.POST, corpus=corpus, campaign=campaign, prefix="judge")
-    if not form.is_valid():
-        messages.error(request, "The run cannot be read: set it up again.")
-        return redirect("new-run")
-    previews: list[Request] = []
-    trouble = ""
-    try:
-        key = request.POST.get("item", "")
-        previews = _preview_requests(user_of(request), form.selected_judge(), corpus, key, campaign=campaign)
-    except JobError as error:
-        trouble = str(error)
-    posted = [(name, value) for name, values in request.POST.lists() for value in values]
-    context = {
-        "told": [pair for pair in posted if pair[0] not in ("csrfmiddlewaretoken", "item", "confirmed")],
-        "corpus": corpus,
-        "requests": previews,
-        "trouble": trouble,
-        "key": request.POST.get("item", ""),
-        "counted": requests.COUNTED,
-        "back": f"{reverse('new-run')}?{request.GET.urlencode()}",
-    }
-    return render(request, "judges/prompts/run_request.html", context, status=422 if trouble else 200)
 
 
 # Editor of prompts: new prompts, new versions, examples, files.

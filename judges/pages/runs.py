@@ -1,39 +1,37 @@
-"""Researchers' pages of runs: the list, a run with its live progress, and actions on it."""
+"""Researchers' pages of runs: a run with its live progress, actions on it, and costs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
-from annotation.models import Campaign, Corpus, Rater, turn_numbers
-from config.files import row_id
+from annotation.models import Rater, turn_numbers
 from config.lists import LongPaginator
-from config.permissions import administrator_only, researcher_only, user_of
+from config.permissions import researcher_only, user_of
 from jobs import access, runs
 from jobs.calls import batch_actions
-from jobs.endpoints.endpoint_actions import ask_for_test, save, sync_environment
-from jobs.endpoints.limits import width_of
+from jobs.endpoints.endpoint_actions import sync_environment
+from jobs.endpoints.ownership import usable_by
 from jobs.errors import ERROR_KINDS, OLDER, JobError
 from jobs.models import Call, Endpoint
 from jobs.models.job import Job
 from jobs.models.run import FLAGGED, TROUBLED, Batch, Run
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
-from judges.pages.forms import AdoptForm, CapsForm, EndpointForm, JudgeForm, MetricForm
+from judges.drafts import DRAFT
+from judges.pages.forms import AdoptForm, CapsForm
 from judges.prompts import versions
-from judges.runs.estimates import Estimate, Unanswered, estimate, unanswered
-from judges.runs.lookup import has_model, language_warning
-from judges.runs.run_actions import start_judge, start_metrics
-from judges.runs.selection import judge_needs_opening as needs_opening
-from judges.runs.selection import settings_of
+from judges.runs.lookup import has_model
 
 CALL_FILTERS = ("failed", "flagged", "all")
 
@@ -56,8 +54,18 @@ def one_run(
     context |= {"loading": loading(run, state), "prompt": versions.of_spec(run.identity)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
+    context["report"] = "" if state.moving or run.is_empty or not state.done else _report_of(run)
     status = 422 if caps or adopting else 200
     return render(request, "judges/run.html", context | {"query": f"show={show}&"}, status=status)
+
+
+def _report_of(run: Run) -> str:
+    """Return the address of the report that shows a run's answers; '' if none does."""
+    if run.rater is None or run.kind == DRAFT:
+        return ""
+    if run.campaign_id is not None:
+        return reverse("campaign-report", args=[run.campaign_id])
+    return reverse("corpus-report", args=[run.corpus_id])
 
 
 def _unclear(run: Run, adopting: AdoptForm | None) -> list[Batch]:
@@ -72,13 +80,19 @@ def _unclear(run: Run, adopting: AdoptForm | None) -> list[Batch]:
 @require_GET
 @researcher_only
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: the polled progress fragment; the page reloads when the run ends."""
+    """Researchers: the polled progress fragment; all of the page is fetched again when the run ends."""
     run = access.run(pk)
     state = progress(run)
     context = {"run": run, "progress": state, "loading": loading(run, state)}
     response = render(request, "judges/_progress.html", context)
     if not state.moving and request.headers.get("HX-Request"):
-        response["HX-Refresh"] = "true"
+        place = {
+            "path": reverse("run", args=[run.pk]),
+            "target": "#main",
+            "select": "#main",
+            "swap": "outerHTML",
+        }
+        response["HX-Location"] = json.dumps(place)
     return response
 
 
@@ -94,7 +108,12 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: continue a cancelled or failed run."""
-    if isinstance(runs.retry(by=user_of(request), run=access.run(pk)), Job):
+    try:
+        retried = runs.retry(by=user_of(request), run=access.run(pk))
+    except JobError as error:
+        messages.error(request, str(error))
+        return redirect("run", pk)
+    if isinstance(retried, Job):
         messages.info(request, "The run's calls are being prepared: see below. Then it starts automatically.")
         return redirect("jobs")
     return redirect("run", pk)
@@ -126,53 +145,6 @@ def _page(request: HttpRequest, calls: QuerySet[Call], many: int) -> Page[Call]:
     page = LongPaginator(calls.order_by("pk"), 25, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(call.item.turn if call.item else None for call in page)
     return page
-
-
-# Administrators' page of endpoints.
-
-
-@require_http_methods(["GET", "POST"])
-@administrator_only
-def endpoints(request: HttpRequest) -> HttpResponse:
-    """Administrators: all endpoints, and a form for a new one."""
-    return _page_of_endpoints(request, None)
-
-
-@require_http_methods(["GET", "POST"])
-@administrator_only
-def endpoint(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: change an endpoint."""
-    return _page_of_endpoints(request, access.endpoint(pk))
-
-
-@require_POST
-@administrator_only
-def test_endpoint(request: HttpRequest, pk: int) -> HttpResponse:
-    """Administrators: let a worker send a test request to the endpoint; the page shows the result."""
-    tested = ask_for_test(by=user_of(request), endpoint=access.endpoint(pk))
-    return redirect(f"{reverse('endpoints')}#endpoint-{tested.pk}")
-
-
-def _page_of_endpoints(request: HttpRequest, endpoint: Endpoint | None) -> HttpResponse:
-    try:
-        sync_environment()
-    except JobError as error:
-        messages.error(request, str(error))
-    form = EndpointForm(request.POST or None, instance=endpoint)
-    if request.method == "POST" and form.is_valid():
-        try:
-            saved = save(by=user_of(request), fields=form.cleaned_data, endpoint=endpoint)
-        except JobError as error:
-            form.add_error(None, str(error))
-        else:
-            messages.success(request, f"{saved.name} is saved.")
-            return redirect("endpoints")
-    rows = list(Endpoint.objects.select_related("pace").order_by("name"))
-    for row in rows:
-        row.at_once = width_of(row, getattr(row, "pace", None))  # type: ignore[attr-defined]
-    testing = any(row.test_asked and not row.test_done for row in rows)
-    context = {"rows": rows, "form": form, "chosen": endpoint, "testing": testing}
-    return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
 
 
 # Researchers' actions on existing runs (pause, resume, caps), and the costs of runs.
@@ -280,101 +252,7 @@ def _changed(request: HttpRequest, pk: int, verb: Callable[..., Batch]) -> HttpR
     return redirect("run", batch.run_id)
 
 
-# Researchers' page that starts runs.
-
-Target = tuple[Corpus, Campaign | None]
-
-
-@researcher_only
-def new_run(request: HttpRequest) -> HttpResponse:
-    """Researchers: choose a judge or metrics for a corpus or a campaign."""
-    sync_endpoints(request)
-    target = target_of(request)
-    if target is None:
-        return redirect("corpora")
-    corpus, campaign = target
-    judging = request.POST.get("kind") == "judge"
-    measuring = request.POST.get("kind") == "metrics"
-    judge = JudgeForm(request.POST if judging else None, corpus=corpus, campaign=campaign, prefix="judge")
-    metric = MetricForm(
-        request.POST if measuring else None, corpus=corpus, campaign=campaign, prefix="metric"
-    )
-    if judging and judge.is_valid() and (response := _start_judge(request, judge)):
-        return response
-    if measuring and metric.is_valid() and (response := _start_metrics(request, metric)):
-        return response
-    context = {"corpus": corpus, "campaign": campaign, "judge": judge, "metric": metric}
-    context |= {"language_warning": language_warning(corpus)}
-    status = 422 if judge.errors or metric.errors else 200
-    return render(request, "judges/new.html", context, status=status)
-
-
-def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
-    """Start a judge, after confirmation if it asks a model or cannot answer everything."""
-    try:
-        opening = form.cleaned_data.get("open_test", "")
-        if not opening and (refusal := needs_opening(form.selected_judge(), form.selection())):
-            form.add_error("open_test", refusal)
-            return None
-        if "confirmed" not in request.POST:
-            forecast = estimate(form.selected_judge(), form.selection(), form.cleaned_data["mode"])
-            lacking = forecast.unanswered if forecast else unanswered(form.selected_judge(), form.selection())
-            if forecast is not None or lacking:
-                return _confirm(request, form, forecast, lacking)
-        started = start_judge(
-            by=user_of(request),
-            judge=form.selected_judge(),
-            selection=form.selection(),
-            settings=settings_of(form.cleaned_data),
-            open_test=opening,
-        )
-    except JobError as error:
-        form.add_error(None, str(error))
-        return None
-    return _started(request, [started])
-
-
-def _confirm(
-    request: HttpRequest, form: JudgeForm, forecast: Estimate | None, lacking: Sequence[Unanswered]
-) -> HttpResponse:
-    posted = [
-        (name, value)
-        for name, values in request.POST.lists()
-        if name != "csrfmiddlewaretoken"
-        for value in values
-    ]
-    about: dict[str, Any] = {"corpus": form.corpus, "campaign": form.campaign, "told": posted}
-    context = about | {"estimate": forecast, "lacking": lacking}
-    return render(request, "judges/confirm.html", context)
-
-
-def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:
-    try:
-        started = start_metrics(by=user_of(request), keys=form.selected_keys(), selection=form.selection())
-    except JobError as error:
-        form.add_error(None, str(error))
-        return None
-    return _started(request, started)
-
-
-def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse:
-    """Redirect to the started run, the runs of the corpus, or the jobs that start them."""
-    first = started[0]
-    if isinstance(first, Job):
-        messages.info(request, "The run is being prepared: see below. After that you find it among the runs.")
-        return redirect("jobs")
-    return redirect("run", first.pk) if len(started) == 1 else redirect("corpus-judges", first.corpus.name)
-
-
-def target_of(request: HttpRequest) -> Target | None:
-    """Return the corpus, and the campaign if one was chosen."""
-    corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
-    if (number := row_id(campaign)) is not None:
-        rows = Campaign.objects.select_related("corpus", "scheme_version__scheme")
-        campaign_row = rows.filter(pk=number).first()
-        return (campaign_row.corpus, campaign_row) if campaign_row else None
-    corpus_row = Corpus.objects.filter(pk=row_id(corpus) or 0).first()
-    return (corpus_row, None) if corpus_row else None
+# Endpoints of the environment, for every page that offers endpoints.
 
 
 def sync_endpoints(request: HttpRequest) -> None:
@@ -383,3 +261,10 @@ def sync_endpoints(request: HttpRequest) -> None:
         sync_environment()
     except JobError as error:
         messages.error(request, str(error))
+
+
+def offer_endpoints(request: HttpRequest, form: forms.Form) -> None:
+    """Offer, in all fields of a form for an endpoint, those that the person who sends the request may use."""
+    for field in form.fields.values():
+        if isinstance(field, forms.ModelChoiceField) and getattr(field.queryset, "model", None) is Endpoint:
+            field.queryset = usable_by(user_of(request)).order_by("name")

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import BooleanField, F, Func
 from tqdm import tqdm
@@ -26,6 +27,7 @@ from jobs.calls import claims
 from jobs.calls.batch_actions import batch_note
 from jobs.calls.queue import work_slice as work
 from jobs.endpoints.endpoint_actions import key_note, sync_environment
+from jobs.endpoints.ownership import usable_by
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.queue.worker import Heartbeat
@@ -304,12 +306,13 @@ def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
     return [*choices, (TRAINING, "training only")] if training else choices
 
 
-def endpoint_named(name: str) -> Endpoint:
-    """Return an active endpoint by its name, including those newly declared by the environment."""
+def endpoint_named(name: str, person: User | None = None) -> Endpoint:
+    """Return an active endpoint that a person may use (any for a command without an account) by its name."""
     sync_environment()
-    endpoint = Endpoint.objects.filter(name=name, active=True).first()
+    endpoints = usable_by(person)
+    endpoint = endpoints.filter(name=name).first()
     if endpoint is None:
-        names = ", ".join(Endpoint.objects.filter(active=True).values_list("name", flat=True))
+        names = ", ".join(endpoints.values_list("name", flat=True))
         raise JudgeError(f"There is no endpoint {name!r}; there are: {names or 'none yet'}.")
     return endpoint
 

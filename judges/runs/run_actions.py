@@ -14,6 +14,7 @@ from annotation.corpora import queries, splits
 from annotation.models import Campaign, Corpus, Split
 from config.planner import WORTH_TELLING, analyse_tables
 from jobs import job_actions, runs
+from jobs.endpoints.ownership import require_use
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Call, Endpoint, Job
@@ -51,6 +52,7 @@ def start(
     """
     if not 1 <= selection.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
+    require_use(by, plan.endpoint)
     open_or_refuse(rater=plan.rater, selection=selection, by=by, reason=open_test)
     if selection.split is not None:
         splits.fix(split=selection.split, by=by)
@@ -166,6 +168,7 @@ def start_judge(
     `open_test` is the reason for opening test for this judge if the run covers it. Raises JobError for
     inconsistent settings, before any job is started.
     """
+    require_use(by, judge.endpoint)
     plan = judge.plan(selection.campaign)
     if _is_small(selection.corpus):
         return start(by=by, plan=plan, selection=selection, settings=settings, open_test=open_test)
@@ -176,6 +179,21 @@ def start_judge(
     about = f"rater {plan.rater.pk}, {plan.rater.name}"
     how = (settings or RunSettings()).as_json()
     return _job(by, about, selection, {"judge": judge_fields | {"shows": list(judge.shows)}, "settings": how})
+
+
+@transaction.atomic
+def start_judges(
+    *,
+    by: User | None,
+    planned: Sequence[tuple[Judge, Selection]],
+    settings: RunSettings | None = None,
+    open_test: str = "",
+) -> list[Run | Job]:
+    """Start several judges, all of them or none; see `start_judge`."""
+    return [
+        start_judge(by=by, judge=judge, selection=selection, settings=settings, open_test=open_test)
+        for judge, selection in planned
+    ]
 
 
 def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection) -> list[Run] | list[Job]:

@@ -97,7 +97,7 @@ def items(selection: Selection, kind: str) -> QuerySet[Item]:
         return _comparisons(selection, kind)
     rows = Item.objects.filter(kind=kind, continuation__in=continuations(selection))
     if selection.campaign:
-        rows = rows.filter(by_speakers(selection.campaign))
+        rows = rows.filter(by_speakers(selection.campaign.speakers))
         single = selection.campaign.tasks.filter(item__isnull=False, item__kind=kind)
         beside = _beside(selection.campaign) if selection.campaign.side_by_side else ItemMember.objects.none()
         if single.exists() or beside.exists():

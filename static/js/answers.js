@@ -167,21 +167,30 @@ export class Answers {
     return value !== undefined && (kind !== "ranking" || isWhole(value));
   }
 
+  // Whether the item in hand has an answer to every scale that is shown, and lacks nothing that is required.
+  get isItemAnswered() {
+    return this.scales().every((question) => this.isAnswered(question)) && !this.missingOf(this.index);
+  }
+
   // The first required question without an answer, or whose answer must point: {index, question, points}, or
   // null.
   missing() {
-    for (const [index, item] of this.items.entries()) {
-      const isOpen = (asked) => this.isShown(asked, item) && !this.isAnswered(asked, item);
-      const question = this.questions.find(
-        (asked) => asked.required && asked.kind !== "tag" && isOpen(asked),
-      );
-      if (question) return { index, question };
-      const points = (asked) =>
-        asked.evidence_required && this.takes(asked, item) && !this.pointed(asked.key, item).length;
-      const pointing = this.questions.find(points);
-      if (pointing) return { index, question: pointing, points: true };
+    for (const index of this.items.keys()) {
+      const missing = this.missingOf(index);
+      if (missing) return missing;
     }
     return null;
+  }
+
+  missingOf(index) {
+    const item = this.items[index];
+    const isOpen = (asked) => this.isShown(asked, item) && !this.isAnswered(asked, item);
+    const question = this.questions.find((asked) => asked.required && asked.kind !== "tag" && isOpen(asked));
+    if (question) return { index, question };
+    const points = (asked) =>
+      asked.evidence_required && this.takes(asked, item) && !this.pointed(asked.key, item).length;
+    const pointing = this.questions.find(points);
+    return pointing ? { index, question: pointing, points: true } : null;
   }
 
   count(key) {

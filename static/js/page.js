@@ -67,15 +67,16 @@
       group.hidden = !any;
     }
   });
-  // A field that belongs to some choices of its form is there with these alone: data-with="name value value".
+  // A field that belongs to some choices of its form is there with these alone: data-with="name value value", URL-encoded.
   const belong = () => {
     for (const part of document.querySelectorAll("[data-with]")) {
       const [name, ...values] = part.dataset.with.split(" ");
-      part.hidden = !values.includes(part.closest("form").elements[name]?.value);
+      const chosen = new FormData(part.closest("form")).getAll(name).map(encodeURIComponent);
+      part.hidden = !values.some((value) => chosen.includes(value));
       for (const field of part.querySelectorAll("input, select")) field.disabled = part.hidden;
     }
   };
-  document.addEventListener("change", belong);
+  for (const name of ["change", "htmx:afterSettle"]) document.addEventListener(name, belong);
   belong();
   // What refreshes itself after the session ended is answered with the sign-in page: go there.
   document.addEventListener("htmx:beforeSwap", (event) => {

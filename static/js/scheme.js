@@ -92,5 +92,9 @@
   form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
   });
+  // In a campaign's form, the preview also follows the chosen scheme and speakers.
+  form.addEventListener("change", ({ target }) => {
+    if (["scheme", "speakers"].includes(target.name)) setTimeout(refresh);
+  });
   if (form.dataset.ready) refresh();
 })();

@@ -196,7 +196,7 @@ def start_productions(request: Request) -> Run | Response:
     data = api.data(request)
     started = production_actions.start_job(
         by=api.user(request),
-        generation=_generation(data),
+        generation=_generation(request, data),
         dialogues=select_dialogues(corpus_named(data["corpus"]), data),
         trials=data["trials"],
         settings=settings_of(data),
@@ -208,7 +208,7 @@ def start_productions(request: Request) -> Run | Response:
 def estimate_productions(request: Request) -> production_actions.Estimate:
     """Estimate calls, tokens and cost; nothing is sent and nothing is stored."""
     data = api.data(request)
-    plan = _generation(data).plan()
+    plan = _generation(request, data).plan()
     dialogues = select_dialogues(corpus_named(data["corpus"]), data)
     return production_actions.estimate(plan, dialogues, data["trials"])
 
@@ -225,10 +225,10 @@ def production_steps(request: Request, pk: int) -> QuerySet[ProductionCall]:
     return access.production(pk).links.select_related("call").order_by("step", "part")
 
 
-def _generation(data: dict[str, Any]) -> Generation:
+def _generation(request: Request, data: dict[str, Any]) -> Generation:
     return Generation(
         data["generator"],
-        endpoint_named(data["endpoint"]),
+        endpoint_named(data["endpoint"], api.user(request)),
         data["settings"],
         data["parameters"],
         data["name"],
@@ -409,7 +409,7 @@ def start_benchmark(request: Request) -> Benchmark:
         name=data["name"],
         sources=_sources(data),
         order=_order(data),
-        endpoint=_endpoint(data),
+        endpoint=_endpoint(request, data),
         leave_out_failed=data["leave_out_failed"],
     )
 
@@ -418,7 +418,7 @@ def start_benchmark(request: Request) -> Benchmark:
 def estimate_benchmark(request: Request) -> benchmark_actions.MakingEstimate:
     """Estimate instances, calls, tokens and cost; nothing is sent and nothing is stored."""
     data = api.data(request)
-    return benchmark_actions.estimate(_sources(data), _order(data), _endpoint(data))
+    return benchmark_actions.estimate(_sources(data), _order(data), _endpoint(request, data))
 
 
 @api.get(BenchmarkSerializer)
@@ -468,8 +468,8 @@ def _sources(data: dict[str, Any]) -> list[Source]:
     return [(corpus, source_name or corpus.name) for corpus, source_name in pairs]
 
 
-def _endpoint(data: dict[str, Any]) -> Endpoint | None:
-    return endpoint_named(data["endpoint"]) if data["endpoint"] else None
+def _endpoint(request: Request, data: dict[str, Any]) -> Endpoint | None:
+    return endpoint_named(data["endpoint"], api.user(request)) if data["endpoint"] else None
 
 
 # Examples for fine-tuning.

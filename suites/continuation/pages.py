@@ -27,7 +27,7 @@ from jobs.endpoints.parameter_inputs import LinesField, WithParameters, form_fie
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
 from judges.pages.forms import RunForm, offer_parts
-from judges.pages.runs import sync_endpoints
+from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.runs.selection import settings_of
 from suites.continuation import access, tuning
 from suites.continuation.benchmarks.metadata import PART_TOKENS
@@ -189,6 +189,7 @@ def generate(request: HttpRequest) -> HttpResponse:
         writers = [candidate for candidate in GENERATORS.values() if candidate.produces != "text"]
         return render(request, "continuation/choose.html", {"corpus": corpus, "generators": writers})
     form = GenerateForm(request.POST or None, generator=generator, corpus=corpus)
+    offer_endpoints(request, form)
     context: dict[str, Any] = {"corpus": corpus, "generator": generator, "form": form}
     if (
         request.method == "POST"
@@ -395,6 +396,7 @@ def new_benchmark(request: HttpRequest) -> HttpResponse:
     """Researchers: describe a benchmark, review its cost, and start making it."""
     sync_endpoints(request)
     form = BenchmarkForm(request.POST or None)
+    offer_endpoints(request, form)
     if request.method == "POST" and form.is_valid() and (response := _confirm_benchmark(request, form)):
         return response
     return render(

@@ -51,6 +51,7 @@ from suites.group_chat.native_fields import too_many_or_few
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.group_chat.scenarios.points import scenario_of
 from suites.group_chat.scenarios.probes import overview
+from suites.pages import judge_choices
 from suites.reports import ReportRefused, open_test_answer, query_values, report_file
 
 PAGE_SIZE = 50
@@ -301,7 +302,7 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
         if decision_view.result
         else [],
         "judge": judge,
-        "judges": judges_of(item.corpus),
+        "judges": judge_choices(item.corpus, judges_of(item.corpus)),
         "refused": refused,
     }
     return render(request, "group_chat/decision.html", context, status=422 if refused else 200)
@@ -427,7 +428,7 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
         "split": splits.lock_of(corpus),
         "has_scenarios": corpus.dialogues.filter(scenario__isnull=False).exists(),
         "keys": [(key, key in by) for key in BY],
-        "judges": [(name, name in judges) for name in judges_of(corpus)],
+        "judges": [(name, title, name in judges) for name, title in judge_choices(corpus, judges_of(corpus))],
         "successes": SUCCESSES,
         "forms": RENDERINGS.values(),
     }

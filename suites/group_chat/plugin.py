@@ -38,6 +38,9 @@ def _scenario(context: Mapping[str, Any]) -> str:
 
 LINKS = {
     "tabs": [Link("Scenarios", lambda context: _of_corpus("scenarios", context))],
+    "settings": [
+        Link("Scenarios of group chats", lambda context: reverse("scenarios", args=[context["corpus"].pk]))
+    ],
     "results": [Link("Cascade report", lambda context: _of_corpus("cascade", context))],
     "dialogue": [Link("Scenario", _scenario)],
 }

@@ -30,7 +30,7 @@ def corpus():
 @pytest.mark.exhaustive
 def test_a_campaign_is_set_up_opened_paused_and_closed_from_its_pages(client, researcher, corpus):
     ana = factories.user("ana")
-    assert "talks" in client.get(reverse("new-campaign")).content.decode()
+    assert client.get(reverse("new-campaign")).url == reverse("corpora")
     address = f"{reverse('new-campaign')}?corpus={corpus.pk}"
     assert "model-x" in client.get(address).content.decode()
     form = {
@@ -191,10 +191,11 @@ def test_a_deactivated_annotator_does_not_count_and_one_who_submitted_and_left_d
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", ["campaigns", "runs"])
+@pytest.mark.parametrize("name", ["campaigns", "corpus-annotation", "corpus-judges"])
 def test_a_list_refreshes_itself(client, researcher, corpus, name):
     factories.campaign(corpus, by=researcher)
-    text = client.get(reverse(name)).content.decode()
+    address = reverse(name, args=[] if name == "campaigns" else [corpus.name])
+    text = client.get(address).content.decode()
     assert 'id="list"' in text
     assert 'hx-trigger="every 5s"' in text
-    assert f'hx-get="{reverse(name)}"' in text
+    assert f'hx-get="{address}"' in text

@@ -112,7 +112,7 @@ def test_a_draft_is_moved_to_another_corpus_on_its_page(client, researcher, corp
     factories.dialogue(other, turns=2)
     draft = factories.campaign(corpus, by=researcher, opened=False)
     address = reverse("edit-campaign", args=[draft.pk])
-    assert "letters" in client.get(f"{address}?corpus=").content.decode()
+    assert f'value="{other.pk}">letters' in client.get(address).content.decode()
     there = f"{address}?corpus={other.pk}"
     assert client.post(there, as_shown(client, there)).status_code == 302
     draft.refresh_from_db()

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.campaigns import campaign_actions as campaigns
+from annotation.corpora.properties import set_has_marks
 from annotation.models import Assignment
 from annotation.work import own_work
 from annotation.work import task_actions as labelling
@@ -81,8 +82,12 @@ def test_a_transcript_is_text_and_its_marks_can_be_hidden(client, ana, campaign)
     assignment = Assignment.objects.get(user=ana)
     answer = post(client, "work-submit", campaign.pk, assignment.pk, answers=answers_of(assignment.pk))
     html = answer.json()["html"]
+    assert "{laugh}" in html
+    assert "line-mark" not in html
+    set_has_marks(by=None, corpus=campaign.corpus, has_marks=True)
+    html = post(client, "work-next", campaign.pk).json()["html"]
     assert "&lt;b&gt;seeds&lt;/b&gt;" in html
-    assert '<span class="mark">{laugh}</span>' in html
+    assert '<span class="line-mark">{laugh}</span>' in html
 
 
 @pytest.mark.parametrize("name", RESEARCHER_PAGES)

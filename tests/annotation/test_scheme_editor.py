@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.http import QueryDict
 
 from annotation.errors import SchemeRefused
-from annotation.pages.scheme_draft import Draft, draft_of, key_from, mapping_of, shortcut_from
+from annotation.pages.scheme_draft import Draft, draft_of, key_from, mapping_of, shortcut_from, with_lists
 from annotation.pages.scheme_editor import apply, posted
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
@@ -52,7 +54,7 @@ def sent(draft: Draft) -> QueryDict:
     for one in draft.questions:
         data.appendlist("question", one.uid)
         for name in ("wording", "key", "kind", "minimum", "maximum", "group", "shortcut", "positive", "after",
-                     "low", "high", "condition"):  # fmt: skip
+                     "low", "high", "condition", "tags"):  # fmt: skip
             data[f"{one.uid}-{name}"] = getattr(one, name)
         data[f"{one.uid}-was"] = one.kind
         for name in ("required", "whole"):
@@ -67,8 +69,9 @@ def sent(draft: Draft) -> QueryDict:
 
 
 @pytest.mark.parametrize("definition", [*SCHEMES.values(), EVERYTHING], ids=lambda scheme: scheme.key)
-def test_a_scheme_opened_and_saved_unchanged_is_the_same_scheme(definition):
-    again = posted(sent(draft_of(definition)))
+@pytest.mark.parametrize("show", [draft_of, lambda definition: with_lists(draft_of(definition))])
+def test_a_scheme_opened_and_saved_unchanged_is_the_same_scheme(definition, show):
+    again = posted(sent(show(definition)))
     assert definition_from(mapping_of(again)).content_hash() == definition.content_hash()
 
 
@@ -81,6 +84,42 @@ def new(*kinds: str) -> Draft:
         data[f"{draft.questions[-1].uid}-kind"] = kind
         draft = posted(data)
     return draft
+
+
+def tagged(lines: str) -> Draft:
+    """Return a scheme with one list of tags."""
+    draft = Draft(title="My scheme")
+    apply(draft, "add-tags")
+    data = sent(draft)
+    data["q1-tags"] = lines
+    return posted(data)
+
+
+def test_a_list_has_a_tag_a_line_with_its_name_and_what_it_means():
+    draft = tagged("Off topic: about something else: food\r\n\r\n Rude \r\nRunning")
+    questions = definition_from(mapping_of(draft)).questions
+    assert [(q.key, q.wording, q.shortcut) for q in questions] == [
+        ("off_topic", "Off topic", "o"),
+        ("rude", "Rude", "r"),
+        ("running", "Running", "n"),
+    ]
+    assert questions[0].help == {"definition": "about something else: food"}
+    assert {(q.group, q.is_tag, q.required) for q in questions} == {("Tags", True, True)}
+    opened = with_lists(draft_of(definition_from(mapping_of(draft))))
+    assert [question.tags for question in opened.questions] == [
+        "Off topic: about something else: food\nRude\nRunning"
+    ]
+
+
+def test_what_is_wrong_with_a_tag_stands_beside_its_list():
+    assert told(tagged(": it has no name")).keys() == {"q1-tags"}
+    assert told(tagged("")).keys() == {"scheme-questions"}
+
+
+def test_tags_with_keys_or_conditions_of_their_own_stay_apart():
+    tags = [QuestionDefinition(key, key.title(), "binary", (0, 1), positive=1, group="T") for key in "ab"]
+    apart = replace(EVERYTHING, questions=(*(replace(tag, shortcut="x") for tag in tags[:1]), tags[1]))
+    assert [question.kind for question in with_lists(draft_of(apart)).questions] == ["tag", "tag"]
 
 
 def told(draft: Draft) -> dict[str, list[str]]:

@@ -16,9 +16,10 @@ rows-left-out: api-rows-left-out
 cancel-upload: api-cancel-job
 resume-upload: api-retry-job
 dialogue: api-dialogue
-corpus: api-corpus api-dialogues api-turns api-items
+corpus: api-corpus-overview api-corpus api-dialogues api-turns api-items
 draw-split: api-splits
 change-families: api-systems
+change-marks: api-corpus
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
 script: api-scripts api-script api-script-turns
@@ -86,7 +87,7 @@ work-draft: api-work-draft
 work-submit: api-work-submit
 work-skip: api-work-skip
 campaigns: api-campaigns
-new-campaign: api-campaigns
+new-campaign: api-campaigns api-campaign-defaults
 campaign: api-campaign
 campaign-preview: api-campaign-preview
 campaign-preview-task: api-campaign-preview
@@ -116,8 +117,7 @@ redeliver-webhook: api-redeliver-webhook
 jobs: api-jobs
 cancel-job: api-cancel-job
 retry-job: api-retry-job
-runs: api-runs
-new-run: api-runs api-estimate-run api-protocols api-metrics
+new-run: api-runs api-estimate-run api-protocols api-metrics api-prompt-request api-prompts
 run: api-run api-calls api-batches
 run-progress: api-run
 cancel-run: api-cancel-run
@@ -131,7 +131,6 @@ look-at-batch: api-look-at-batch
 adopt-batch: api-adopt-batch
 give-up-batch: api-give-up-batch
 retry-run: api-retry-run
-run-request: api-prompt-request api-estimate-run
 generate: api-generators api-productions api-estimate-productions
 agents: api-agents api-productions
 productions: api-productions
@@ -159,9 +158,16 @@ prompt-version: api-prompt-version
 edit-prompt: api-prompt-versions
 pick-examples: api-prompt-examples
 delete-prompt-version: api-prompt-version
-endpoints: api-endpoints
+corpus-dialogues: api-dialogues
+corpus-annotation: api-campaigns
+corpus-judges: api-runs
+corpus-results: api-studies api-benches
+corpus-gold: api-golds api-exports
+corpus-settings: api-corpus api-splits api-systems
+endpoints: api-endpoints api-endpoint-presets
 endpoint: api-endpoint
 test-endpoint: api-test-endpoint
+reencrypt-keys: api-reencrypt-keys
 campaign-checks: api-checks api-check-results
 campaign-checks-file: api-check-results
 campaign-checks-people: api-check-people
@@ -195,7 +201,6 @@ turns-and-whole-file: api-turns-and-whole
 compare: api-compare
 compare-file: api-compare
 profile-continuation: api-profile-continuation
-studies: api-studies
 new-study: api-studies
 study: api-study
 report: api-report
@@ -227,7 +232,6 @@ export-transcripts: api-export-transcripts
 export-sft: api-export-sft
 export-names: api-export-names
 export-file: api-export-file
-workbench: api-benches
 new-bench: api-benches
 bench: api-bench api-try-draft
 draft-panel: api-draft
@@ -266,6 +270,9 @@ NONE = {
     "shared-report": "whoever has the link reads it, in a browser",
     "report-chart": "a picture of figures that api-report gives",
     "profile-chart": "a picture of figures that api-profile gives",
+    "hide-first-steps": "hides a hint on a page",
+    "search": "lists of the API name everything",
+    "time-zone": "times of the API are in UTC",
     "healthz": "asked by what watches the server",
     "readyz": "asked by what watches the server",
 }

@@ -37,7 +37,7 @@ class Sound:
         """Check the current page on a phone in dark mode, and on a wide screen in light mode."""
         for viewport, scheme in ((PHONE, "dark"), (WIDE, "light")):
             page.set_viewport_size(viewport)  # type: ignore[arg-type]
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > viewport["width"]:
                 self.wrong.append(f"{name}, {scheme}: {wide} px wide: {page.evaluate(BEYOND)}")
@@ -48,7 +48,7 @@ class Sound:
     def _axe(self, name: str, page: Page) -> None:
         if not page.evaluate("Boolean(window.axe)"):
             page.evaluate(AXE.read_text(encoding="utf-8"))
-        found: Any = page.evaluate(RULES)
-        for one in found["violations"]:
-            where = "; ".join(" ".join(map(str, node["target"])) for node in one["nodes"][:3])
-            self.wrong.append(f"{name}: {one['id']} ({len(one['nodes'])}): {where}")
+        report: Any = page.evaluate(RULES)
+        for rule in report["violations"]:
+            where = "; ".join(" ".join(map(str, node["target"])) for node in rule["nodes"][:3])
+            self.wrong.append(f"{name}: {rule['id']} ({len(rule['nodes'])}): {where}")

@@ -1,8 +1,8 @@
 """Screenshots for the documentation, taken while a journey is tested.
 
 Those of *A whole study* are renewed by
-`CONCORD_PICTURES=docs/images/study .venv/bin/python -m pytest tests/browser/test_whole_study.py`;
-without the variable no screenshots are taken.
+`CONCORD_PICTURES=docs/images/study .venv/bin/python -m pytest tests/browser/test_whole_study.py`,
+those of single pages by `tests/browser/test_twenty_pages.py`; without the variable no screenshots are taken.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ def small(picture: bytes) -> bytes:
     pixels = _pixels(picture)
     coarse = (pixels // STEP).astype(np.uint32)
     codes = (coarse[..., 0] << 16) | (coarse[..., 1] << 8) | coarse[..., 2]
-    found, first, inverse, counts = np.unique(
+    distinct, first, inverse, counts = np.unique(
         codes.ravel(), return_index=True, return_inverse=True, return_counts=True
     )
     every = pixels.reshape(-1, 3)[first].astype(int)
-    kept = np.argsort(-counts)[:COLOURS]
-    sums = np.zeros((len(found), 3))
+    frequent = np.argsort(-counts)[:COLOURS]
+    sums = np.zeros((len(distinct), 3))
     np.add.at(sums, inverse, pixels.reshape(-1, 3))
     means = np.round(sums / counts[:, None]).astype(int)
-    palette = means[kept]
+    palette = means[frequent]
     distance = ((every[:, None, :] - palette[None, :, :]) ** 2).sum(axis=2)
     indexed = distance.argmin(axis=1).astype(np.uint8)[inverse].reshape(codes.shape)
     height, width = indexed.shape
@@ -109,4 +109,4 @@ def _unfiltered(how: int, line: np.ndarray, above: np.ndarray, step: int) -> np.
 
 def _paeth(left: int, up: int, corner: int) -> int:
     guess = left + up - corner
-    return min((left, up, corner), key=lambda one: abs(guess - one))
+    return min((left, up, corner), key=lambda neighbour: abs(guess - neighbour))

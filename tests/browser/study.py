@@ -69,7 +69,7 @@ class Study:
         page.get_by_label("Raters per item").fill("4")
         page.get_by_role("heading", name="More settings").click()
         page.get_by_label("Consent text").fill("Your answers are **published** under a pseudonym.")
-        page.get_by_role("button", name="Create, and see the first task").click()
+        page.get_by_role("button", name="Save as a draft").click()
         self.campaign = page.url
         for occasion in ("training", "test", "test", "hidden checks", "hidden checks"):
             self._key(occasion)

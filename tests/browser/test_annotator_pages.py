@@ -109,7 +109,7 @@ def test_what_comes_before_the_work(page_of: Callable[..., Page], corpus, ana, r
     world.accept(ana, made, "guidelines", 2)
     world.work(ana, made)
     sound.look("nothing left", shown(page, work, "All done. Thank you!"))
-    assert sound.wrong == []
+    assert sound.wrong == [], "\n".join(sound.wrong)
 
 
 def made_keys(made: Campaign, rei: Any) -> None:
@@ -150,7 +150,7 @@ def test_a_task_and_its_dialogs(page_of: Callable[..., Page], corpus, ana, rei, 
         sound.look(f"{scheme}: {name}", page)
         page.keyboard.press("Escape")
         expect(page.locator(f"dialog#{name}")).to_be_hidden()
-    assert sound.wrong == []
+    assert sound.wrong == [], "\n".join(sound.wrong)
 
 
 def test_a_task_of_400_turns(page_of: Callable[..., Page], ana, rei, sound) -> None:
@@ -160,7 +160,7 @@ def test_a_task_of_400_turns(page_of: Callable[..., Page], ana, rei, sound) -> N
     page = shown(page_of(ana, viewport=PHONE), f"/work/{made.pk}/")
     expect(page.locator(".turn")).to_have_count(401)
     sound.look("400 turns", page)
-    assert sound.wrong == []
+    assert sound.wrong == [], "\n".join(sound.wrong)
 
 
 def test_what_stands_beside_the_work(page_of: Callable[..., Page], corpus, ana, rei, sound) -> None:
@@ -197,4 +197,4 @@ def test_what_stands_beside_the_work(page_of: Callable[..., Page], corpus, ana, 
     judging = shown(page_of(ada, viewport=PHONE), f"/adjudicate/{found.pk}/")
     expect(judging.locator("#reader")).to_be_focused()
     sound.look("decide", judging)
-    assert sound.wrong == []
+    assert sound.wrong == [], "\n".join(sound.wrong)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from annotation.corpora.properties import set_has_marks
 from annotation.models import Corpus, Dialogue
 from tests import factories
 from tests.browser.conftest import PHONE, too_wide
@@ -39,6 +40,7 @@ def test_a_file_is_imported_browsed_and_read(page_of, rea, tmp_path: Path) -> No
     page.get_by_label("Text").fill("<b>hi")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("1 turn", exact=True)).to_be_visible()
+    set_has_marks(by=None, corpus=Corpus.objects.get(), has_marks=True)
     page.get_by_role("link", name="greeting").click()
     mark = page.get_by_text("{laugh}")
     expect(mark).to_be_visible()

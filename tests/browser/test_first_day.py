@@ -53,27 +53,37 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     assert made is not None
     enter(page, f"/link/{made.token}/", "ada")
 
+    page.get_by_role("banner").get_by_role("link", name="Corpora").click()
+    steps = page.get_by_role("region", name="First steps")
+    expect(steps.get_by_role("listitem")).to_have_count(4)
+    steps.get_by_role("link", name="Add an endpoint").click()
+    page.get_by_label("Base URL").fill("http://127.0.0.1:1/v1")
+    page.get_by_label("Model", exact=True).fill("a-model")
+    page.get_by_label("Name", exact=True).fill("ours")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("ours is saved.")).to_be_visible()
+
     pages = {"rei": page_of(), "ann": page_of(), "ben": page_of(viewport=PHONE, color_scheme="dark")}
     for name, role in (("rei", "Researcher"), ("ann", "Annotator"), ("ben", "Annotator")):
         enter(pages[name], invited(page, role), name)
+    page.get_by_role("banner").get_by_role("link", name="Corpora").click()
+    expect(steps.get_by_text("done:")).to_have_count(2)
 
     page = pages["rei"]
-    page.get_by_role("link", name="Import a file").first.click()
     dialogues_file = {"name": "d.jsonl", "mimeType": "", "buffer": dialogues()}
-    page.wait_for_url("**/corpora/import/new/")
     page.locator("input[type=file]").set_input_files(dialogues_file)
     page.wait_for_url(re.compile(r"/corpora/import/\d+/$"))
     page.get_by_label("Name of the new corpus").fill("Small talk")
     page.get_by_role("button", name="Import").click()
-    page.wait_for_load_state()
+    expect(page.get_by_text("You may leave this page")).to_be_visible()
     work_off("jobs")
-    page.get_by_role("link", name="Open the corpus").click()
-    page.get_by_role("link", name="New campaign").click()
+    page.get_by_role("link", name="Ask people to rate").click()
+    page.get_by_label("Annotation scheme").select_option(label="Response quality, 1 to 5")
     page.get_by_label("Name", exact=True).fill("First round")
-    page.get_by_label("ann", exact=True).check()
-    page.get_by_label("ben", exact=True).check()
-    page.get_by_role("button", name="Create draft").click()
-    page.get_by_role("button", name="Open", exact=True).click()
+    expect(page.get_by_label("ann", exact=True)).to_be_checked()
+    expect(page.get_by_label("ben", exact=True)).to_be_checked()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("First round is open.")).to_be_visible()
     campaign = page.url
 
     for name, ratings in RATINGS.items():
@@ -81,9 +91,8 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     page.reload()
     expect(page.get_by_text("All ratings are in")).to_be_visible()
 
-    page.get_by_role("link", name="Judges and metrics").click()
-    page.get_by_role("link", name="New run").first.click()
-    page.get_by_role("link", name="First round").click()
+    page.get_by_role("link", name="run judges").click()
+    page.get_by_role("link", name="Metrics instead").click()
     page.locator("input[value=lnr]").check()
     page.get_by_role("button", name="Compute").click()
     expect(page.get_by_text("of 4")).to_be_visible()
@@ -96,9 +105,8 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     unfold(page, "Agreement")
     expect(page.get_by_role("rowheader", name="lnr@words").first).to_be_visible()
 
-    page.goto(campaign)
-    page.locator("main").get_by_role("link", name="Gold").click()
-    page.get_by_label(re.compile("Mean:")).check()
+    page.get_by_role("link", name="Make gold labels").click()
+    page.get_by_label("Rule", exact=True).select_option("mean")
     page.get_by_role("button", name="Make gold labels").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV", exact=True).click()

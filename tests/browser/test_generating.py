@@ -63,7 +63,7 @@ def test_a_model_writes_and_what_it_wrote_is_rated_and_counted(
     pictures, page = Pictures(), page_of(rea)
 
     page.goto(reverse("corpus", args=[corpus.name]))
-    page.get_by_role("link", name="Generate").click()
+    page.get_by_role("link", name="Generation").click()
     page.get_by_role("link", name="CoCoEval").click()
     page.get_by_role("combobox", name="Endpoint").select_option(str(endpoint.pk))
     page.get_by_role("combobox", name="Prompting").select_option("taxonomy")

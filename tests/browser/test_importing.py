@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from playwright.sync_api import Page, expect
 from annotation.models import Corpus, Label
 from tests import factories
 from tests.browser.conftest import PHONE, too_wide
-from tests.browser.pictures import Pictures
 from tests.browser.working import work_off
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
@@ -148,17 +146,12 @@ def test_without_scripts_buttons_do_the_same(page_of, rea) -> None:
 
 
 def test_the_import_page_fits_every_width_in_both_schemes(page_of, rea) -> None:
-    """With CONCORD_PICTURES set to a folder, this takes the pictures of docs/import.md."""
-    pictures = Pictures(os.environ.get("CONCORD_PICTURES"))
-    for name, viewport in (("wide", {"width": 1440, "height": 1000}), ("phone", PHONE)):
+    for viewport in ({"width": 1440, "height": 1000}, PHONE):
         page = page_of(rea, viewport=viewport)
         page.goto("/corpora/import/new/")
         assert not too_wide(page)
         choose(page)
         assert not too_wide(page)
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            pictures.take(f"preview-{name}-{scheme}", page)
 
 
 def test_a_long_name_and_many_columns_fit_a_phone(page_of, rea, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -33,13 +35,15 @@ def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) ->
     endpoint_of(fake, concurrency=2)
     fake.delay = 0.3
     page = page_of(rea)
-    page.goto("/runs/")
+    page.goto(f"/corpora/{corpus.name}/judges/")
     expect(page.get_by_role("heading", name="No run yet")).to_be_visible()
-    page.get_by_role("link", name="New run").first.click()
-    page.get_by_role("link", name=corpus.name).click()
-    page.get_by_role("combobox", name="Judge").select_option("cpdscore_simple:without_reference")
-    page.get_by_role("combobox", name="Endpoint").select_option("fake")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("link", name="Run judges").click()
+    expect(page.get_by_role("checkbox", name="fake")).to_be_hidden()
+    page.get_by_label("Search judges").fill("six scores without")
+    expect(page.get_by_role("checkbox", name="G-Eval").first).to_be_hidden()
+    page.get_by_role("checkbox", name="CPDScore-Simple: six scores").check()
+    expect(page.get_by_role("checkbox", name="fake")).to_be_checked()
+    page.get_by_role("button", name="Review", exact=True).click()
     expect(page.get_by_text("The text of 4 dialogues goes to 127.0.0.1")).to_be_visible()
     page.get_by_role("button", name="Send and start").click()
     expect(page.get_by_text("0 of 24")).to_be_visible()
@@ -49,8 +53,51 @@ def test_a_judge_is_started_watched_and_finished(page_of, rea, fake: FakeLLM) ->
     expect(page.locator("#progress .badge")).to_have_text("done")
     worker.join()
     assert Label.objects.count() == 24 * 6
-    page.goto("/runs/")
+    page.get_by_role("link", name="Report", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(corpus.name)
+    page.get_by_role("link", name="Judges", exact=True).click()
     expect(page.get_by_role("row", name="cpdscore_simple")).to_contain_text("24 of 24")
+
+
+def test_a_prompt_is_written_in_the_form_of_a_run_and_asked_at_two_endpoints(
+    page_of, rea, fake: FakeLLM
+) -> None:
+    corpus = small_corpus(dialogues=2)
+    endpoint_of(fake)
+    endpoint_of(fake, name="second", model="fake-2")
+    scores = ("humanness", "fluency", "coherency", "consistency", "engagingness", "overall")
+    fake.say = lambda prompt: "\n".join(f"{score} - 4" for score in scores)  # type: ignore[method-assign]
+    page = page_of(rea)
+    page.goto(f"/runs/new/?corpus={corpus.pk}")
+    page.get_by_text("Write a new prompt").click()
+    page.get_by_label("Name", exact=True).fill("kind judge")
+    page.get_by_label("Start from the text of").select_option("cpdscore_simple_without_reference@1")
+    text = page.get_by_label("User part")
+    expect(text).to_have_value(re.compile("six scores"))
+    expect(page.get_by_label("Name", exact=True)).to_have_value("kind judge")
+    text.press("Control+End")
+    page.keyboard.type("Be kind. ")
+    page.get_by_role("button", name="$facts").click()
+    page.get_by_role("button", name="Save and choose").click()
+    expect(page.get_by_role("checkbox", name="kind judge@1")).to_be_checked()
+    page.get_by_role("checkbox", name="fake").check()
+    page.get_by_role("checkbox", name="second").check()
+    page.get_by_role("button", name="Review", exact=True).click()
+    expect(page.get_by_role("heading", name="Review 2 runs")).to_be_visible()
+    page.get_by_label("Judge", exact=True).select_option("kind judge@1 (cpdscore_simple) at second")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_label("The request body")).to_have_value(re.compile("fake-2.*Be kind", re.S))
+    page.get_by_role("button", name="Change").click()
+    expect(page.get_by_role("checkbox", name="second")).to_be_checked()
+    page.get_by_role("button", name="Review", exact=True).click()
+    page.get_by_role("button", name="Send and start").click()
+    expect(page.get_by_role("row", name="kind judge v1")).to_have_count(2)
+    aside(finish).join()
+    expect(page.get_by_role("link", name="Report with kind judge v1")).to_have_count(2)
+    page.goto("/prompts/kind%20judge/")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("checkbox", name="kind judge@1")).to_be_checked()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(corpus.name)
 
 
 @pytest.mark.exhaustive
@@ -80,9 +127,9 @@ def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
     run = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
     page = page_of(rea, viewport=PHONE)
     for address in (
-        "/runs/",
-        "/runs/new/",
+        f"/corpora/{run.corpus.name}/judges/",
         f"/runs/new/?corpus={run.corpus_id}",
+        f"/runs/new/?corpus={run.corpus_id}&kind=metrics",
         f"/runs/{run.pk}/?show=all",
     ):
         page.goto(address)
@@ -91,7 +138,7 @@ def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
 
 def test_an_administrator_adds_an_endpoint(page_of) -> None:
     page = page_of(factories.user("root", administrator=True))
-    page.goto("/runs/")
+    page.goto("/prompts/")
     page.get_by_role("link", name="Endpoints").click()
     page.get_by_label("Name").fill("here")
     page.get_by_label("Base URL").fill("http://169.254.169.254/v1")

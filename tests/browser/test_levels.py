@@ -77,7 +77,7 @@ def test_a_study_at_levels_is_made_read_and_downloaded(page_of, rea, built: Stat
 
 def test_turns_and_whole_lead_to_the_transcript(page_of, rea, built: Static) -> None:
     page = page_of(rea)
-    page.goto(f"/corpora/{built.corpus.name}/")
+    page.goto(f"/corpora/{built.corpus.name}/results/")
     page.get_by_role("link", name="Turn vs. dialogue ratings").click()
     expect(page.get_by_role("heading", name="Turn vs. dialogue ratings")).to_be_visible()
     expect(page.get_by_text("48 continuations in 4 dialogues that 2 people labelled")).to_be_visible()

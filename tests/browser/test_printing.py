@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
-from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
 from calibration.studies import study_actions as studies
+from config.styles import standalone_styles
 from tests.calibration.world import world
 from tests.factories import user
 
@@ -38,8 +39,7 @@ def _shown() -> str:
     study = studies.automatic(corpus=built.corpus)
     studies.compute(study=study, part="all", by=None)
     page = client.get(reverse("report", args=[study.pk])).content.decode()
-    styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
-    return page.replace("</head>", f"<style>{styles}</style></head>")
+    return page.replace("</head>", f"<style>{standalone_styles()}</style></head>")
 
 
 @pytest.fixture
@@ -61,8 +61,10 @@ def test_a_printed_report_is_whole(printed: Page) -> None:
     assert all(folded.nth(n).is_visible() for n in range(folded.count()))
     clickable = printed.locator("button, .btn, summary.btn, .cardhead a")
     assert [n for n in range(clickable.count()) if clickable.nth(n).is_visible()] == []
-    assert printed.locator(".note li").count() >= 2
-    assert "UTC" in (printed.locator(".pagehead").first.text_content() or "")
+    assert printed.locator(".alert li").count() >= 2
+    assert re.search(
+        r"computed \d+ \w+ \d{4}, \d\d:\d\d", printed.locator(".pagehead").first.text_content() or ""
+    )
     inside = "all => all.map(one => getComputedStyle(one).breakInside)"
     assert set(printed.locator("figure").evaluate_all(inside)) == {"avoid"}
     printed.context.close()

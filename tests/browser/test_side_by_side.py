@@ -81,8 +81,11 @@ def test_the_form_sets_it_up_and_the_preview_shows_it(page_of: Any) -> None:
     page.goto(f"/campaigns/new/?corpus={campaign.corpus_id}")
     page.get_by_role("textbox", name="Name").fill("Beside")
     page.get_by_label("Annotation scheme").select_option("comperdial_turn")
+    page.get_by_role("heading", name="More settings").click()
+    page.get_by_text("Systems", exact=True).last.click()
     page.get_by_label("Show all systems' responses to one point on one screen").check()
-    page.get_by_role("button", name="Create draft").click()
+    page.get_by_role("button", name="Save as a draft").click()
+    page.get_by_role("heading", name="Settings", exact=True).click()
     expect(page.get_by_text("all systems' responses to one point")).to_be_visible()
     page.goto(page.url + "preview/")
     frame = page.frame_locator("iframe").first

@@ -42,7 +42,7 @@ def test_a_simulation_is_started_once_it_is_seen_what_it_takes(page_of, tmp_path
         page = page_of(factories.user("rosa", researcher=True))
         page.set_viewport_size(WIDE)
         page.goto("/corpora/world/")
-        page.get_by_role("link", name="Simulate").click()
+        page.get_by_role("link", name="Simulation").click()
         expect(page.get_by_role("heading", name="Start a simulation")).to_be_visible()
         look(page, "simulate")
         page.get_by_label("Endpoint", exact=True).select_option("fake")

@@ -6,7 +6,7 @@ the 120 views in that folder, which git ignores. The README and the docs show so
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import Any
 
@@ -21,11 +21,13 @@ from calibration.models import Gold
 from demo.fake_model import running
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
+from jobs.fake_models import ENDPOINT
 from jobs.models.run import Run
-from judges.drafts import benches
+from judges.models import Bench
+from tests.api_command import api
 from tests.browser.pictures import Pictures
 from tests.browser.test_importing import choose
-from tests.browser.working import aside
+from tests.browser.working import aside, work_off
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
@@ -34,23 +36,24 @@ SCHEMES = ("light", "dark")
 
 
 @pytest.fixture
-def demo(transactional_db: None) -> None:
-    """The demo, with a bench to try prompts."""
+def demo(transactional_db: None) -> Iterator[None]:
+    """The demo, with a draft of a prompt tried on a bench, and the fake model for as long as the test."""
     model = FakeModel(running.load("ordinary"))
     with LocalServer(lambda method, path, body, _: model.respond(method, path, body)) as server:
         aside(lambda: call_command("load_demo", stdout=StringIO(), fake_model=server.url)).join()
-    benches.open_bench(
-        by=User.objects.get(username="researcher"),
-        corpus=Corpus.objects.get(name="Judge playground (demo)"),
-        name="Overall quality",
-        protocol="cpdscore_simple",
-    )
+        bench = ("name=Overall quality", "corpus=Judge playground (demo)", "protocol=cpdscore_simple")
+        draft = ("begin=replies as people see them@1", f"endpoint={ENDPOINT}", "targets:=20")
+        aside(lambda: api("POST", "workbench/", *bench, account="researcher")).join()
+        number = Bench.objects.get().pk
+        aside(lambda: api("POST", f"workbench/{number}/drafts/", *draft, account="researcher")).join()
+        work_off("calls")
+        yield
 
 
 def addresses() -> dict[str, tuple[str, str]]:
     """Return twenty pages by name: who looks, and the address."""
     desk, meetings = Corpus.objects.get(name="Demo desk"), Corpus.objects.get(name="Demo meetings")
-    judged = Corpus.objects.get(name="Judge playground (demo)")
+    judged, bench = Corpus.objects.get(name="Judge playground (demo)"), Bench.objects.get()
     campaign = Campaign.objects.get(name="Demo: help at the desk")
     tagging = Campaign.objects.get(name="Demo: behaviours in meetings")
     dialogue = meetings.dialogues.order_by("pk")[0]
@@ -69,7 +72,7 @@ def addresses() -> dict[str, tuple[str, str]]:
         "judges": reverse("corpus-judges", args=[judged.name]),
         "new-run": f"{reverse('new-run')}?corpus={judged.pk}",
         "run": reverse("run", args=[run.pk]),
-        "workbench": reverse("bench", args=[judged.benches.get().pk]),
+        "workbench": reverse("bench", args=[bench.pk]),
         "report": reverse("corpus-report", args=[judged.pk]),
         "gold": reverse("gold", args=[Gold.objects.get(corpus=desk).pk]),
     }

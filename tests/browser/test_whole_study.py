@@ -150,7 +150,7 @@ def test_a_whole_study_without_a_shell(page_of: Any) -> None:
 
 
 def check_gold(study: Study) -> None:
-    """Gold has one label for each item and question: the decision where there is one, else the majority."""
+    """Gold has one label for each item and question: the decision where there is one, else that of its scale's rule."""
     rows = {(row["dialogue"], row["question"]): row for row in study.make_gold()}
     assert len(rows) == 10
     assert {dialogue for dialogue, _ in rows} == set(MAIN)
@@ -162,7 +162,7 @@ def check_gold(study: Study) -> None:
             assert "No time is given." in row["decisions"]
         else:
             assert (row["value"], row["n_raters"]) == (str(wanted), "4")
-            assert row["source"] == ("majority" if question == HELPFUL else "")
+            assert row["source"] == ("median" if question == HELPFUL else "")
 
 
 def check_labels(study: Study) -> None:

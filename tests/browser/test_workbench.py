@@ -37,7 +37,7 @@ def test_a_text_is_edited_tried_marked_kept_and_compared(page_of, rea, fake: Fak
     endpoint_of(fake, name="other", concurrency=1)
     people = Label.objects.count()
     page = page_of(rea)
-    page.goto("/workbench/")
+    page.goto(f"/corpora/{bench.corpus.name}/judges/")
     page.get_by_role("link", name="bench", exact=True).click()
     expect(page.get_by_text("20 of 20")).to_be_visible()
     page.get_by_label("User part").fill(f"{OWN.user}\n\nBe $kind.")
@@ -106,16 +106,14 @@ def test_a_version_is_made_tried_kept_compared_and_opened_on_test_by_keyboard_al
     page.get_by_role("link", name="Side by side").press("Enter")
     expect(page.get_by_role("row", name="kinder@1").first).to_be_visible()
     page.goto(f"/runs/new/?corpus={bench.corpus_id}")
-    page.get_by_role("combobox", name="Judge").focus()
-    keys.type("kinder@1")
-    page.get_by_role("combobox", name="Endpoint").focus()
-    keys.type("fake")
-    page.get_by_role("button", name="Go on").press("Enter")
+    page.get_by_role("checkbox", name="kinder@1").press("Space")
+    expect(page.get_by_role("checkbox", name="fake")).to_be_checked()
+    page.get_by_role("button", name="Review", exact=True).press("Enter")
     expect(page.get_by_text("opened once per judge").first).to_be_visible()
     assert not JudgeOpening.objects.exists()
     page.get_by_label("Open test for").focus()
     keys.type("the table of the paper")
-    page.get_by_role("button", name="Go on").press("Enter")
+    page.get_by_role("button", name="Review", exact=True).press("Enter")
     page.get_by_role("button", name="Send and start").press("Enter")
     aside(finish).join()
     expect(page.get_by_text("43 of 43")).to_be_visible()  # five of the 48 were asked as a draft
@@ -131,6 +129,7 @@ def test_the_pages_of_a_bench_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
     for room in ("", "disagreements/", "versions/", "checks/", "searches/"):
         page.goto(f"/workbench/{bench.pk}/{room}")
         assert not too_wide(page), room
-    for address in ("/workbench/", "/adjudication/", f"/workbench/new/?corpus={bench.corpus_id}"):
+    place = f"?corpus={bench.corpus_id}"
+    for address in (f"/adjudication/{place}", f"/workbench/new/{place}"):
         page.goto(address)
         assert not too_wide(page), address

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.models import Label, Occasion
+from annotation.models import Label, Occasion, Rater
 from annotation.work import labels
 from calibration.adjudication import agreement, decisions, rounds
 from calibration.adjudication.rounds import Plan
@@ -217,6 +217,8 @@ def test_raters_keep_their_letters_and_nothing_else_tells_who_they_are(rated: Wo
     assert [one.name for one in rounds.said_about(found, cases[0])][3] == "Rater D"
     found.shows_names = True
     assert {one.name for one in rounds.said_about(found, cases[0])} == {*ANSWERS, "aaa", "gpt"}
+    Rater.objects.filter(name="gpt").update(short_name="Strict judge")
+    assert {one.name for one in rounds.said_about(found, cases[0])} == {*ANSWERS, "aaa", "Strict judge"}
 
 
 @pytest.mark.exhaustive

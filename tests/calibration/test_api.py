@@ -117,11 +117,15 @@ def test_gold_is_counted_before_it_is_made_by_the_rule_that_fits_the_scale(
     api: APIClient, rated: World
 ) -> None:
     body = {"corpus": rated.corpus.pk, "scheme": "quality@1", "rule": "majority"}
-    counted = api.post("/api/v1/gold/preview/", body, format="json")
-    assert counted.json() == {"rule": "majority", "n": 7, "without": 1, "ties": 1, "unknown": ""}
+    counted = api.post("/api/v1/gold/preview/", body, format="json").json()
+    counts = {"n": 7, "without": 1, "ties": 1, "reasons": {"the answers tie": 1}, "unknown": ""}
+    question = {"question": "quality", "rule": "majority", "left_out": ""}
+    assert counted == counts | {"questions": [counts | question]}
     del body["rule"]
-    counted = api.post("/api/v1/gold/preview/", body, format="json")
-    assert counted.json() == {"rule": "median", "n": 8, "without": 0, "ties": 0, "unknown": ""}
+    counted = api.post("/api/v1/gold/preview/", body, format="json").json()
+    assert (counted["questions"][0]["rule"], counted["n"], counted["without"]) == ("median", 8, 0)
+    own = body | {"rules": {"quality": {"rule": "majority"}}}
+    assert api.post("/api/v1/gold/preview/", own, format="json").json()["ties"] == 1
     counted = api.post("/api/v1/gold/preview/", body | {"rule": "adjudicated"}, format="json").json()
     assert (counted["n"], counted["without"]) == (8, 0)
     assert not Gold.objects.exists()
@@ -157,6 +161,9 @@ def test_a_slow_rule_is_counted_as_far_as_that_is_certain(api: APIClient) -> Non
         {"scheme": "quality"},
         {"options": {"ties": "x"}},
         {"raters": ["z"]},
+        {"rules": {"nowhere": {"rule": "mean"}}},
+        {"rules": {"quality": {"rule": "guess"}}},
+        {"rules": {"quality": {"rule": "mean", "options": {"ties": "none"}}}},
     ],
 )
 def test_gold_that_cannot_be_made_is_refused(api: APIClient, rated: World, wrong: dict[str, object]) -> None:

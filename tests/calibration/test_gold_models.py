@@ -246,16 +246,17 @@ def test_before_a_slow_rule_the_page_says_what_is_certain_and_what_is_not(resear
         built.say(name, "quality", [1.0, 2.0, None, None])
     address = f"{reverse('new-gold')}?corpus={built.corpus.pk}"
     form = {"scheme": "quality@1", "rule": "mace"}
-    page = researcher.post(address, form)
+    preview = form | {"act": "preview"}
+    page = researcher.post(address, preview)
     text = " ".join(page.content.decode().split())
     assert "At least 2 of 4 items would stay without a value, as nobody answered; how many stay " in text
     assert "without one because answers tie is known once MACE has been estimated." in text
     assert not Job.objects.exists()
     _decide(built, {2: 3.0, 3: 1.0})
-    page = researcher.post(address, form)
+    page = researcher.post(address, preview)
     assert "Each of 4 items has an answer; how many" in " ".join(page.content.decode().split())
     assert researcher.post(address, form | {"ties": "lowest"}).status_code == 302, "all have a value"
-    assert researcher.post(address, form | {"confirmed": page.context["form"].choice()}).status_code == 302
+    assert researcher.post(address, form).status_code == 302
     assert Job.objects.count() == 2
 
 
@@ -265,7 +266,8 @@ def test_before_gold_of_many_labels_the_page_says_that_nothing_is_counted(
 ) -> None:
     monkeypatch.setattr("calibration.gold.derivation.AT_ONCE", 100)
     page = researcher.post(
-        f"{reverse('new-gold')}?corpus={rated.corpus.pk}", {"scheme": "quality@1", "rule": "median"}
+        f"{reverse('new-gold')}?corpus={rated.corpus.pk}",
+        {"scheme": "quality@1", "rule": "median", "act": "preview"},
     )
     assert "is not known: there are more than 100 labels" in " ".join(page.content.decode().split())
     assert not Job.objects.exists()

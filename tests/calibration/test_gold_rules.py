@@ -161,7 +161,7 @@ def test_a_rule_says_of_each_level_whether_it_takes_it(rule: Rule, level: str) -
 
 @EACH
 def test_a_rule_takes_unidentified_raters_unless_it_tells_raters_apart(rule: Rule) -> None:
-    level = "ordinal" if "ordinal" in rule.levels else "nominal"
+    level = next(level for level in ("ordinal", "nominal", "binary") if level in rule.levels)
     reason = rule.unfit(_answers(_drawn(level, 60, 5), level, identified=False), rule.checked({}))
     assert bool(reason) is rule.tells_raters_apart
     assert "it is not known who" in reason or not reason
@@ -170,8 +170,10 @@ def test_a_rule_takes_unidentified_raters_unless_it_tells_raters_apart(rule: Rul
 @EACH
 @pytest.mark.usefixtures("_few_rounds")
 def test_a_rule_does_not_hang_on_the_order_of_raters(rule: Rule) -> None:
-    level = "ordinal" if "ordinal" in rule.levels else "nominal"
-    block = np.clip(np.round(_drawn(level, 60, 1) + np.random.default_rng(1).normal(0, 0.6, (60, 5))), 1, 5)
+    level = next(level for level in ("ordinal", "nominal", "binary") if level in rule.levels)
+    lowest, highest = (0, 1) if level == "binary" else (1, 5)
+    noise = np.random.default_rng(1).normal(0, 0.6, (60, 5))
+    block = np.clip(np.round(_drawn(level, 60, 1) + noise), lowest, highest)
     answers = _answers(block, level)
     turned = replace(answers, ratings=answers.ratings.take([3, 1, 4, 0, 2]))
     options = rule.checked({})

@@ -131,7 +131,7 @@ def test_the_page_its_files_and_the_api_show_the_same(researcher: Client) -> Non
         assert text in answer.content.decode()
     assert (
         reverse("preferences", args=[corpus.pk])
-        in researcher.get(reverse("corpus", args=[corpus.name])).content.decode()
+        in researcher.get(reverse("corpus-results", args=[corpus.name])).content.decode()
     )
 
 

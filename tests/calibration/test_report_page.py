@@ -128,7 +128,7 @@ def test_verdicts_come_first_with_their_state_figures_reason_and_next_step(
     page = " ".join(shown(researcher, study).split())
     table = page[page.index('id="verdicts"') : page.index("</table>")]
     assert page.index('id="verdicts"') < page.index('<details class="card fold"')
-    assert re.findall(r'class="verdict (\w+)"', table) == ["trust", "not_yet", "cannot_say", "do_not_trust"]
+    assert re.findall(r'class="verdict (\w+) ', table) == ["trust", "not_yet", "cannot_say", "do_not_trust"]
     assert [word in table for word in ("Trust", "Not yet", "Cannot say yet", "Do not trust")] == [True] * 4
     assert "How good is this &lt;reply&gt;?" in table
     assert "κ 0.58" in table
@@ -193,14 +193,12 @@ def test_sections_follow_a_readers_questions_and_say_their_result_while_folded(
         "paper-tables",
         "method",
     ]
-    assert re.findall(r'<a href="#([\w-]+)">', page.partition("</nav>")[2].partition("</nav>")[0]) == [
-        "verdicts",
-        *folds,
-    ]
+    contents = page.partition("data-contents")[2].partition("</nav>")[0]
+    assert re.findall(r'<a href="#([\w-]+)">', contents) == ["verdicts", *folds]
     assert re.search(
         r'How well do people agree\?</h2>\s*<span class="result">[^<]*α 0\.\d\d on 36 turns', page
     )
-    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page.partition("<main")[2])]
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
 
@@ -223,7 +221,7 @@ def test_where_a_judge_fails_shows_answers_and_reasons_beside_peoples(
 
 def test_a_report_in_a_file_has_verdicts_but_no_transcripts(study: Study) -> None:
     page = write_html(with_verdicts(study))
-    assert 'class="verdict trust"' in page
+    assert 'class="verdict trust ' in page
     assert "Read the 12 disagreements" in page
     assert 'href="/' not in page
     assert 'id="failures"' not in page

@@ -124,7 +124,7 @@ def test_the_page_lists_continuations_with_a_way_to_the_transcript(researcher: C
 
 
 def test_the_page_of_a_corpus_leads_there(researcher: Client, rated: Static) -> None:
-    shown = researcher.get(reverse("corpus", args=[rated.corpus.name])).content.decode()
+    shown = researcher.get(reverse("corpus-results", args=[rated.corpus.name])).content.decode()
     assert reverse("turns-and-whole", args=[rated.corpus.pk]) in shown
 
 

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.corpora.families import set_families
+from annotation.corpora.properties import set_families
 from annotation.models import Item, Label, Occasion, Question, Turn
 from annotation.work import labels as raters
 from annotation.work.labels import Answer, record
@@ -97,7 +97,7 @@ def test_nobody_finds_a_draft_among_raters_labels_exports_or_studies(fake: FakeL
     assert Label.objects.count() == labels
     client.force_login(factories.user("rea", researcher=True))
     for address in (
-        "/runs/",
+        f"/corpora/{bench.corpus.name}/results/",
         "/api/v1/runs/",
         "/prompts/",
         "/prompts/cpdscore_simple_without_reference/",
@@ -327,7 +327,8 @@ def test_every_page_of_a_bench_answers_before_and_after_a_draft(fake: FakeLLM, c
     client.force_login(factories.user("rea", researcher=True))
     bench = rated_bench()
     pages = [f"/workbench/{bench.pk}/{room}" for room in ("", "disagreements/", "versions/", "checks/")]
-    for address in ("/workbench/", "/adjudication/", *pages):
+    lists = (f"/corpora/{bench.corpus.name}/judges/", f"/adjudication/?corpus={bench.corpus_id}")
+    for address in (*lists, *pages):
         assert client.get(address).status_code == 200, address
     draft = tried(bench, fake, targets=5)
     for address in (*pages, f"/workbench/{bench.pk}/drafts/1/", f"/workbench/{bench.pk}/?draft=1"):

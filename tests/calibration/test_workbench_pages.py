@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.models import Label
+from annotation.models import Label, Occasion, Question, Rater
+from annotation.work.labels import Answer, record
 from calibration.models import ForAdjudication, Mark
 from judges.drafts import benches
 from judges.models import Bench, Draft
@@ -46,16 +47,20 @@ def test_one_target_of_dev_is_not_called_all_of_them(rea: Client, monkeypatch: p
     assert "On the one turn of dev" in rea.get(f"/workbench/{bench.pk}/").content.decode()
 
 
-def test_a_corpus_without_a_split_is_offered_one_and_then_a_bench(rea: Client) -> None:
+def test_opening_a_bench_draws_the_split_that_is_missing_and_says_so_before(rea: Client) -> None:
     corpus = small_corpus(4)
     address = f"/workbench/new/?corpus={corpus.pk}"
-    assert "Draw a split" in rea.get(address).content.decode()
-    assert "Open the bench" in post(rea, address, act="draw")
-    page = post(rea, address, act="open", name="mine", protocol=PROTOCOL, seed=3)
+    offered = rea.get(address)
+    assert "has no split yet. Opening the bench draws one" in offered.content.decode()
+    assert offered.context["form"]["name"].value() == f"{corpus.name}, bench 1"
+    assert not corpus.splits.exists(), "looking draws nothing"
+    page = post(rea, address, name="mine", protocol=PROTOCOL, seed=3)
+    split = corpus.splits.get()
+    assert (split.seed, split.test_share, split.fixed_at is None) == (0, 0.5, False)
     assert "Try the text on five turns" in page
     assert Bench.objects.get().seed == 3
     assert f"On all {benches.available(Bench.objects.get())} turns of dev" in page
-    again = rea.post(address, {"act": "open", "name": "mine", "protocol": PROTOCOL, "seed": 3})
+    again = rea.post(address, {"name": "mine", "protocol": PROTOCOL, "seed": 3})
     assert (again.status_code, b"already a bench" in again.content) == (422, True)
 
 
@@ -83,11 +88,37 @@ def test_the_first_time_at_an_endpoint_is_confirmed_and_then_five_are_sent_at_on
     assert "Send and try" in many
 
 
+def test_the_results_begin_with_ten_disagreements_with_reasons_and_draw_the_drafts(
+    rea: Client, fake: FakeLLM
+) -> None:
+    bench = rated_bench()
+    question = Question.objects.get(pk=bench.questions["overall"])
+    ann = Rater.objects.get(corpus=bench.corpus, name="ann")
+    tried(bench, fake, OWN)
+    page = rea.get(f"/workbench/{bench.pk}/").content.decode()
+    assert "draft by draft" not in page, "a line needs two drafts"
+    for target in bench.targets.all():
+        answer = Answer(target.item, question, 1.0, explanation="It <b>repeats</b> itself.")
+        record(rater=ann, answers=[answer], occasion=Occasion.IMPORTED)
+    tried(bench, fake)
+    shown = rea.get(f"/workbench/{bench.pk}/")
+    assert len(shown.context["apart"]) == 10
+    assert shown.context["n_apart"] > 10
+    shares = [row["one"].share for row in shown.context["apart"]]
+    assert shares == sorted(shares, reverse=True)
+    page = shown.content.decode()
+    assert "It &lt;b&gt;repeats&lt;/b&gt; itself." in page
+    assert page.index("Largest disagreements") < page.index("Agreement so far") < page.index("draft by draft")
+    assert {point.question for point in shown.context["line"].points} == {"draft 1", "draft 2"}
+    listed = rea.get(f"/api/v1/workbench/{bench.pk}/disagreements/?judged=draft-2").json()["results"]
+    assert listed[0]["reasons"]["ann"] == "It <b>repeats</b> itself."
+
+
 @pytest.mark.exhaustive
 def test_an_answer_is_marked_taken_back_and_sent_on(rea: Client, fake: FakeLLM) -> None:
     bench = rated_bench()
     tried(bench, fake)
-    address = f"/workbench/{bench.pk}/disagreements/"
+    address, waiting = f"/workbench/{bench.pk}/disagreements/", f"/adjudication/?corpus={bench.corpus_id}"
     page = rea.get(address)
     one = page.context["rows"][0]["one"]
     form = {"judged": "draft-1", "item": one.item, "question": one.sheet.question.id, "note": "seen"}
@@ -95,9 +126,9 @@ def test_an_answer_is_marked_taken_back_and_sent_on(rea: Client, fake: FakeLLM) 
     assert "1 people wrong" in marked
     assert "To adjudication" in marked
     assert "waits for adjudication" in post(rea, f"/workbench/{bench.pk}/mark/", **form, verdict="adjudicate")
-    assert "seen" in rea.get("/adjudication/").content.decode()
+    assert "seen" in rea.get(waiting).content.decode()
     post(rea, f"/adjudication/{ForAdjudication.objects.get().pk}/withdraw/")
-    assert "Nothing waits" in rea.get("/adjudication/").content.decode()
+    assert "Nothing waits" in rea.get(waiting).content.decode()
     assert "0 people wrong" in post(rea, f"/workbench/{bench.pk}/mark/", **form, verdict="withdrawn")
     assert Mark.objects.count() == 2
     assert rea.get(f"/workbench/{bench.pk}/marks.csv").content.decode().count("\n") == 1

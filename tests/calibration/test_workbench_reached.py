@@ -85,9 +85,9 @@ def test_a_program_is_told_what_is_wrong(rea: Client, bench: Bench, fake: FakeLL
     assert (
         "draft-9" in ask(rea, "post", f"{at}drafts/", {"endpoint": "fake", "begin": "draft-9"}, 400)["detail"]
     )
-    corpus = small_corpus(2)
+    corpus = small_corpus(1)
     new = {"name": "b", "protocol": PROTOCOL, "corpus": corpus.name}
-    assert "has no split" in ask(rea, "post", "workbench/", new, 400)["detail"]
+    assert "fewer than two clusters" in ask(rea, "post", "workbench/", new, 400)["detail"]
     ask(rea, "get", f"{at}checks/", status=400)
     ask(rea, "get", f"{at}disagreements/", status=404)
 
@@ -147,7 +147,9 @@ def test_hostile_text_stays_text_on_every_page(rea: Client, bench: Bench, fake: 
     told = {"verdict": "people_wrong", "note": evil, "adjudicate": True}
     ask(rea, "post", f"{at}marks/", mark | told, 201)
     rooms = ("", "disagreements/", "versions/", "checks/")
-    for address in ("/workbench/", "/adjudication/", *(f"/workbench/{bench.pk}/{room}" for room in rooms)):
+    corpus = bench.corpus
+    lists = (f"/corpora/{corpus.name}/judges/", f"/adjudication/?corpus={corpus.pk}")
+    for address in (*lists, *(f"/workbench/{bench.pk}/{room}" for room in rooms)):
         page = rea.get(address).content.decode()
         assert evil not in page, address
         assert "&lt;script&gt;" in page, address

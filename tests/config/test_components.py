@@ -22,7 +22,9 @@ def test_tables_dialogs_and_badges_are_components(by_hand: str) -> None:
 
 
 def test_every_framed_table_has_a_name() -> None:
-    frames = [frame for path in PAGES for frame in re.findall(r"{% tableframe\b(.*?)%}", path.read_text())]
+    frames = [
+        frame for path in PAGES for frame in re.findall(r"{% table(?:frame)? (.*?)%}", path.read_text())
+    ]
     assert len(frames) > 20
     assert [frame for frame in frames if "label" not in frame] == []
 
@@ -35,25 +37,65 @@ def test_a_framed_table_scrolls_by_keyboard_and_its_name_is_text() -> None:
     assert "<table></table>" in page
 
 
+def test_a_table_has_a_heading_for_every_column_and_names_are_text() -> None:
+    source = (
+        '{% table "Rater" names|numeric differs|shows:"Condition" "Remove"|unseen label="Raters" %}'
+        "<tr></tr>{% endtable %}"
+    )
+    page = " ".join(render(source, names=["<b>", "n:2"]).split())
+    assert '<th scope="col">Rater</th>' in page
+    assert '<th scope="col" class="n">&lt;b&gt;</th><th scope="col" class="n">n:2</th>' in page
+    assert "Condition" not in page
+    assert '<th scope="col"><span class="visually-hidden">Remove</span></th>' in page
+    assert "<tbody> <tr></tr> </tbody>" in page
+    assert "Condition" in render(source, names=[], differs=True)
+
+
+def test_a_field_to_choose_in_marks_the_chosen_and_escapes() -> None:
+    source = '{% select "rater" "Rater" raters chosen none="anybody" hint=hint required=True %}'
+    page = render(source, raters=[("a", "<Ana>"), (2, "Two")], chosen=2, hint="<i>")
+    assert '<label for="rater">Rater</label>' in page
+    assert '<select id="rater" name="rater" required="">' in page
+    assert '<option value="">anybody</option>' in page
+    assert '<option value="a">&lt;Ana&gt;</option>' in page
+    assert '<option value="2" selected>Two</option>' in page
+    assert '<span class="hint">&lt;i&gt;</span>' in page
+
+
+def test_a_field_to_type_in_and_a_fact_escape_their_values() -> None:
+    page = render('{% input "q" "Text" typed id="q-2" maxlength="9" %}', typed='"><b>')
+    assert '<label for="q-2">Text</label>' in page
+    assert '<input id="q-2" name="q" maxlength="9" value="&quot;&gt;&lt;b&gt;">' in page
+    page = render(
+        '{% fact "Role" role %}{% term name %}{{ role }}, here{% endterm %}', role="<i>", name="<b>"
+    )
+    assert page == (
+        "<div><dt>Role</dt><dd>&lt;i&gt;</dd></div><div><dt>&lt;b&gt;</dt><dd>&lt;i&gt;, here</dd></div>"
+    )
+
+
 def test_a_dialog_is_named_by_its_heading() -> None:
     page = render('{% dialog "sure" title="Submit already?" %}<p>{{ text }}</p>{% enddialog %}', text="<i>")
-    assert '<dialog id="sure" aria-labelledby="sure-title">' in page
+    assert 'id="sure" aria-labelledby="sure-title">' in page
     assert '<h2 id="sure-title" data-part="title">Submit already?</h2>' in page
     assert "<p>&lt;i&gt;</p>" in page
 
 
 @pytest.mark.parametrize(
-    ("state", "empty", "badge"),
+    ("state", "empty", "tone", "text"),
     [
-        ("done", False, '<span class="badge bg-success-lt">done</span>'),
-        ("done", True, '<span class="badge bg-warning-lt">done, no values</span>'),
-        ("failed", False, '<span class="badge bg-danger-lt">failed</span>'),
-        ("pending", False, '<span class="badge">waiting</span>'),
-        ("leased", False, '<span class="badge bg-primary-lt">under way</span>'),
-        ("cancelled", False, '<span class="badge">cancelled</span>'),
-        ("open", False, '<span class="badge bg-success-lt">open</span>'),
-        ("paused", False, '<span class="badge bg-warning-lt">paused</span>'),
+        ("done", False, " bg-success-lt", "done"),
+        ("done", True, " bg-warning-lt", "done, no values"),
+        ("failed", False, " bg-danger-lt", "failed"),
+        ("pending", False, "", "waiting"),
+        ("leased", False, " bg-primary-lt", "under way"),
+        ("cancelled", False, "", "cancelled"),
+        ("open", False, " bg-success-lt", "open"),
+        ("paused", False, " bg-warning-lt", "paused"),
     ],
 )
-def test_a_state_looks_the_same_wherever_it_is_shown(state: str, empty: bool, badge: str) -> None:
-    assert badge in render('{% include "_components/state.html" %}', state=state, empty=empty)
+def test_a_state_looks_the_same_wherever_it_is_shown(state: str, empty: bool, tone: str, text: str) -> None:
+    page = render('{% include "_components/state.html" %}', state=state, empty=empty)
+    badge = re.fullmatch(r'<span class="badge [^"]*?( bg-[a-z]+-lt)?">(.*)</span>', page.strip())
+    assert badge is not None
+    assert (badge[1] or "", badge[2]) == (tone, text)

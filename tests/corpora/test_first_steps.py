@@ -50,12 +50,15 @@ def test_a_step_that_needs_an_earlier_one_has_no_button() -> None:
     assert reverse("new-campaign") not in page
 
 
-def test_a_researcher_sees_the_steps_that_researchers_may_do() -> None:
+def test_a_researcher_sees_the_steps_that_researchers_may_do(settings) -> None:
+    settings.RESEARCHER_ENDPOINTS = False
     researcher = factories.user(researcher=True)
     assert titles(researcher, done=False) == ["Import dialogues", "Ask people to rate"]
     page = page_of(client_of(researcher))
     assert reverse("people") not in page
     assert reverse("endpoints") not in page
+    settings.RESEARCHER_ENDPOINTS = True
+    assert titles(researcher, done=False) == ["Add an endpoint", "Import dialogues", "Ask people to rate"]
 
 
 def test_hidden_steps_stay_hidden_in_that_browser_alone() -> None:

@@ -82,7 +82,7 @@ def test_the_list_counts_without_a_query_for_each_corpus(
 ) -> None:
     for _ in range(20):
         factories.corpus()
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(14):
         page = text(researcher, reverse("corpora"))
     assert page.count('scope="row"') == 21
 
@@ -190,9 +190,14 @@ def test_a_turn_that_a_search_finds_leads_to_its_place(researcher: Client) -> No
 
 def test_a_continuation_is_shown_after_the_history_with_its_marks(researcher: Client, corpus: Corpus) -> None:
     dialogue = Dialogue.objects.get(key="d/1")
-    page = text(researcher, f"{reverse('dialogue', args=[dialogue.pk])}?continuation=model-x")
+    address = f"{reverse('dialogue', args=[dialogue.pk])}?continuation=model-x"
+    page = text(researcher, address)
+    assert "{laugh}" in page
+    assert "Transcription marks" not in page
+    researcher.post(reverse("change-marks", args=["c"]), {"has_marks": "on"})
+    page = text(researcher, address)
     assert "Hello" in page
-    assert '<span class="mark">{laugh}</span>' in page
+    assert '<span class="line-mark">{laugh}</span>' in page
     assert "An &lt;i&gt;unusual&lt;/i&gt; " in page
     assert researcher.get(f"{reverse('dialogue', args=[dialogue.pk])}?continuation=nope").status_code == 404
 

@@ -174,9 +174,8 @@ def test_the_part_stands_on_the_pages(bench: Corpus, researcher: Client) -> None
 
 def test_a_corpus_without_parts_shows_none(corpus: Corpus, researcher: Client) -> None:
     assert get("c/")["parts"] == {}
-    page = researcher.get("/corpora/c/").content.decode()
-    assert "In training" not in page
-    assert ">Part<" not in page
+    assert "In training" not in researcher.get("/corpora/c/settings/").content.decode()
+    assert ">Part<" not in researcher.get("/corpora/c/dialogues/").content.decode()
 
 
 def keys_of(rows: Any, dialogue: str) -> list[str]:
@@ -450,7 +449,10 @@ def test_gold_of_training_is_made_by_page_command_and_api(
 ) -> None:
     new = f"{reverse('new-gold')}?corpus={bench.pk}"
     assert "Training dialogues instead" in researcher.get(new).content.decode()
-    assert "They are of the training dialogues" in researcher.get(f"{new}&part=training").content.decode()
+    assert (
+        "One answer per item of the training dialogues"
+        in researcher.get(f"{new}&part=training").content.decode()
+    )
     scheme = reference(gold_of(bench, "").scheme_version)
     answer = researcher.post(f"{new}&part=training", {"scheme": scheme, "rule": "mean"})
     assert answer.status_code == 302, answer.content.decode()

@@ -39,6 +39,15 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert broken == []
 
 
+def test_every_picture_is_on_a_page() -> None:
+    links = {
+        (page.parent / link).resolve()
+        for page in PAGES
+        for link in LINK.findall(page.read_text(encoding="utf-8"))
+    }
+    assert [picture.name for picture in sorted(DOCS.rglob("*.png")) if picture not in links] == []
+
+
 def test_the_index_lists_every_page() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     indexed = {page.parent for page in DOCS.rglob("index.md")}

@@ -139,6 +139,7 @@ def test_a_test_says_that_an_endpoint_answers(client: Client, fake: FakeLLM) -> 
     probing.test(*probing.waiting())
     page = client.get(reverse("endpoints")).content.decode()
     assert "answered" in page
+    assert "“yes”" in page
     assert "every 2s" not in page
     assert Event.objects.filter(verb="test endpoint", by__username="root").exists()
 

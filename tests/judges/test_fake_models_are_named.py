@@ -36,7 +36,11 @@ def test_labels_of_a_fake_model_say_so_on_pages_in_reports_and_in_exports(
     run = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
     finish()
     assert run.rater.name == NAME
-    for page in (reverse("runs"), reverse("run", args=[run.pk]), reverse("corpus-report", args=[corpus.pk])):
+    for page in (
+        reverse("corpus-judges", args=[corpus.name]),
+        reverse("run", args=[run.pk]),
+        reverse("corpus-report", args=[corpus.pk]),
+    ):
         assert MARK in client.get(page, follow=True).content.decode()
     exported = client.get(reverse("export-labels", args=["csv"]), {"corpus": corpus.pk})
     rows = b"".join(exported.streaming_content).decode().splitlines()  # type: ignore[attr-defined]

@@ -51,7 +51,7 @@ def test_a_run_without_any_value_says_so_and_why(client: Client, fake: FakeLLM) 
     assert (run.state, run.values, run.missing) == (Run.State.DONE, 0, 2 * 6 * 6)
     assert run.missing_reason == "no reference response"
     client.force_login(factories.user(researcher=True))
-    assert "done, no values" in client.get(reverse("runs")).content.decode()
+    assert "done, no values" in client.get(reverse("corpus-judges", args=[run.corpus.name])).content.decode()
     page = client.get(reverse("run", args=[run.pk])).content.decode()
     assert "all 72 answers are missing. Most common reason: no reference response." in page
     shown = client.get(reverse("api-run", args=[run.pk])).json()["progress"]
@@ -64,7 +64,7 @@ def test_a_run_with_some_values_is_plainly_done(client: Client) -> None:
     run.refresh_from_db()
     assert (run.values, run.missing) == (2 * 6 * 9, 2 * 6)
     client.force_login(factories.user(researcher=True))
-    assert "no values" not in client.get(reverse("runs")).content.decode()
+    assert "no values" not in client.get(reverse("corpus-judges", args=[run.corpus.name])).content.decode()
 
 
 @pytest.mark.exhaustive

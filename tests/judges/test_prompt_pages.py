@@ -150,8 +150,7 @@ def test_a_run_is_started_with_a_version_after_its_exact_request_was_seen(
     corpus, endpoint = small_corpus(1), endpoint_of(fake)
     address = f"/runs/new/?corpus={corpus.pk}"
     sent = {"kind": "judge", "judge-judge": "kinder@1", "judge-endpoint": endpoint.pk, "judge-samples": 1}
-    assert "See an exact request" in text_of(page.post(address, sent))
-    seen = text_of(page.post(f"/runs/new/request/?corpus={corpus.pk}", sent | {"item": "d0/c/2"}))
+    seen = text_of(page.post(address, sent | {"item": "d0/c/2"}))
     assert "{&quot;model&quot;:&quot;fake-1&quot;,&quot;messages&quot;:" in seen
     assert "Be kind." in seen
     page.post(address, sent | {"confirmed": "1"})

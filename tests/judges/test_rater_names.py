@@ -106,8 +106,8 @@ def test_a_researcher_renames_a_judge_on_its_page_and_in_the_list(researcher: Cl
     address = reverse("rename-rater", args=[run.rater.pk])
     answer = researcher.post(address, {"short_name": HOSTILE, "run": run.pk}, follow=True)
     assert answer.redirect_chain == [(reverse("run", args=[run.pk]), 302)]
-    for page in ("run", "runs", "raters"):
-        html = researcher.get(reverse(page, args=[run.pk] if page == "run" else [])).content.decode()
+    for page, arguments in (("run", [run.pk]), ("corpus-judges", [corpus.name]), ("raters", [])):
+        html = researcher.get(reverse(page, args=arguments)).content.decode()
         assert HOSTILE not in html
         assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; co" in html
         assert run.rater.name in html

@@ -178,9 +178,9 @@ def test_the_page_the_command_and_the_api_take_a_scheme(
     form = {"kind": "judge", "judge-judge": "rubric:line", "judge-endpoint": str(endpoint.pk)}
     form |= {"judge-samples": "1", "confirmed": "1"}
     refused = client.post(address, form)
-    assert "Choose whose questions it asks." in refused.content.decode()
-    both = client.post(address, form | {"judge-judge": "cocoeval_overall:", "judge-scheme": "fed_turn"})
-    assert "cocoeval_overall has questions of its own" in both.content.decode()
+    assert "Choose the questions that Rubric" in refused.content.decode()
+    client.post(address, form | {"judge-judge": "cocoeval_overall:", "judge-scheme": "fed_turn"})
+    assert "scheme" not in Run.objects.latest("pk").rater.spec, "it has questions of its own"
     client.post(address, form | {"judge-scheme": f"{CLARITY.key}@1"})
     run = Run.objects.latest("pk")
     assert (run.rater.spec["scheme"], run.rater.spec["variant"]) == (f"{CLARITY.key}@1", "line")

@@ -259,6 +259,13 @@ def make_endpoint(by: User) -> Any:
     return Endpoint.objects.create(name="here", base_url="https://example.org/v1", model="m")
 
 
+def make_own_endpoint() -> Any:
+    from jobs.models import Endpoint
+
+    about = {"name": "own", "base_url": "https://example.org/v1", "model": "m"}
+    return Endpoint.objects.create(owner=make_person(), **about)
+
+
 def make_import(by: User) -> dict[str, Any]:
     folder = importlib.import_module("django.conf").settings.HOME
     path = Path(folder) / "one.jsonl"

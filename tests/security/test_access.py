@@ -18,7 +18,7 @@ def _names(*lines: str) -> set[str]:
 
 PUBLIC = _names("healthz readyz login use-link join sign-in-with sign-in-return shared-report")
 SIGNED_IN = _names(
-    "home account password make-token revoke-token logout my-campaigns api-schema api-docs",
+    "home time-zone account password make-token revoke-token logout my-campaigns api-schema api-docs",
     "api-my-campaigns api-password api-tokens api-token comfort api-comfort my-submissions my-messages",
     "api-own-submissions api-own-messages my-adjudication api-my-adjudication",
 )
@@ -31,8 +31,10 @@ MEMBERS = _names(
     "api-claim-case api-decide-case api-draft-case api-pass-case",
 )
 RESEARCHERS = _names(
-    "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload draw-split",
-    "change-families rows-left-out",
+    "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload",
+    "draw-split corpus-dialogues corpus-annotation corpus-judges corpus-results corpus-gold corpus-settings",
+    "search",
+    "change-families change-marks rows-left-out",
     "copy-without-turns api-without-turns api-answer-keys",
     "script script-file script-session edit-session name-maps api-scripts api-script api-script-turns",
     "api-script-session api-script-names api-script-file",
@@ -41,7 +43,8 @@ RESEARCHERS = _names(
     "api-question-sets api-question-set api-set-questions api-set-uses api-relations",
     "scenarios new-scenario scenario api-scenarios api-scenario api-check-scenario",
     "api-imports api-import-preview rows-left-out api-rows-left-out",
-    "api-corpora api-corpus api-dialogues api-turns api-items api-splits api-systems api-dialogue",
+    "api-corpora api-corpus api-corpus-overview api-dialogues api-turns api-items api-splits api-systems",
+    "api-dialogue",
     "api-schemes api-check-scheme api-scheme-difference api-scheme-from-corpus",
     "api-scheme api-scheme-versions api-scheme-version",
     "campaigns new-campaign campaign campaign-state campaign-members campaign-guidelines",
@@ -61,9 +64,10 @@ RESEARCHERS = _names(
     "open-batch api-batches-of-campaign",
     "schemes new-scheme scheme-from-corpus scheme-preview scheme edit-scheme scheme-screen archive-scheme",
     "export-scheme",
+    "api-campaign-defaults",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "raters rename-rater api-raters api-rater",
-    "runs new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
+    "new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
     "look-at-batch adopt-batch give-up-batch",
     "api-batches api-look-at-batch api-adopt-batch api-give-up-batch",
@@ -76,12 +80,12 @@ RESEARCHERS = _names(
     "api-cancel-benchmark api-checked-benchmark",
     "simulate simulation go-on-simulation cancel-simulation api-simulations api-estimate-simulation",
     "api-simulation api-go-on-simulation api-cancel-simulation",
-    "prompts new-prompt import-prompt prompt-difference prompt-request run-request prompt archive-prompt",
+    "prompts new-prompt import-prompt prompt-difference prompt-request prompt archive-prompt",
     "export-prompt prompt-version edit-prompt pick-examples delete-prompt-version",
     "api-prompts api-prompt-difference api-import-prompt api-prompt-request api-prompt api-prompt-examples",
     "api-export-prompt api-prompt-versions api-prompt-version",
     "campaign-watch api-campaign-watch campaign-plan api-campaign-plan",
-    "corpus-report campaign-report studies new-study study report recompute report-progress open-test",
+    "corpus-report campaign-report new-study study report recompute report-progress open-test",
     "report-file report-table report-chart report-pairs report-failures report-items api-report-items",
     "report-share api-report-shares api-report-share",
     "golds new-gold gold gold-file gold-provenance",
@@ -96,7 +100,7 @@ RESEARCHERS = _names(
     "export-sft api-export-sft",
     "export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",
-    "workbench new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",
+    "new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",
     "bench-versions bench-checks adjudication withdraw-adjudication",
     "api-benches api-bench api-try-draft api-draft api-draft-act api-bench-disagreements api-bench-marks",
     "api-bench-versions api-bench-checks api-adjudication api-withdraw-adjudication",
@@ -113,6 +117,7 @@ RESEARCHERS = _names(
     "profile profile-file profile-chart profile-continuation api-profile api-profile-continuation",
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-report-tables api-report-table",
+    "endpoints endpoint api-endpoints api-endpoint api-endpoint-presets test-endpoint api-test-endpoint",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",
     "api-exports api-export-labels api-export-package api-export-transcripts api-export-file",
 )
@@ -122,8 +127,7 @@ ADMINISTRATORS = _names(
     "api-people api-person api-reset-link api-invitations api-invitation api-events",
     "api-invitations-by-mail api-send-invitation",
     "webhooks api-webhooks",
-    "endpoints endpoint api-endpoints api-endpoint",
-    "test-endpoint api-test-endpoint",
+    "reencrypt-keys api-reencrypt-keys",
 )
 BODY = {"version": 1, "answers": {}, "reason": "because"}
 REFUSALS = {302, 401, 403, 404, 405}

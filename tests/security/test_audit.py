@@ -37,6 +37,8 @@ TRACED = {
     "annotation.work.notes.held_by": "changes nothing",
     "annotation.work.notes.set_note": "each version of a note is kept with its writer and time",
     "annotation.people.preferences.change": "one's own settings of a page",
+    "annotation.campaigns.defaults.defaults": "changes nothing",
+    "annotation.pages.campaign_form.new_initial": "changes nothing",
     "annotation.work.task_page.beside": "changes nothing",
     "calibration.campaign_progress.progress": "changes nothing",
     "calibration.campaign_progress.watch": "changes nothing",
@@ -113,6 +115,7 @@ PASSED_ON = {
     "judges.prompts.prompt_actions.copy": "create",
     "judges.prompts.prompt_actions.import_file": "create",
     "judges.runs.run_actions.start_judge": "start",
+    "judges.runs.run_actions.start_judges": "start_judge",
     "judges.runs.run_actions.start_metrics": "start",
     "suites.continuation.productions.production_actions.start_job": "start",
     "suites.continuation.productions.pipelines.retry_failed": "retry_failed",
@@ -206,7 +209,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "raters": [worlds.make_judge()],
         "reason": "the paper",
     },
-    "annotation.corpora.families.set_families": lambda by: {
+    "annotation.corpora.properties.set_has_marks": lambda by: {
+        "corpus": worlds.make_world().corpus,
+        "has_marks": True,
+    },
+    "annotation.corpora.properties.set_families": lambda by: {
         "corpus": (corpus := worlds.make_world().corpus),
         "families": {str(corpus.systems.first()): "gpt"},
     },
@@ -299,6 +306,8 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "fields": {"name": "new", "base_url": "https://example.org/v1", "model": "m"}
     },
     "jobs.endpoints.endpoint_actions.ask_for_test": lambda by: {"endpoint": worlds.make_endpoint(by)},
+    "jobs.endpoints.endpoint_actions.disown": lambda by: {"owner": worlds.make_own_endpoint().owner},
+    "jobs.endpoints.endpoint_actions.reencrypt_keys": lambda by: {},
     "jobs.endpoints.endpoint_actions.retire": lambda by: {"name": worlds.make_endpoint(by).name},
     "jobs.calls.batch_actions.look_now": lambda by: {"batch": worlds.make_batch(by, "under_way")},
     "jobs.calls.batch_actions.adopt": lambda by: {"batch": worlds.make_batch(by), "provider_id": "batch_2"},

@@ -11,12 +11,11 @@ from annotation.models import Campaign, Corpus, SchemeVersion
 from calibration.errors import CalibrationError
 from calibration.gold import export as gold_export
 from calibration.gold import rules
-from calibration.gold.derivation import TIE, default_rule_of, described, make, reference
+from calibration.gold.derivation import TIE, described, make
 from calibration.gold.rules import MEANING, RULES, help_line
 from calibration.management import options as command_options
 from calibration.management.options import find_gold
 from calibration.models import Gold
-from calibration.ratings.scope import offered, scope_of
 from config.commands import DatabaseCommand, refuse_unused
 
 
@@ -63,14 +62,13 @@ def _derive_gold(options: dict[str, Any]) -> Gold:
     corpus, campaign = command_options.find_place(options["corpus"], options["campaign"])
     version = _find_version(corpus, campaign, options["scheme"])
     part = options["part"] if options["part"] == TRAINING else ""
-    counted = offered(scope_of(corpus, campaign, part))
     try:
         return make(
             corpus=corpus,
             campaign=campaign,
             part=part,
             scheme_version=version,
-            rule=options["rule"] or default_rule_of(counted, reference(version)),
+            rule=options["rule"] or "",
             options={n: options[n] for n in rules.known_options() if options[n] is not None},
             raters=options["raters"],
             by=None,

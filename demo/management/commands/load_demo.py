@@ -91,19 +91,20 @@ class Command(DatabaseCommand):
         )
 
     def _judge_and_report(self, accounts: dict[str, loading.Account], fake: str | None) -> None:
-        by = accounts["researcher"].user
+        by, administrator = accounts["researcher"].user, accounts["administrator"].user
         moved = fake is not None and loading.has_moved(fake)
         if fake and moved:
-            loading.endpoint(fake, by=by)
+            loading.endpoint(fake, by=administrator)
             self.stdout.write(
                 f"The fake model answers at {fake} now, where its judges and writers are others: what it did "
                 "at its earlier address stays, and is not done again."
             )
             fake = None
-        done = [loading.judge(by=by), *(loading.fake_judges(fake, by=by) if fake else ())]
+        done = [loading.judge(by=by)]
         if fake:
             self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
-            endpoint = loading.endpoint(fake, by=by)
+            endpoint = loading.endpoint(fake, by=administrator)
+            done += loading.fake_judges(endpoint, by=by)
             done += continued.load(by=by, endpoint=endpoint, finish=loading.finish)
             visitors = [account.user for account in accounts.values()]
             done += long_dialogues.load_readers(

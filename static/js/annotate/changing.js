@@ -4,6 +4,9 @@ import { Ordering } from "./ordering.js";
 import { byDigit, switched, toggled } from "./people.js";
 import { nextOpen, placed, written } from "./ranking.js";
 
+// On a phone the last answer that a turn needs leads on to the next turn.
+const sheet = matchMedia("(max-width: 48rem) and (pointer: coarse)");
+
 export class Changing {
   // `now` returns the answers in hand, or null; `keep` saves them; `pointing` knows what they point at; `chosen`
   // hears of each value chosen.
@@ -30,6 +33,7 @@ export class Changing {
     const isTag = question.kind === "tag";
     const isAgain = !isTag && !question.required && answers.value(question.key) === chosen;
     const value = isAgain ? null : chosen;
+    const wasOpen = !answers.isItemAnswered;
     answers.question = isTag ? answers.question : question.key;
     answers.set(question.key, value);
     if (!isTag && !isAgain) answers.advance();
@@ -37,6 +41,8 @@ export class Changing {
     this.changed();
     const text = value ? answers.textAfter(question) : null;
     if (text && this.showing.focusEntry(text.key)) return;
+    const isDone = wasOpen && answers.isItemAnswered && !answers.takes(question);
+    if (sheet.matches && answers.isMultiple && isDone && answers.move(1)) this.moved(answers);
     this.showing.showQuestion(answers);
     if (isByKey && !isTag) this.showing.focusEntry(answers.question);
     if (!isTag && !isAgain) this.chosen();

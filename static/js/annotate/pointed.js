@@ -18,7 +18,10 @@ export function drawPointed(answers, { palette, lines, open, aimed }) {
 }
 
 function chip(key, { line }, at, told) {
-  const span = Object.assign(document.createElement("span"), { className: "chip", dir: "auto" });
+  const span = Object.assign(document.createElement("span"), {
+    className: "chip badge bg-primary-lt",
+    dir: "auto",
+  });
   const button = (textContent, title, data) => {
     const made = Object.assign(document.createElement("button"), { type: "button", textContent, title });
     made.setAttribute("aria-label", title);

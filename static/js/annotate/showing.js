@@ -43,6 +43,7 @@ export class Showing {
         !section.querySelector("[data-ranking]");
       if (wasHidden && !section.hidden) this.fresh = section;
     }
+    this.palette.classList.toggle("many", answers.isMultiple);
     this.submitButton.classList.toggle("waiting", Boolean(answers.missing()));
     $("flag").setAttribute("aria-pressed", answers.flagged);
     $("undo").disabled = !answers.past.length;
@@ -60,7 +61,9 @@ export class Showing {
     if (!answers.isMultiple || !set.some(Boolean)) return;
     const chips = Object.assign(document.createElement("div"), { className: "chips" });
     for (const textContent of set.filter(Boolean)) {
-      chips.append(Object.assign(document.createElement("span"), { className: "chip", textContent }));
+      chips.append(
+        Object.assign(document.createElement("span"), { className: "chip badge bg-primary-lt", textContent }),
+      );
     }
     row.querySelector(".text").append(chips);
   }

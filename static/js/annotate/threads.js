@@ -8,7 +8,6 @@ const make = (tag, properties = {}, ...children) => {
   element.append(...children);
   return element;
 };
-const when = (text) => new Date(text).toLocaleString();
 
 export class Threads {
   // `base` is the address of the campaign's work.
@@ -54,7 +53,7 @@ export class Threads {
       box.append(
         make("p", {
           className: "small text-secondary",
-          textContent: `${said.mine ? "You" : said.by}, ${when(said.at)}`,
+          textContent: `${said.mine ? "You" : said.by}, ${said.at}`,
         }),
         make("p", { className: "words", dir: "auto", textContent: said.text }),
       );

@@ -18,6 +18,7 @@ from annotation.models import Label, Occasion
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN
 from jobs import fake_models
+from jobs.endpoints.ownership import require_use
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 from jobs.models.endpoint import Endpoint
@@ -73,6 +74,7 @@ def start(
     Raises SystemsError for an invalid request: a name that is taken, an order that differs from the first,
     sources with too few conversations.
     """
+    require_use(by, endpoint)
     order = order.checked()
     existing = Benchmark.objects.select_for_update().filter(name=name).first()
     if existing is not None:

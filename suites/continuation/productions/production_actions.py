@@ -22,6 +22,7 @@ from annotation.models.corpora import Corpus
 from jobs import job_actions as jobs
 from jobs import runs
 from jobs.endpoints.costs import BY_CHARACTERS, Count, cost, counter
+from jobs.endpoints.ownership import require_use
 from jobs.endpoints.parameters import Parameter
 from jobs.endpoints.wire import literal
 from jobs.errors import JobError, JobRefused
@@ -343,6 +344,7 @@ def _start(
     progress: Progress | None,
 ) -> Run:
     plan = planned[0][0]
+    require_use(by, plan.endpoint)
     writer = plan.writer(corpus, by)
     scope = {**scope, "writer": writer.pk}
     run, created = Run.objects.get_or_create(

@@ -7,16 +7,15 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.http import urlencode
-from django.utils.safestring import mark_safe
 
 from annotation.text.display import number, percent
 from calibration.renderings import json_text
 from calibration.reports import chart_layout, charts
 from calibration.reports.charts import alt
 from calibration.reports.tables import VerdictRow, VerdictTable
+from config.styles import standalone_styles
 from suites.long_dialogue.answers.answers import WRONG, Agreement
 from suites.long_dialogue.answers.figures import CHANCE, Figure, NamesRow, RowFigures
 from suites.long_dialogue.answers.report import AnswersReport
@@ -336,8 +335,7 @@ def _results(report: AnswersReport) -> dict[str, str]:
 
 def as_html(report: AnswersReport) -> str:
     """Return the report as a self-contained HTML file."""
-    styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
-    context = view_of(report) | {"styles": mark_safe(styles), "alone": True}
+    context = view_of(report) | {"styles": standalone_styles(), "alone": True}
     return render_to_string("long_dialogue/answers_file.html", context)
 
 

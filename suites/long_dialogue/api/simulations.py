@@ -153,7 +153,7 @@ def start(request: Request, pk: int) -> Simulation:
         by=api.user(request),
         question_set=simulation_actions.question_set(corpus, data["set"]),
         order=_order(data),
-        endpoint=_endpoint(data),
+        endpoint=_endpoint(request, data),
         settings=settings_of(data),
     )
 
@@ -163,7 +163,7 @@ def estimate_simulation(request: Request, pk: int) -> Estimate:
     """Estimate calls, tokens and cost; nothing is sent and nothing is stored."""
     corpus, data = corpora.corpus(pk), api.data(request)
     question_set = simulation_actions.question_set(corpus, data["set"])
-    return simulation_actions.estimate(question_set, _order(data), _endpoint(data))
+    return simulation_actions.estimate(question_set, _order(data), _endpoint(request, data))
 
 
 @api.get(SimulationSerializer)
@@ -189,5 +189,5 @@ def _order(data: dict[str, Any]) -> Order:
     return Order(data["agent"], data["settings"], data["trials"], parameters, data["name"], data["condition"])
 
 
-def _endpoint(data: dict[str, Any]) -> Endpoint | None:
-    return endpoint_named(data["endpoint"]) if data["endpoint"] else None
+def _endpoint(request: Request, data: dict[str, Any]) -> Endpoint | None:
+    return endpoint_named(data["endpoint"], api.user(request)) if data["endpoint"] else None

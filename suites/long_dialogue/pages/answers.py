@@ -32,6 +32,7 @@ from suites.long_dialogue.answers.rows import (
     read,
     settings_of,
 )
+from suites.pages import judge_choices
 from suites.reports import open_test_answer, query_values, report_file
 
 NAMES = ("by", "score", "judge", "set", "layout", "part", "resamples", "seed", "level")
@@ -105,7 +106,7 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
         "corpus": corpus,
         "selected": query_texts,
         "filters": filters,
-        "judges": judges_of(corpus),
+        "judges": judge_choices(corpus, judges_of(corpus)),
         "filter_choices": [(key, list(values), filters[key]) for key, values in NARROWED.items()],
     }
     try:
@@ -144,7 +145,7 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         "answer": answer_view,
         "dialogue": item.continuation.dialogue,
         "language": language_tag(item.continuation.dialogue.language),
-        "judges": judges_of(item.corpus),
+        "judges": judge_choices(item.corpus, judges_of(item.corpus)),
         "strict": None if answer_view.opinions is None else _outcome(answer_view.row, "strict"),
         "lenient": None if answer_view.opinions is None else _outcome(answer_view.row, "lenient"),
     }
@@ -179,7 +180,7 @@ def _form(corpus: Corpus, query_texts: dict[str, str]) -> dict[str, Any]:
         "settings": [SYSTEM, SCRIPT, *settings_of(corpus)],
         "layouts": [(key, LAYOUT_WORDS[key]) for key in LAYOUTS],
         "scores": SCORES,
-        "judges": judges_of(corpus),
+        "judges": judge_choices(corpus, judges_of(corpus)),
         "sets": sorted(set(QuestionSet.objects.filter(corpus=corpus).values_list("name", flat=True))),
         "forms": RENDERINGS.values(),
         "usual": ",".join(BY),

@@ -21,7 +21,7 @@ from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_pa
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges.pages.forms import CapsForm
-from judges.pages.runs import sync_endpoints
+from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
 from suites.continuation.pages import setting_field
@@ -181,6 +181,7 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
     sync_endpoints(request)
     corpus = corpora.corpus(pk)
     form = SimulationForm(request.POST or None, corpus=corpus)
+    offer_endpoints(request, form)
     if request.method == "POST" and form.is_valid() and (response := _confirm(request, corpus, form)):
         return response
     rows = Simulation.objects.filter(corpus=corpus).select_related(

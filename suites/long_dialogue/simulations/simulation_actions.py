@@ -19,6 +19,7 @@ from annotation.models.records import QuestionSet
 from annotation.script_records import script_record
 from jobs import fake_models, runs
 from jobs.endpoints.costs import BY_CHARACTERS, counter
+from jobs.endpoints.ownership import require_use
 from jobs.errors import JobError
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
@@ -105,6 +106,8 @@ def start(
     """
     locked_set = QuestionSet.objects.select_for_update().get(pk=question_set.pk)
     order = checked(locked_set, order, endpoint)
+    embedder = str(order.settings[EMBEDDER])
+    require_use(by, endpoint, endpoint_named(embedder) if embedder else None)
     order_data = order.as_json()
     identity = {"set": locked_set.pk, "endpoint": endpoint.pk if endpoint else None, **order_data}
     simulation, is_new = Simulation.objects.select_for_update(of=("self",)).get_or_create(

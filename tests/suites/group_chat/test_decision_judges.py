@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.corpora.import_file import import_path
 from annotation.formats.jsonl import dialogue as parsed
-from annotation.models import Corpus, Label, Rater
+from annotation.models import Corpus, Item, Label, Rater
 from annotation.records import Continuation
 from annotation.scenario_records import Decision
 from jobs.models import Endpoint, Run
@@ -21,6 +22,7 @@ from judges.errors import JudgeError
 from judges.protocols import PROTOCOLS, Asking, Case
 from judges.runs.plans import Judge
 from suites.group_chat.scenarios.cascade import turn_of
+from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish
 from tests.suites.group_chat.scripts import LAUNCH
@@ -142,6 +144,19 @@ def test_the_cascade_on_top_of_a_judge_is_the_worked_example(tmp_path, fake, end
     implicit = run(corpus, "cascade", "implicit", needs={"conduct": alone.name}).rater
     assert implicit.pk != rater.pk
     assert told(implicit)[4, "addressed"] == "not observed in implicit mode"
+
+
+def test_pages_offer_judges_by_their_short_names(tmp_path, endpoint, client) -> None:
+    corpus = stored(tmp_path, silent(2), said(ANSWER))
+    judge = run(corpus, "conduct", endpoint=endpoint).rater
+    judge.short_name = "Conduct judge v1"
+    judge.save()
+    client.force_login(factories.user(researcher=True))
+    item = Item.objects.filter(kind="decision").first()
+    for address in (reverse("cascade", args=[corpus.pk]), f"/decisions/{item.pk}/"):
+        page = client.get(address).content.decode()
+        assert f'value="{judge.name}"' in page
+        assert "Conduct judge v1" in page
 
 
 @pytest.mark.exhaustive

@@ -62,7 +62,8 @@ def test_the_page_counts_probes_and_names_those_without_a_control(
 
 def test_a_corpus_without_scenarios_says_what_to_do(rosa: Client, corpus: Corpus) -> None:
     assert "No scenario yet" in page(rosa, "scenarios", corpus.pk)
-    assert reverse("scenarios", args=[corpus.pk]) in page(rosa, "corpus", corpus.name)
+    assert reverse("scenarios", args=[corpus.pk]) not in page(rosa, "corpus", corpus.name)
+    assert reverse("scenarios", args=[corpus.pk]) in page(rosa, "corpus-settings", corpus.name)
 
 
 def test_the_page_shows_what_the_oracle_gets_wrong(rosa: Client, corpus: Corpus, stored: Dialogue) -> None:

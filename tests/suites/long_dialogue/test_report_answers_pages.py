@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from annotation.corpora import splits
 from annotation.models import Corpus, Item
@@ -45,9 +46,8 @@ def test_the_page_shows_accuracy_with_charts_and_tables(signed_in, corpus) -> No
         assert text in told
     assert told.count("<svg") >= 2
     assert re.search(r'<svg role="img" aria-label="Accuracy: [^"]* [01]\.\d\d[.;]', told)
-    assert (
-        f'href="/corpora/{corpus.pk}/answers/"' in signed_in.get(f"/corpora/{corpus.name}/").content.decode()
-    )
+    results = signed_in.get(reverse("corpus-results", args=[corpus.name])).content.decode()
+    assert f'href="/corpora/{corpus.pk}/answers/"' in results
 
 
 def test_an_empty_corpus_says_what_to_do(signed_in) -> None:

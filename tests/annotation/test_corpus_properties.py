@@ -1,12 +1,16 @@
-"""The model families of a corpus's systems are set once: on its page, by command or through the API."""
+"""Model families and transcription marks of a corpus are set on its page or through the API."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.corpora.families import set_families
+from annotation.corpora.import_file import import_path
+from annotation.corpora.properties import set_families
 from annotation.errors import FamilyRefused
 from annotation.models import Corpus
 from config.models import Event
@@ -70,3 +74,36 @@ def test_a_family_is_a_short_line_of_visible_characters(corpus: Corpus, family: 
 def test_an_endpoint_of_the_environment_declares_its_model_s_family() -> None:
     (declared,) = sync_environment({"CONCORD_ENDPOINT_X": "http://localhost:9/v1|m|||||||llama"})
     assert declared.family == "llama"
+
+
+def test_transcription_marks_are_switched_on_and_off(client: Client, corpus: Corpus) -> None:
+    address, page = reverse("api-corpus", args=["C"]), reverse("change-marks", args=["C"])
+    client.force_login(factories.user("ana"))
+    assert client.post(page, {"has_marks": "on"}).status_code == 403
+    assert client.patch(address, {"has_marks": True}, content_type="application/json").status_code == 403
+    client.force_login(factories.user(researcher=True))
+    assert client.get(address).json()["has_marks"] is False
+    client.post(page, {"has_marks": "on"})
+    assert client.get(address).json()["has_marks"] is True
+    assert "Nothing was changed." in client.post(page, {"has_marks": "on"}, follow=True).content.decode()
+    changed = client.patch(address, {"has_marks": False}, content_type="application/json")
+    assert changed.json()["has_marks"] is False
+    assert client.patch(address, {"has_marks": "so"}, content_type="application/json").status_code == 400
+    assert Event.objects.filter(verb="set transcription marks", subject="C").count() == 2
+
+
+def test_a_format_with_transcription_marks_says_so_of_the_corpus(tmp_path: Path) -> None:
+    meeting = {
+        "topic_list": [],
+        "general_query_list": [],
+        "specific_query_list": [],
+        "meeting_transcripts": [{"speaker": "Grad C", "content": "{vocalsound} Okay ."}],
+    }
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps(meeting))
+    import_path(path=file, format="qmsum", corpus="meetings", into=False, by=None)
+    assert Corpus.objects.get(name="meetings").has_marks
+    factories.corpus("chats")
+    assert not Corpus.objects.get(name="chats").has_marks
+    import_path(path=file, format="qmsum", corpus="chats", into=True, by=None)
+    assert Corpus.objects.get(name="chats").has_marks

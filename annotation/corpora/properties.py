@@ -1,4 +1,4 @@
-"""Model families of a corpus's systems."""
+"""Properties of a corpus that are not in its files: model families of its systems, transcription marks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from django.db import transaction
 from annotation.errors import FamilyRefused
 from annotation.models import Corpus, System
 from config.models import Event
-
-# Information about a corpus that is not in its files: the families of its systems.
 
 LONGEST = 60
 
@@ -37,6 +35,16 @@ def set_families(*, by: User | None, corpus: Corpus, families: Mapping[str, str]
     if changed:
         detail = {system.name: system.family for system in changed}
         Event.objects.create(by=by, verb="set families of systems", subject=corpus.name, detail=detail)
+    return changed
+
+
+@transaction.atomic
+def set_has_marks(*, by: User | None, corpus: Corpus, has_marks: bool) -> bool:
+    """Set whether words in braces in a corpus's turns are transcription marks; return whether it changed."""
+    changed = Corpus.objects.filter(pk=corpus.pk).exclude(has_marks=has_marks).update(has_marks=has_marks) > 0
+    if changed:
+        detail = {"has_marks": has_marks}
+        Event.objects.create(by=by, verb="set transcription marks", subject=corpus.name, detail=detail)
     return changed
 
 

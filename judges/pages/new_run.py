@@ -1,0 +1,296 @@
+"""Researchers' page that starts runs: choose judges or metrics, write a prompt, review the cost, start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+
+from annotation.models import Campaign, Corpus
+from annotation.text.display import money
+from config.files import row_id
+from config.permissions import researcher_only, user_of
+from jobs.errors import JobError
+from jobs.models import Job, Run
+from judges.errors import JudgeError
+from judges.pages.forms import JudgeForm, MetricForm, PlannedJudge, judge_choices
+from judges.pages.prompts import NewPromptForm
+from judges.pages.runs import sync_endpoints
+from judges.prompts import prompt_actions, requests, versions
+from judges.prompts.requests import Request
+from judges.protocols import Asking
+from judges.runs.estimates import Estimate, Unanswered, estimate, unanswered
+from judges.runs.lookup import language_warning
+from judges.runs.run_actions import start_judges, start_metrics
+from judges.runs.selection import judge_needs_opening, settings_of
+
+Target = tuple[Corpus, Campaign | None]
+FIRST_BASE = "rubric"
+"""Protocol whose text a new prompt starts from, unless another one is chosen."""
+
+
+@researcher_only
+def new_run(request: HttpRequest) -> HttpResponse:
+    """Researchers: choose judges or metrics for a corpus or a campaign; `?judge=` chooses one beforehand."""
+    sync_endpoints(request)
+    target = _target_of(request)
+    if target is None:
+        return redirect("corpora")
+    corpus, campaign = target
+    about: dict[str, Any] = {"corpus": corpus, "campaign": campaign}
+    if "metrics" in (request.POST.get("kind"), request.GET.get("kind")):
+        return _metrics(request, about)
+    if request.method != "POST":
+        form = _form(request, about, initial={"judge": request.GET.getlist("judge")})
+        return _judges(request, about, form)
+    if "prompt-write" in request.POST:
+        return _write_prompt(request, about)
+    if "change" in request.POST:
+        return _judges(request, about, _as_entered(request, about))
+    form = _form(request, about, request.POST)
+    if form.is_valid() and (response := _review_or_start(request, about, form)):
+        return response
+    return _judges(request, about, form)
+
+
+def _target_of(request: HttpRequest) -> Target | None:
+    """Return the corpus, and the campaign if one was chosen."""
+    corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
+    if (number := row_id(campaign)) is not None:
+        rows = Campaign.objects.select_related("corpus", "scheme_version__scheme")
+        campaign_row = rows.filter(pk=number).first()
+        return (campaign_row.corpus, campaign_row) if campaign_row else None
+    corpus_row = Corpus.objects.filter(pk=row_id(corpus) or 0).first()
+    return (corpus_row, None) if corpus_row else None
+
+
+def _judges(
+    request: HttpRequest, about: dict[str, Any], form: JudgeForm, prompt: PromptForm | None = None
+) -> HttpResponse:
+    """Show the form of judges, with the editor of a new prompt: folded, unless it is being written."""
+    editor = prompt or PromptForm(prefix="prompt", base=_first_base(), corpus=about["corpus"])
+    context = about | {"judge": form, "prompt": editor, "is_writing": prompt is not None}
+    is_wrong = bool(form.errors or editor.errors)
+    status = 422 if is_wrong and not request.headers.get("HX-Request") else 200
+    return render(request, "judges/new.html", context, status=status)
+
+
+def _form(
+    request: HttpRequest, about: dict[str, Any], data: QueryDict | None = None, **options: Any
+) -> JudgeForm:
+    return JudgeForm(data, person=user_of(request), prefix="judge", **about, **options)
+
+
+def _as_entered(request: HttpRequest, about: dict[str, Any], judges: Sequence[str] = ()) -> JudgeForm:
+    """Return the form with what was entered, unchecked, and further judges chosen."""
+    bound = _form(request, about, request.POST)
+    entered = {name: bound[name].data for name in bound.fields}
+    if not entered["endpoint"]:  # the page sends none while no chosen judge asks a model
+        del entered["endpoint"]
+    return _form(request, about, initial=entered | {"judge": [*entered["judge"], *judges]})
+
+
+# A new prompt, written beside the choice of judges.
+
+
+class PromptForm(NewPromptForm):
+    """A new prompt for a run: the text of another, changed. `base` chooses that other one."""
+
+    use_required_attribute = False
+    start = forms.ChoiceField(label="Start from the text of", required=False)
+    loaded = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, *args: Any, base: versions.Version, corpus: Corpus, **kwargs: Any) -> None:
+        text = {"system": base.wording.system, "user": base.wording.user, "form": base.wording.form}
+        name = prompt_actions.suggested_name(f"{corpus.name} judge")
+        initial = {"name": name, "start": base.ref, "loaded": base.ref} | text | kwargs.pop("initial", {})
+        super().__init__(*args, base=base, initial=initial, **kwargs)
+        start = self.fields["start"]
+        assert isinstance(start, forms.ChoiceField)
+        start.choices = [(ref, label) for ref, label in _bases().items()]
+
+
+def _bases() -> dict[str, str]:
+    """Return the references of the texts that a new prompt can start from, with their names on pages."""
+    own = {choice.version.ref: choice.label for choice in judge_choices() if choice.version}
+    built_in = {
+        version.ref: " ".join(filter(None, (version.protocol_title, version.variant_text)))
+        for version in versions.built_in()
+    }
+    return own | built_in
+
+
+def _first_base() -> versions.Version:
+    return next(version for version in versions.built_in() if version.protocol == FIRST_BASE)
+
+
+def _write_prompt(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
+    """Save a new prompt and choose it, or load the text that it starts from; nothing else entered is lost."""
+    posted = request.POST
+    ref = posted.get("prompt-start", "")
+    base = versions.find(ref) if ref in _bases() else _first_base()
+    if posted["prompt-write"] != "save" or base.ref != posted.get("prompt-loaded"):
+        editor = PromptForm(prefix="prompt", base=base, corpus=about["corpus"], initial=_prompt_name(posted))
+        return _judges(request, about, _as_entered(request, about), editor)
+    editor = PromptForm(posted, prefix="prompt", base=base, corpus=about["corpus"])
+    if editor.is_valid():
+        data = editor.cleaned_data
+        try:
+            saved = prompt_actions.copy(
+                by=user_of(request),
+                version=base,
+                name=data["name"],
+                description=data["description"],
+                wording=editor.wording(),
+                note=data["note"],
+            )
+        except JudgeError as error:
+            editor.add_error("name", str(error))
+        else:
+            messages.success(request, f"The prompt {saved.prompt.name} is saved and chosen.")
+            ref = f"{saved.prompt.name}@{saved.number}"
+            return _judges(request, about, _as_entered(request, about, [ref]))
+    return _judges(request, about, _as_entered(request, about), editor)
+
+
+def _prompt_name(posted: QueryDict) -> dict[str, str]:
+    return {"name": posted["prompt-name"]} if posted.get("prompt-name") else {}
+
+
+# Review of the judges before anything is sent, with a request to look at.
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A judge before its run: its estimate (None: it asks no model), and what it cannot answer."""
+
+    planned: PlannedJudge
+    estimate: Estimate | None
+    unanswered: tuple[Unanswered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestExample:
+    """The requests of one of the judges about an item, or why there is none; `choices`: judges to look at."""
+
+    choices: list[tuple[int, str]]
+    current: int
+    item: str
+    requests: list[Request]
+    error: str = ""
+
+
+def _review_or_start(request: HttpRequest, about: dict[str, Any], form: JudgeForm) -> HttpResponse | None:
+    """Start the judges, after a review if any asks a model or cannot answer everything; None if refused."""
+    opening = form.cleaned_data.get("open_test", "")
+    try:
+        planned = form.planned()
+        for row in planned:
+            if not opening and (refusal := judge_needs_opening(row.judge, row.selection)):
+                form.add_error("open_test", refusal)
+                return None
+        if "confirmed" not in request.POST:
+            forecasts = [_forecast(row, form.cleaned_data["mode"]) for row in planned]
+            if any(forecast.estimate or forecast.unanswered for forecast in forecasts):
+                return _review(request, about, forecasts)
+        started = start_judges(
+            by=user_of(request),
+            planned=[(row.judge, row.selection) for row in planned],
+            settings=settings_of(form.cleaned_data),
+            open_test=opening,
+        )
+    except JobError as error:
+        form.add_error(None, str(error))
+        return None
+    return _started(request, started)
+
+
+def _forecast(planned: PlannedJudge, mode: str) -> Forecast:
+    forecast = estimate(planned.judge, planned.selection, mode)
+    gaps = forecast.unanswered if forecast else unanswered(planned.judge, planned.selection)
+    return Forecast(planned, forecast, gaps)
+
+
+def _review(request: HttpRequest, about: dict[str, Any], forecasts: list[Forecast]) -> HttpResponse:
+    aside = ("csrfmiddlewaretoken", "confirmed", "look", "item")
+    entered = [
+        (name, value) for name, values in request.POST.lists() if name not in aside for value in values
+    ]
+    estimates = [forecast.estimate for forecast in forecasts if forecast.estimate]
+    receivers = {
+        row.endpoint: row for row in sorted(estimates, key=lambda row: row.dialogues if row.sends else 0)
+    }
+    context = about | {
+        "forecasts": forecasts,
+        "receivers": list(receivers.values()),
+        "total": _total(estimates),
+        "entered": entered,
+        "example": _example(request, forecasts, about["campaign"]),
+        "counted": requests.COUNTED,
+    }
+    return render(request, "judges/confirm.html", context)
+
+
+def _total(estimates: Sequence[Estimate]) -> str:
+    """Return the cost of several judges together, by currency; empty for one, or where a cost is unknown."""
+    sending = [row for row in estimates if row.sends]
+    if len(sending) < 2 or any(row.cost is None for row in sending):
+        return ""
+    sums: dict[str, Decimal] = {}
+    for row in sending:
+        sums[row.currency] = sums.get(row.currency, Decimal(0)) + (row.cost or 0)
+    return " and ".join(money(cost, currency) for currency, cost in sums.items())
+
+
+def _example(
+    request: HttpRequest, forecasts: Sequence[Forecast], campaign: Campaign | None
+) -> RequestExample | None:
+    """Return a request of the judge at the place `look` about an item, by default about any item of dev."""
+    choices = [
+        (place, forecast.planned.label) for place, forecast in enumerate(forecasts) if forecast.estimate
+    ]
+    if not choices:
+        return None
+    place = row_id(request.POST.get("look", ""))
+    current = place if place is not None and place in dict(choices) else choices[0][0]
+    planned, key = forecasts[current].planned, request.POST.get("item", "").strip()
+    try:
+        protocol = planned.judge.asks(campaign)
+        assert isinstance(protocol, Asking)
+        item = requests.item_or_any(planned.selection.corpus, key, protocol.covers)
+        previews = requests.requests(planned.judge, item, campaign, later=user_of(request))
+    except JobError as error:
+        return RequestExample(choices, current, key, [], str(error))
+    return RequestExample(choices, current, key or item.key, previews)
+
+
+def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse:
+    """Redirect to the started run, the judges of the corpus, or the jobs that start them."""
+    first = started[0]
+    if isinstance(first, Job):
+        messages.info(request, "The run is being prepared and then starts; it appears under Judges.")
+        return redirect("jobs")
+    return redirect("run", first.pk) if len(started) == 1 else redirect("corpus-judges", first.corpus.name)
+
+
+# Metrics.
+
+
+def _metrics(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
+    form = MetricForm(request.POST or None, **about, prefix="metric")
+    if form.is_valid():
+        try:
+            started = start_metrics(
+                by=user_of(request), keys=form.selected_keys(), selection=form.selection()
+            )
+            return _started(request, started)
+        except JobError as error:
+            form.add_error(None, str(error))
+    context = about | {"metric": form, "language_warning": language_warning(about["corpus"])}
+    return render(request, "judges/new_metrics.html", context, status=422 if form.errors else 200)
