@@ -56,8 +56,7 @@ def _endpoint(user: User) -> FirstStep:
 def _data() -> FirstStep:
     return FirstStep(
         "Import dialogues",
-        "A table, chats or transcripts: you see what becomes of the file before anything is imported. "
-        "To look around first, load example data with make seed.",
+        "A table, chats or transcripts. To look around first, load examples with make seed.",
         "Import a file",
         reverse("import-corpus"),
         Corpus.objects.exists(),

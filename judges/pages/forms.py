@@ -367,7 +367,9 @@ class JudgeForm(RunForm, SelectionForm):
         """Return the judges to choose from: newest own prompts, those for the corpus's questions, others."""
         chosen = {str(value) for value in self["judge"].value() or ()}
         newest: dict[str, JudgeChoice] = {}
-        own, fitting, others = [], [], []
+        own: list[tuple[JudgeChoice, bool]] = []
+        fitting: list[tuple[JudgeChoice, bool]] = []
+        others: list[tuple[JudgeChoice, bool]] = []
         for choice in self.offered:
             row = (choice, choice.value in chosen)
             if choice.version is not None:
@@ -384,7 +386,7 @@ class JudgeForm(RunForm, SelectionForm):
     def needs(self) -> list[tuple[forms.BoundField, str]]:
         """Return the fields for needs, each with the judges that have it, as in `with_judges`."""
         return [
-            (self[name], self._with(lambda protocol, name=name: name in need_fields(protocol)))
+            (self[name], self._with(_has_need(name.removeprefix(NEED))))
             for name in self.fields
             if name.startswith(NEED)
         ]
@@ -426,6 +428,10 @@ class JudgeForm(RunForm, SelectionForm):
             prompt=own.ref if own else "",
             scheme=data["scheme"] if takes_scheme else "",
         )
+
+
+def _has_need(role: str) -> Callable[[Protocol], bool]:
+    return lambda protocol: any(need.role == role for need in protocol.needs)
 
 
 def _asked_schemes(corpus: Corpus, campaign: Campaign | None) -> list[SchemeVersion]:

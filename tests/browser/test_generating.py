@@ -55,7 +55,7 @@ def test_a_model_writes_and_what_it_wrote_is_rated_and_counted(
 ) -> None:
     monkeypatch.setattr(continued, "DIALOGUES", 14)
     rea = factories.user("rea", researcher=True)
-    endpoint = loading.endpoint(fake_url, by=rea)
+    endpoint = loading.endpoint(fake_url, by=factories.user("ada", administrator=True))
     continued.load(by=rea, endpoint=endpoint, finish=to_the_end)
     corpus = Corpus.objects.get(name=continued.NAME)
     study = studies.automatic(corpus=corpus)
