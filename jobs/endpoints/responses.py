@@ -345,8 +345,8 @@ def _streamed(body: bytes, key: str) -> Any:
         choices = part.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
         ended = choice.get("finish_reason") or ended
-        delta = choice.get("delta") if isinstance(choice.get("delta"), dict) else {}
-        for name, value in delta.items():
+        delta = choice.get("delta")
+        for name, value in delta.items() if isinstance(delta, dict) else ():
             if isinstance(value, str) and name != "role":
                 message[name] = message.get(name, "") + value
     if not message:

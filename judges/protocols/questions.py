@@ -287,9 +287,9 @@ def value_of(question: QuestionDefinition, raw: Any, place: str = "") -> float |
 
 def _number_in(question: QuestionDefinition, text: str, name: str) -> float | str:
     """Return the number that a text is, or the text."""
-    ends = [float(value) for value in question.values[-1:]] or [question.maximum]
+    most = float(question.values[-1]) if question.values else question.maximum
     try:
-        number = written_number(text, ends[0])
+        number = written_number(text, most)
     except OutOfScale as error:
         raise OutOfScale(f"{name}: {error}") from None
     return text if number is None else number
