@@ -177,7 +177,7 @@ class CampaignDefaultsSerializer(serializers.Serializer[Any]):
     scheme = serializers.CharField(allow_blank=True)
     speakers = serializers.ListField(child=serializers.CharField())
     speaker_choices = serializers.ListField(child=serializers.CharField())
-    annotators = serializers.SlugRelatedField[User](slug_field="username", many=True, read_only=True)
+    annotators = serializers.ListField(child=serializers.CharField(), help_text="User names.")
     raters_per_item = serializers.IntegerField()
 
 
@@ -186,7 +186,8 @@ def campaign_defaults(request: Request, name: str) -> dict[str, Any]:
     """Researchers: read the values with which a campaign over a corpus may start."""
     corpus = access.corpus_named(name)
     values = defaults(corpus=corpus, by=api.user(request))._asdict()
-    return values | {"speaker_choices": queries.speakers(corpus)}
+    people = [person.get_username() for person in values["annotators"]]
+    return values | {"annotators": people, "speaker_choices": queries.speakers(corpus)}
 
 
 class StateSerializer(serializers.Serializer[Any]):

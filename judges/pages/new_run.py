@@ -90,7 +90,7 @@ def _form(
 def _as_entered(request: HttpRequest, about: dict[str, Any], judges: Sequence[str] = ()) -> JudgeForm:
     """Return the form with what was entered, unchecked, and further judges chosen."""
     bound = _form(request, about, request.POST)
-    entered = {name: bound[name].data for name in bound.fields}
+    entered: dict[str, Any] = {name: bound[name].data for name in bound.fields}
     if not entered["endpoint"]:  # the page sends none while no chosen judge asks a model
         del entered["endpoint"]
     return _form(request, about, initial=entered | {"judge": [*entered["judge"], *judges]})
@@ -109,7 +109,7 @@ class PromptForm(NewPromptForm):
     def __init__(self, *args: Any, base: versions.Version, corpus: Corpus, **kwargs: Any) -> None:
         text = {"system": base.wording.system, "user": base.wording.user, "form": base.wording.form}
         name = prompt_actions.suggested_name(f"{corpus.name} judge")
-        initial = {"name": name, "start": base.ref, "loaded": base.ref} | text | kwargs.pop("initial", {})
+        initial = {"name": name, "start": base.ref, "loaded": base.ref, **text} | kwargs.pop("initial", {})
         super().__init__(*args, base=base, initial=initial, **kwargs)
         start = self.fields["start"]
         assert isinstance(start, forms.ChoiceField)
@@ -118,12 +118,14 @@ class PromptForm(NewPromptForm):
 
 def _bases() -> dict[str, str]:
     """Return the references of the texts that a new prompt can start from, with their names on pages."""
-    own = {choice.version.ref: choice.label for choice in judge_choices() if choice.version}
-    built_in = {
-        version.ref: " ".join(filter(None, (version.protocol_title, version.variant_text)))
-        for version in versions.built_in()
-    }
-    return own | built_in
+    names = {}
+    for choice in judge_choices():
+        if choice.version:
+            names[choice.version.ref] = choice.label
+        elif isinstance(choice.protocol, Asking):
+            file = choice.protocol.prompt_file(choice.variant)
+            names[f"{file}@{choice.protocol.version}"] = choice.label
+    return names
 
 
 def _first_base() -> versions.Version:
@@ -160,7 +162,7 @@ def _write_prompt(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
 
 
 def _prompt_name(posted: QueryDict) -> dict[str, str]:
-    return {"name": posted["prompt-name"]} if posted.get("prompt-name") else {}
+    return {"name": str(posted["prompt-name"])} if posted.get("prompt-name") else {}
 
 
 # Review of the judges before anything is sent, with a request to look at.

@@ -16,7 +16,7 @@ import numpy as np
 from playwright.sync_api import Page
 
 COLOURS = 256
-STEP = 8
+STEP = 2
 """Shades of a channel that count as the same while colours are counted."""
 
 

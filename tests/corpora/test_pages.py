@@ -7,7 +7,9 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
@@ -77,14 +79,15 @@ def test_without_a_corpus_the_list_says_what_to_do(researcher: Client) -> None:
     assert reverse("import-corpus") in page
 
 
-def test_the_list_counts_without_a_query_for_each_corpus(
-    researcher: Client, corpus: Corpus, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
+def test_the_list_counts_without_a_query_for_each_corpus(researcher: Client, corpus: Corpus) -> None:
+    with CaptureQueriesContext(connection) as of_one:
+        text(researcher, reverse("corpora"))
     for _ in range(20):
         factories.corpus()
-    with django_assert_max_num_queries(14):
+    with CaptureQueriesContext(connection) as of_many:
         page = text(researcher, reverse("corpora"))
     assert page.count('scope="row"') == 21
+    assert len(of_many) <= len(of_one)
 
 
 def test_a_corpus_shows_its_dialogues_systems_and_imports(researcher: Client, corpus: Corpus) -> None:

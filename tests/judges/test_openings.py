@@ -150,7 +150,7 @@ def test_a_report_on_test_opens_it_for_its_judges_and_prints_that(client: Client
     ]
     for form in ("md", "latex", "html"):
         assert "judges: gpt" in str(RENDERINGS[form].write(report)), form
-    corpus_page = client.get(reverse("corpus", args=[rated.corpus.name])).content.decode()
+    corpus_page = client.get(reverse("corpus-settings", args=[rated.corpus.name])).content.decode()
     assert "Test opened for judges" in corpus_page
 
 

@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils.http import urlencode
 
 from config.models import Event
 from jobs.endpoints import client as probing
@@ -254,6 +255,18 @@ def test_a_preset_fills_in_an_endpoint_that_can_be_saved(root: Client, key: str)
     assert (row.name, row.concurrency, row.allow_private) == (preset.title, preset.concurrency, preset.local)
     again = root.get(reverse("endpoints"), {"preset": key}).context["form"]
     assert again["name"].value() == f"{preset.title} 2"
+
+
+@pytest.mark.parametrize(
+    ("onwards", "place"),
+    [("/runs/new/?corpus=1", "/runs/new/?corpus=1"), ("//elsewhere.example/", "/endpoints/#endpoint-")],
+)
+def test_a_saved_endpoint_leads_back_within_concord(root: Client, onwards: str, place: str) -> None:
+    address = f"{reverse('endpoints')}?{urlencode({'preset': 'vllm', 'next': onwards})}"
+    form = root.get(address).context["form"]
+    fields = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False, "")}
+    saved = root.post(address, {**fields, "model": "m"})
+    assert saved.headers["Location"].startswith(place)
 
 
 def test_researchers_are_offered_no_server_of_the_private_network(client: Client) -> None:
