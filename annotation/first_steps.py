@@ -28,7 +28,8 @@ def first_steps(user: User) -> list[FirstStep]:
     """Return the steps that the user may do; none once all of them are done."""
     people = [_people()] if is_administrator(user) else []
     endpoint = [_endpoint(user)] if ownership.may_add(user) else []
-    steps = [*people, *endpoint, _data(), _campaign()]
+    corpus = Corpus.objects.order_by("-pk").first()
+    steps = [*people, *endpoint, _data(corpus), _campaign(corpus)]
     return [] if all(step.is_done for step in steps) else steps
 
 
@@ -53,18 +54,17 @@ def _endpoint(user: User) -> FirstStep:
     )
 
 
-def _data() -> FirstStep:
+def _data(corpus: Corpus | None) -> FirstStep:
     return FirstStep(
         "Import dialogues",
         "A table, chats or transcripts. To look around first, load examples with make seed.",
         "Import a file",
         reverse("import-corpus"),
-        Corpus.objects.exists(),
+        corpus is not None,
     )
 
 
-def _campaign() -> FirstStep:
-    corpus = Corpus.objects.order_by("-pk").first()
+def _campaign(corpus: Corpus | None) -> FirstStep:
     return FirstStep(
         "Ask people to rate",
         "A campaign asks your questions about the dialogues, one task after another.",

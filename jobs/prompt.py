@@ -41,6 +41,12 @@ Tokens = tuple[Token, ...]
 """Tokens of a reply in order; empty if probabilities were not requested or not returned."""
 
 
+REPAIR = (
+    "That reply could not be read ({reason}). Reply once more, completely, and only in the form that is "
+    "asked for above."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A system message (may be empty), a user message, and the JSON schema of the reply, if any."""
@@ -48,11 +54,18 @@ class Prompt:
     system: str
     user: str
     schema: Mapping[str, Any] | None = None
+    fault: tuple[str, str] | None = None
+    """An earlier reply that could not be read, and why: the model is shown both."""
 
     def messages(self) -> list[dict[str, str]]:
         """Return the messages in the form of the chat completions API."""
         own = [{"role": "system", "content": self.system}] if self.system else []
-        return [*own, {"role": "user", "content": self.user}]
+        messages = [*own, {"role": "user", "content": self.user}]
+        if self.fault is None:
+            return messages
+        reply, reason = self.fault
+        repair = {"role": "user", "content": REPAIR.format(reason=reason)}
+        return [*messages, {"role": "assistant", "content": reply}, repair]
 
     def digest(self) -> str:
         """Return the SHA-256 of all content sent."""

@@ -168,8 +168,8 @@ class GoldForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
-        self.scheme: str = data.get("scheme") if data else next(iter(schemes), "")
-        self.questions = {q.key: q for q in questions if q.scheme == self.scheme}
+        self.scheme_key: str = data.get("scheme") if data else next(iter(schemes), "")
+        self.questions = {q.key: q for q in questions if q.scheme == self.scheme_key}
         common = RULES.get(data.get("rule", "")) if data else None
         for key, question in self.questions.items():
             fitting = [rule for rule in RULES.values() if question.level in rule.levels]
@@ -308,7 +308,7 @@ def new(request: HttpRequest) -> HttpResponse:
 def _preview(form: GoldForm, counted: Census, place: dict[str, Any]) -> tuple[Preview | None, str]:
     """Return what the form's rules would choose (at first the defaults), and why they cannot."""
     if not form.is_bound:
-        form = GoldForm({"scheme": form.scheme}, counted=counted)
+        form = GoldForm({"scheme": form.scheme_key}, counted=counted)
     if not form.is_valid():
         return None, ""
     try:

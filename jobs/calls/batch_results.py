@@ -25,7 +25,7 @@ from jobs.endpoints.client import FormRefused, Malformed, Refused, Shut, Withhel
 from jobs.endpoints.costs import request_body
 from jobs.endpoints.endpoint_actions import key_of, remember
 from jobs.endpoints.parameters import FORMS, TEXT
-from jobs.endpoints.responses import Again, CallError, Reply, completion
+from jobs.endpoints.responses import Again, CallError, Reply, completion, holds_mark
 from jobs.errors import JobError
 from jobs.kinds import CALLS
 from jobs.models import Run
@@ -259,7 +259,8 @@ def _reply(line: Line, job: PreparedCall, batch: Batch, key: str) -> Reply:
         reason = f"batch {batch.pk}: {line.message} ({line.code})"
         raise _Unanswered(reason, kind=errors.TRANSPORT if line.code in NOT_DONE else errors.SERVER)
     if line.status == 200:
-        return completion(line.body, 0, key)
+        own_mark = job.prompt is not None and holds_mark(job.prompt.messages())
+        return completion(line.body, 0, key, own_mark=own_mark)
     error = line.body.get("error", line.body) if isinstance(line.body, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else error
     reason = str(message)[:500]

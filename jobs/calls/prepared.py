@@ -19,7 +19,7 @@ from django.db import connection
 from jobs import errors
 from jobs.calls.outcomes import DEFECTS, Kind, Outcome
 from jobs.endpoints import costs
-from jobs.endpoints.responses import Reply, as_json, from_json
+from jobs.endpoints.responses import Reply, as_json, from_json, is_refusal
 from jobs.models import Endpoint
 from jobs.models.run import Call
 from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable
@@ -123,6 +123,8 @@ def read(job: PreparedCall, reply: Reply) -> Outcome:
     except OutOfScale as error:
         return unread(job, reply, f"unparseable: {error}", errors.OUT_OF_SCALE)
     except Unparseable as error:
+        if is_refusal(reply.text):
+            return failed(job, reply, f"the model refuses: {reply.text.strip()[:300]}", errors.REFUSAL)
         return unread(job, reply, f"unparseable: {error}", errors.UNPARSEABLE)
     except TooSlow as error:
         return failed(job, reply, f"unparseable: reading it {error}", errors.UNPARSEABLE)

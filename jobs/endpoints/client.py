@@ -39,7 +39,16 @@ from jobs.endpoints import endpoint_actions
 from jobs.endpoints.costs import as_sent, request_body
 from jobs.endpoints.endpoint_actions import key_of, remember
 from jobs.endpoints.parameters import PARAMETERS, forms_for
-from jobs.endpoints.responses import Again, CallError, Malformed, Reply, Withheld, received, redact
+from jobs.endpoints.responses import (
+    Again,
+    CallError,
+    Malformed,
+    Reply,
+    Withheld,
+    holds_mark,
+    received,
+    redact,
+)
 from jobs.endpoints.wire import MOST_BYTES, AddressRefused, TooLong, http_client
 from jobs.errors import JobError
 from jobs.fake_models import aliased, has_mark, is_fake
@@ -386,7 +395,9 @@ class Clients:
             raise transport_error(error, endpoint, client.api_key, request) from None
         if has_mark(answer.headers):
             self.fakes.add(endpoint.pk)
-        return received(answer.content, round(1000 * (time.perf_counter() - begun)), client.api_key)
+        latency_ms = round(1000 * (time.perf_counter() - begun))
+        own_mark = holds_mark(request["messages"])
+        return received(answer.content, latency_ms, client.api_key, own_mark=own_mark)
 
 
 TROUBLE = (

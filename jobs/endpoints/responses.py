@@ -231,6 +231,21 @@ _ODD_COUNT = "the endpoint's token counts make no sense and were not kept"
 _CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of a reply that was cut off."""
 _THINKS, _THOUGHT = "<think>", "</think>"
+_CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
+_CONTROL = re.compile(r"<\|(?:end|return|start|call)\|>.*", re.S)
+REFUSES = re.compile(
+    r"\W*(?:(?:i['’]?m|i am|we['’]?re|we are) (?:so |very |really )?(?:sorry|afraid)\b[^.!?]{0,60}\b"
+    r"(?:can['’]?t|cannot|can not|unable|not able|won['’]?t|not comfortable)\b"
+    r"|(?:sorry,? )?(?:but )?i (?:can['’]?t|cannot|can not|won['’]?t|must decline|am unable|am not able)\b"
+    r"[^.!?]{0,30}\b(?:assist|help|comply|provide|rate|evaluate|judge|engage|continue|fulfil|fulfill|do|answer)\b"
+    r"|as an ai\b[^.!?]{0,80}\b(?:can['’]?t|cannot|unable|not able)\b"
+    r"|(?:抱歉|对不起|很抱歉)[^。！？]{0,20}(?:无法|不能))",
+    re.I,
+)
+"""Beginnings of a refusal in plain text."""
+LONGEST_REFUSAL = 1_000
+_TEXT_PARTS = frozenset({"text", "output_text"})
+_THOUGHT_PARTS = frozenset({"thinking", "reasoning"})
 
 
 class CallError(Exception):
@@ -297,24 +312,55 @@ class Reply:
     form: str = ""
 
 
-def received(body: bytes, latency_ms: int, key: str = "") -> Reply:
-    """Parse the reply in a response body, with the key redacted.
+def received(body: bytes, latency_ms: int, key: str = "", *, own_mark: bool = False) -> Reply:
+    """Parse the reply in a response body, with the key redacted; `own_mark` as for `completion`.
 
     Raises Again, Malformed or Withheld.
     """
     try:
-        data = decoded(body, key)
+        data = _streamed(body, key) if body.lstrip()[:5] == b"data:" else decoded(body, key)
     except RecursionError:
         raise Malformed("the response is nested too deeply") from None
     except ValueError as error:
         raise Again(f"the response was not valid: {redact(str(error), key)[:200]}") from None
-    return completion(data, latency_ms, key)
+    return completion(data, latency_ms, key, own_mark=own_mark)
 
 
-def completion(data: Any, latency_ms: int, key: str = "") -> Reply:
+def _streamed(body: bytes, key: str) -> Any:
+    """Return the completion that a server sent in parts (server-sent events), though it was not asked to."""
+    whole: dict[str, Any] = {}
+    message: dict[str, Any] = {}
+    ended = None
+    for line in body.splitlines():
+        content = line[5:].strip()
+        if not line.startswith(b"data:"):
+            continue
+        if content == b"[DONE]":
+            ended = ended or "stop"
+            continue
+        part = decoded(content, key)
+        if not isinstance(part, dict):
+            raise ValueError("a part of the stream is not an object")
+        whole |= {name: value for name, value in part.items() if value is not None}
+        choices = part.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        ended = choice.get("finish_reason") or ended
+        delta = choice.get("delta")
+        for name, value in delta.items() if isinstance(delta, dict) else ():
+            if isinstance(value, str) and name != "role":
+                message[name] = message.get(name, "") + value
+    if not message:
+        return whole
+    if not ended:
+        raise ValueError("the stream broke off")
+    return {**whole, "choices": [{"message": redacted(message, key), "finish_reason": ended}]}
+
+
+def completion(data: Any, latency_ms: int, key: str = "", *, own_mark: bool = False) -> Reply:
     """Parse the reply in a completion (decoded, redacted JSON); raise Again, Malformed or Withheld.
 
-    Tokens that spell out the key piece by piece are dropped.
+    Tokens that spell out the key piece by piece are dropped. `own_mark` tells that the prompt holds a mark
+    of the end of thinking: then such a mark in the reply may be a quotation, and does not end its reasoning.
     """
     choices = data.get("choices") if isinstance(data, dict) else None
     if not choices:
@@ -326,15 +372,15 @@ def completion(data: Any, latency_ms: int, key: str = "") -> Reply:
     reply = Reply(text, tokens_in, tokens_out, latency_ms, tuple(dict.fromkeys(flags)))
     if trouble:
         raise Malformed(trouble, reply)
-    complete = _complete_reply(choices[0], reply)
+    complete = _complete_reply(choices[0], reply, own_mark=own_mark)
     spelt = "".join(token.text for token in complete.tokens)
     return replace(complete, tokens=()) if may_hold(spelt, key) else complete
 
 
-def _complete_reply(choice: dict[str, Any], reply: Reply) -> Reply:
+def _complete_reply(choice: dict[str, Any], reply: Reply, *, own_mark: bool) -> Reply:
     """Return the reply with reasoning and tokens separated; raise Withheld for an incomplete answer."""
     message = choice["message"]
-    reasoning, text = _apart(message, reply.text)
+    reasoning, text = _apart(message, reply.text, own_mark=own_mark)
     reply = replace(reply, text=text, reasoning=reasoning)
     refusal, ended = message.get("refusal"), choice.get("finish_reason")
     if isinstance(refusal, str) and refusal.strip():
@@ -348,32 +394,65 @@ def _complete_reply(choice: dict[str, Any], reply: Reply) -> Reply:
     return replace(reply, tokens=of_text(tokens_of(choice.get("logprobs")), text))
 
 
-def _apart(message: dict[str, Any], text: str) -> tuple[str, str]:
-    """Split a reply into reasoning and answer: by a field, or a leading block of the text."""
+def _apart(message: dict[str, Any], text: str, *, own_mark: bool) -> tuple[str, str]:
+    """Split a reply into reasoning and answer: by a field, a part, a channel, or a block that ends before the
+    answer; its opening mark may be missing, since some servers send that with the prompt."""
     for name in ("reasoning_content", "reasoning"):
         reasoning = message.get(name)
         if isinstance(reasoning, str) and reasoning:
             return reasoning[:MOST_CHARACTERS], text
-    if not text.lstrip().startswith(_THINKS):
+    if reasoning := _joined(message.get("content"), _THOUGHT_PARTS):
+        return reasoning[:MOST_CHARACTERS], text
+    if text.lstrip().startswith(_CHANNEL):
+        thought, final, answer = text.rpartition(_FINAL)
+        return thought.strip(), _CONTROL.sub("", answer).strip() if final else ""
+    opened = text.lstrip().startswith(_THINKS)
+    if not opened and (own_mark or _THINKS in text or _THOUGHT not in text):
         return "", text
     thought, end, answer = text.lstrip().removeprefix(_THINKS).partition(_THOUGHT)
     return thought.strip(), answer.lstrip() if end else ""
 
 
 def _text(choices: Any) -> tuple[str, str]:
-    """Return the first choice's text and "", or the raw content and the reason why it is not text."""
+    """Return the first choice's text and "", or the raw content and the reason why it is not text.
+
+    Without content, the arguments of the only call of a tool are the text.
+    """
     first = choices[0] if isinstance(choices, list) else None
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(message, dict):
         return _raw(choices), "the reply has no message"
-    text = message.get("content")
+    content = message.get("content")
+    text = _joined(content, _TEXT_PARTS) if isinstance(content, list) else content
+    if not text:
+        text = _arguments(message) or text
     if text is None:
-        return "", ""
+        return (_raw(content), "the message's content is a list without a text") if content else ("", "")
     if not isinstance(text, str):
         return _raw(text), f"the message's content is {_kind(text)}, not a text"
     if len(text) > MOST_CHARACTERS:
         return text, f"the reply has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read"
     return text, ""
+
+
+def _joined(content: Any, kinds: frozenset[str]) -> str | None:
+    """Join the texts of the parts of these kinds in a content list; None if it has none of them."""
+    parts = content if isinstance(content, list) else ()
+    texts = [
+        part.get("text") or part.get("thinking") or part.get("reasoning")
+        for part in parts
+        if isinstance(part, dict) and part.get("type") in kinds
+    ]
+    return "".join(text for text in texts if isinstance(text, str)) if texts else None
+
+
+def _arguments(message: dict[str, Any]) -> str | None:
+    """Return the arguments of the message's only call of a tool, None if there is not exactly one."""
+    calls = message.get("tool_calls")
+    calls = calls if isinstance(calls, list) and calls else [{"function": message.get("function_call")}]
+    call = calls[0].get("function") if len(calls) == 1 and isinstance(calls[0], dict) else None
+    arguments = call.get("arguments") if isinstance(call, dict) else None
+    return arguments if isinstance(arguments, str) and arguments.strip() else None
 
 
 def _count(usage: Any, name: str, flags: list[str]) -> int | None:
@@ -385,6 +464,16 @@ def _count(usage: Any, name: str, flags: list[str]) -> int | None:
         return value
     flags.append(_ODD_COUNT)
     return None
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a reply that could not be read is a short refusal in plain text."""
+    return len(text) <= LONGEST_REFUSAL and REFUSES.match(text) is not None
+
+
+def holds_mark(messages: Sequence[dict[str, str]]) -> bool:
+    """Whether a message holds a mark of the end of thinking."""
+    return any(_THOUGHT in message["content"] for message in messages)
 
 
 def _no_choice(data: Any) -> str:

@@ -323,11 +323,11 @@ class JudgeForm(RunForm, SelectionForm):
         shows.choices = [pair for pair in showable(self.corpus) if pair[0] not in DEFAULT]
         if self.campaign or not shows.choices:
             del self.fields["shows"]
-        self.asked = _asked_schemes(self.corpus, self.campaign)
+        self.campaign_schemes = _asked_schemes(self.corpus, self.campaign)
         if self.campaign:
             self._name_the_campaigns_scheme()
-        elif self.asked:
-            self.fields["scheme"].initial = scheme_choice(self.asked[0])
+        elif self.campaign_schemes:
+            self.fields["scheme"].initial = scheme_choice(self.campaign_schemes[0])
         self._add_needs()
 
     def _name_the_campaigns_scheme(self) -> None:
@@ -342,19 +342,19 @@ class JudgeForm(RunForm, SelectionForm):
     def clean(self) -> dict[str, Any]:
         """Require a scheme and an endpoint where a chosen judge needs them."""
         data = super().clean() or {}
-        chosen = self._chosen()
-        bound = [choice for choice in chosen if choice.version and choice.version.scheme_version]
-        taking = [choice for choice in chosen if choice.protocol.takes_scheme and choice not in bound]
+        selected = self._selected()
+        bound = [choice for choice in selected if choice.version and choice.version.scheme_version]
+        taking = [choice for choice in selected if choice.protocol.takes_scheme and choice not in bound]
         if taking and not data.get("scheme") and not self.campaign and "scheme" not in self.errors:
             self.add_error("scheme", f"Choose the questions that {taking[0].label} asks.")
-        asking = [choice for choice in chosen if choice.protocol.network]
+        asking = [choice for choice in selected if choice.protocol.network]
         if asking and "endpoint" in data and not data["endpoint"]:
             self.add_error("endpoint", f"{asking[0].label} asks a model: choose an endpoint.")
         return data
 
-    def _chosen(self) -> list[JudgeChoice]:
-        chosen = self.cleaned_data.get("judge", ())
-        return [choice for choice in self.offered if choice.value in chosen]
+    def _selected(self) -> list[JudgeChoice]:
+        values = self.cleaned_data.get("judge", ())
+        return [choice for choice in self.offered if choice.value in values]
 
     def _add_needs(self) -> None:
         """Add a choice of raters for every role that any protocol needs."""
@@ -365,19 +365,21 @@ class JudgeForm(RunForm, SelectionForm):
 
     def groups(self) -> list[JudgeGroup]:
         """Return the judges to choose from: newest own prompts, those for the corpus's questions, others."""
-        chosen = {str(value) for value in self["judge"].value() or ()}
+        selected = {str(value) for value in self["judge"].value() or ()}
         newest: dict[str, JudgeChoice] = {}
         own: list[tuple[JudgeChoice, bool]] = []
         fitting: list[tuple[JudgeChoice, bool]] = []
         others: list[tuple[JudgeChoice, bool]] = []
         for choice in self.offered:
-            row = (choice, choice.value in chosen)
+            row = (choice, choice.value in selected)
             if choice.version is not None:
                 is_newest = newest.setdefault(choice.version.name, choice) is choice
                 (own if is_newest or row[1] else others).append(row)
             else:
-                (fitting if any(_answers(choice, version) for version in self.asked) else others).append(row)
-        names = " and ".join(dict.fromkeys(version.name for version in self.asked))
+                (
+                    fitting if any(_answers(choice, version) for version in self.campaign_schemes) else others
+                ).append(row)
+        names = " and ".join(dict.fromkeys(version.name for version in self.campaign_schemes))
         groups = [JudgeGroup("Your prompts", own), JudgeGroup(f"For the questions of {names}", fitting)]
         is_folded = bool(own or fitting) and not any(is_chosen for _, is_chosen in others)
         groups.append(JudgeGroup("Other judges" if own or fitting else "Judges", others, is_folded))
@@ -407,7 +409,7 @@ class JudgeForm(RunForm, SelectionForm):
     def planned(self) -> list[PlannedJudge]:
         """Return a judge with the entered settings for each chosen judge and endpoint. Raises JudgeError."""
         planned = []
-        for choice in self._chosen():
+        for choice in self._selected():
             for endpoint in self.selected_endpoints() if choice.protocol.network else [None]:
                 judge = self._judge(choice, endpoint)
                 label = f"{choice.label} at {endpoint.name}" if endpoint else choice.label

@@ -75,13 +75,11 @@ def free_name(name: str) -> str:
 
 
 def suggested_name(title: str) -> str:
-    """Return a free name for a new prompt, from a title that may have any characters."""
+    """Return a name that no prompt has, from a title that may have any characters."""
     base = re.sub(r"[^\w .+-]|^[\W_]+", "", title)[: LONGEST_NAME - 4].strip() or "Prompt"
-    taken = (
-        set(Prompt.objects.filter(name__startswith=base).values_list("name", flat=True)) | built_in_names()
-    )
-    names = (base, *(f"{base} {number}" for number in range(2, len(taken) + 3)))
-    return next(name for name in names if name not in taken and name.lower() not in RESERVED)
+    existing = set(Prompt.objects.filter(name__startswith=base).values_list("name", flat=True))
+    names = (base, *(f"{base} {number}" for number in range(2, len(existing) + 3)))
+    return next(name for name in names if name not in existing and name.lower() not in RESERVED)
 
 
 @transaction.atomic

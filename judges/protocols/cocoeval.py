@@ -12,9 +12,9 @@ from annotation.schemes.cocoeval import OVERALL_SCORES as OVERALL_SCHEME
 from annotation.schemes.definitions import QuestionDefinition
 from jobs.prompt import OutOfScale, Unparseable, object_schema
 from judges.protocols.protocol import Asking, Case, Reading, Verdict, find_verdict, number
-from judges.protocols.questions import scale_lines
+from judges.protocols.questions import scale_lines, text_field, turn_numbers
 from judges.protocols.quoting import AROUND, Seen, around, history_of, numbered, quote
-from judges.protocols.replies import json_object, whole_number
+from judges.protocols.replies import integer, json_object, whole_number
 from judges.protocols.wording import Filling, Variable
 
 # CoCoEval's ten behaviours over a whole continuation: a count, an explanation and the turns of each.
@@ -26,7 +26,6 @@ from judges.protocols.wording import Filling, Variable
 # The paper asks about all ten in one call. The variant `one_behaviour` makes a separate call for each.
 
 BEHAVIOUR_KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
-LONGEST_EXPLANATION = 10_000
 QUESTIONS: dict[str, QuestionDefinition] = {key: BEHAVIOURS_SCHEME.question(key) for key in BEHAVIOUR_KEYS}
 
 
@@ -98,8 +97,8 @@ class CocoevalBehaviours(Asking):
         flags: list[str] = []
         for key in self.asked_in(case.part):
             count = whole_number(data, f"{key}_count", len(judged))
-            explanation = _explanation(data, key)
-            marked = _marked(data, key, len(judged))
+            explanation = text_field(data, f"{key}_explanation")
+            marked = turn_numbers(data, f"{key}_turns", len(judged))
             if count != len(marked):
                 flags.append(f"{key}: the count {count} contradicts the {len(marked)} turns named")
             for place, index in enumerate(judged, start=1):
@@ -153,30 +152,6 @@ def _describe_behaviour(key: str) -> str:
 
 def _field_lines(key: str) -> str:
     return f'  "{key}_explanation": "...", "{key}_turns": [...], "{key}_count": ...'
-
-
-def _explanation(data: dict[str, Any], key: str) -> str:
-    value = data.get(f"{key}_explanation")
-    if not isinstance(value, str):
-        raise Unparseable(f"the field {key}_explanation is missing or no text")
-    if len(value) > LONGEST_EXPLANATION:  # it is stored with every turn it is about
-        raise Unparseable(
-            f"{key}_explanation has {len(value):,} characters, not at most {LONGEST_EXPLANATION:,}"
-        )
-    return value
-
-
-def _marked(data: dict[str, Any], key: str, last: int) -> set[int]:
-    """Return the turn numbers named for a behaviour, 1-based as shown in the prompt."""
-    value = data.get(f"{key}_turns")
-    if not isinstance(value, list):
-        raise Unparseable(f"the field {key}_turns is missing or no list")
-    for place in value:
-        if not isinstance(place, int) or isinstance(place, bool):
-            raise Unparseable(f"{key}_turns: {str(place)[:40]!r} is not a turn number")
-        if not 1 <= place <= last:
-            raise Unparseable(f"{key}_turns: there is no turn {str(place)[:40]}; the turns are 1 to {last}")
-    return set(value)
 
 
 # CoCoEval's overall scores of a whole continuation: consistency and collaborativeness, 1 to 10.
@@ -243,7 +218,8 @@ class CocoevalOverall(Asking):
         """Parse the JSON object; both scores must be whole numbers, both explanations present."""
         data = json_object(reply, case)
         verdicts = tuple(
-            Verdict(key, None, _score(data, key), explanation=_explanation(data, key)) for key in OVERALL_KEYS
+            Verdict(key, None, _score(data, key), explanation=text_field(data, f"{key}_explanation"))
+            for key in OVERALL_KEYS
         )
         silent = [
             verdict.question
@@ -268,9 +244,9 @@ def _described(key: str) -> str:
 def _score(data: dict[str, Any], key: str) -> float:
     if key not in data:
         raise Unparseable(f"the field {key} is missing")
-    value = data[key]
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Unparseable(f"{key}: {str(value)[:40]!r} is not a whole number")
+    value = integer(data[key])
+    if value is None:
+        raise Unparseable(f"{key}: {str(data[key])[:40]!r} is not a whole number")
     if value not in VALUES:
         raise OutOfScale(f"{key}: {str(value)[:40]} is not on the scale {VALUES[0]} to {VALUES[-1]}")
     return float(value)

@@ -210,13 +210,15 @@ class Protocol(ABC):
     one is never edited. The rendering of material has a version of its own
     (`annotation.text.views.RENDERING`). A protocol that `takes_scheme` is a template: it has no answers until
     it is bound to a scheme with `over`. `samples` is the default number of samples: one, or one in each
-    order. `reasks` is the number of times that a run asks again after an unreadable reply.
+    order. `reasks` is the number of times that a run asks again after an unreadable reply;
+    with `repairs`, the model is then shown that reply and its fault.
     """
 
     key: ClassVar[str]
     takes_scheme: ClassVar[bool] = False
     version: ClassVar[int] = 1
     reasks: ClassVar[int] = 1
+    repairs: ClassVar[bool] = True
     title: ClassVar[str]
     covers: Covers
     network: ClassVar[bool] = True

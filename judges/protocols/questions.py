@@ -21,6 +21,7 @@ from annotation.text.references import MOST, in_order
 from annotation.text.views import clean, one_line, visible
 from jobs.prompt import OutOfScale, Unparseable
 from judges.protocols.protocol import Case, format_number
+from judges.protocols.replies import integer, written_number
 
 # Scales of questions, as written in prompts.
 
@@ -249,8 +250,8 @@ def read_fields(
 
 
 def text_field(data: Mapping[str, Any], name: str, place: str = "") -> str:
-    """Return a text field; raise Unparseable if it is missing, not a text, or too long to store."""
-    value = data.get(name)
+    """Return a text field, '' for null; raise Unparseable if it is missing, no text, or too long to store."""
+    value = "" if name in data and data[name] is None else data.get(name)
     if not isinstance(value, str):
         raise Unparseable(f"{place}the field {name[:80]} is missing or no text")
     if len(value) > LONGEST_EXPLANATION:
@@ -261,12 +262,17 @@ def text_field(data: Mapping[str, Any], name: str, place: str = "") -> str:
 
 
 def value_of(question: QuestionDefinition, raw: Any, place: str = "") -> float | str | None:
-    """Parse an answer from a JSON value, None for null (and an empty text); raise Unparseable."""
+    """Parse an answer from a JSON value, None for null (and an empty text); raise Unparseable.
+
+    A number may be written as a text, such as "4" or "4/5".
+    """
     name = f"{place}{question.key[:80]}"
     if raw is None:
         return None
     if question.level in ("text", "nominal"):
         return _text(question, raw, name)
+    if isinstance(raw, str):
+        raw = _number_in(question, raw, name)
     if isinstance(raw, bool) or not isinstance(raw, int | float) or not _is_finite(raw):
         raise Unparseable(f"{name}: {str(raw)[:40]!r} is not a number")
     if question.values:
@@ -277,6 +283,34 @@ def value_of(question: QuestionDefinition, raw: Any, place: str = "") -> float |
     elif not question.accepts(raw):
         raise OutOfScale(f"{name}: {str(raw)[:40]} is not {describe_bounds(question)}")
     return float(raw)
+
+
+def _number_in(question: QuestionDefinition, text: str, name: str) -> float | str:
+    """Return the number that a text is, or the text."""
+    most = float(question.values[-1]) if question.values else question.maximum
+    try:
+        number = written_number(text, most)
+    except OutOfScale as error:
+        raise OutOfScale(f"{name}: {error}") from None
+    return text if number is None else number
+
+
+def turn_numbers(data: Mapping[str, Any], name: str, last: int) -> set[int]:
+    """Return the turns that a list names, 1 to `last` as shown in the prompt; raise Unparseable."""
+    value = data.get(name)
+    if not isinstance(value, list):
+        raise Unparseable(f"the field {name[:80]} is missing or no list")
+    return {turn_number(number, name, last) for number in value}
+
+
+def turn_number(raw: Any, name: str, last: int) -> int:
+    """Return a turn's number, 1 to `last`; raise Unparseable."""
+    number = integer(raw)
+    if number is None:
+        raise Unparseable(f"{name[:80]}: {str(raw)[:40]!r} is not a turn number")
+    if not 1 <= number <= last:
+        raise OutOfScale(f"{name[:80]}: there is no turn {str(number)[:40]}; the turns are 1 to {last}")
+    return number
 
 
 def _text(question: QuestionDefinition, raw: Any, name: str) -> str | None:
@@ -376,14 +410,15 @@ def read_evidence(
     read: dict[str, tuple[Passage, ...]] = {}
     flags: list[str] = []
     for question in asking(questions):
-        entries = data.get(name := field_of(question, questions))
+        name = field_of(question, questions)
+        entries = [] if name in data and data[name] is None else data.get(name)
         if not isinstance(entries, list):
             raise Unparseable(f"the field {name[:80]} is missing or no list")
         if question.key not in answers or not takes_evidence(question, answers[question.key][0]):
             continue
-        numbers = [entry for entry in entries if type(entry) is int and entry in passages]
-        read[question.key] = in_order(passages[number] for number in numbers)[:MOST]
-        if strange := [entry for entry in entries if type(entry) is not int or entry not in passages]:
+        numbers = [number for entry in entries if (number := integer(entry)) in passages]
+        read[question.key] = in_order(passages[number] for number in numbers if number is not None)[:MOST]
+        if strange := [entry for entry in entries if integer(entry) not in passages]:
             flags.append(f"{NO_TURN}: {question.key[:80]} points at {str(strange[0])[:40]}, no turn shown")
         if question.evidence_required and not read[question.key]:
             flags.append(f"{NO_EVIDENCE}: {question.key[:80]} points at no turn")

@@ -216,7 +216,13 @@ _LONGEST_LINE = 200
 _LEAD = " \t*#-.)_0123456789"
 _DRESS = " \t*_"
 _SEPARATORS = "-–—:="
-_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s?/\s?(\d+))?")
+_TEXT_DRESS = " \t\r\n*_`\"'[]"
+_LONGEST_NUMBER = 40
+_NUMBER = re.compile(
+    r"(-?[0-9]+(?:\.[0-9]+)?)(?:\s?/\s?([0-9]+)| out of ([0-9]+))?\.?(?:\s*\([^()0-9]*\))?", re.I
+)
+"""A number, out of another one or not, and a remark in brackets that has no digit."""
+_WIDE = str.maketrans("０１２３４５６７８９：＝／", "0123456789:=/")
 _BEGIN, _END = "<<<BEGIN ", "<<<END "
 
 
@@ -280,23 +286,78 @@ def limited(reply: str) -> str:
     return reply
 
 
+# JSON in a reply: a document alone, in a fence or in prose. Two documents that differ, or prose that states
+# another number than the document, are two answers, and neither is read.
+
+_STRING = r'"(?:[^"\\]|\\.)*(?:"|\Z)'
+_BRACKET = re.compile(rf"{_STRING}|[\[\]{{}}]", re.S)
+_OPENING = re.compile(r"\{|(?:\A|```[a-zA-Z]*\s*\n)\s*\[")
+_TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.S)
+_STATED = re.compile(r"\W{1,6}(?:(?:is|at|of|as|an?|the|score|rating)\W{1,3}){0,4}(-?\d+(?:\.\d+)?)", re.I)
+_VERDICT = re.compile(r"\b(?:score|rating|rate|grade|answer|verdict)\b[^\d\n]{0,24}(\d+(?:\.\d+)?)", re.I)
+
+
 def json_object(reply: str, case: Case | None = None) -> dict[str, Any]:
-    """Return the reply's JSON object, with or without a code fence; raise Unparseable if it is not an object
-    or is copied from the material of the case."""
-    if case is not None and is_copy(_unfenced(limited(reply)), case):
-        raise Unparseable("the reply repeats a text of the dialogue")
-    value = json_value(reply)
+    """Return the reply's JSON object; raise Unparseable if it has none, two that differ, or only one that is
+    copied from the material of the case."""
+    value = json_value(reply, case)
     if not isinstance(value, dict):
         raise Unparseable("the JSON is not an object")
     return value
 
 
-def json_value(reply: str) -> Any:
-    """Return the reply's JSON, with or without a code fence; raise Unparseable if it is not valid JSON or an
-    object has a field twice."""
+def json_value(reply: str, case: Case | None = None) -> Any:
+    """Return the reply's JSON, alone, in a code fence or in prose.
+
+    Line breaks in a text and commas before a closing bracket are tolerated. Raises Unparseable if the JSON is
+    not valid, an object has a field twice, there are two answers, or the only one is copied from the material
+    of the case.
+    """
+    text = _unfenced(limited(reply)).strip()
+    documents, prose = _documents(text)
+    own = [document for document in documents if case is None or not is_copy(document, case)]
+    if documents and not own:
+        raise Unparseable("the reply repeats a text of the dialogue")
+    values = [_parsed(document) for document in own or [text]]
+    if len({json.dumps(value, sort_keys=True) for value in values}) > 1:
+        raise Unparseable(f"the reply has {len(values)} JSON answers that differ")
+    if isinstance(values[0], dict) and (otherwise := _stated_otherwise(prose, values[0])):
+        raise Unparseable(f"beside its JSON, the reply says: {otherwise[:80]!r}")
+    return values[0]
+
+
+def _documents(text: str) -> tuple[list[str], str]:
+    """Split a text into its JSON documents, by their brackets, and the prose around them."""
+    documents: list[str] = []
+    prose: list[str] = []
+    at = 0
+    while opening := _OPENING.search(text, at):
+        start = opening.end() - 1
+        prose.append(text[at:start])
+        at = _closing(text, start)
+        documents.append(text[start:at])
+    around = "".join([*prose, text[at:]])
+    if documents and "}" in around:
+        raise Unparseable("not valid JSON: a bracket is not opened")
+    return documents, around
+
+
+def _closing(text: str, start: int) -> int:
+    """Return the position after the bracket that closes the one at `start`."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start):
+        depth += (match[0] in "[{") - (match[0] in "]}")
+        if not depth and match[0] in "]}":
+            return match.end()
+    raise Unparseable("not valid JSON: a bracket is not closed")
+
+
+def _parsed(document: str) -> Any:
+    """Parse a JSON document; raise Unparseable."""
+    plain_commas = _TRAILING_COMMA.sub(lambda match: match[1] or "", document)
     try:
         return json.loads(
-            _unfenced(limited(reply)), parse_constant=_no_constant, object_pairs_hook=_no_duplicates
+            plain_commas, strict=False, parse_constant=_no_constant, object_pairs_hook=_no_duplicates
         )
     except Unparseable:
         raise
@@ -308,16 +369,64 @@ def json_value(reply: str) -> Any:
         raise Unparseable("not valid JSON: a number has too many digits") from None
 
 
+def _stated_otherwise(prose: str, fields: Mapping[str, Any]) -> str:
+    """Return words of the prose that state another number for a field, or a verdict that is in no field."""
+    numbers = {
+        plain(key.replace("_", " ")): number
+        for key, value in fields.items()
+        if (number := _number_of(value)) is not None
+    }
+    if not numbers or not prose.strip():
+        return ""
+    text = prose.replace("_", " ")
+    names = "|".join(sorted(map(re.escape, numbers), key=len, reverse=True))
+    for match in re.finditer(rf"(?<!\w)(?:{names})(?!\w)", text, re.I):
+        stated = _STATED.match(text, match.end())
+        if stated and float(stated[1]) != numbers.get(plain(match[0])):
+            return text[match.start() : stated.end()]
+    for match in _VERDICT.finditer(text):
+        if float(match[1]) not in numbers.values():
+            return match[0]
+    return ""
+
+
+def _number_of(value: Any) -> float | None:
+    """Return the number of a field's value, also of one that is written as a text."""
+    match = _NUMBER.fullmatch(str(value).strip(_TEXT_DRESS)) if not isinstance(value, bool) else None
+    return float(match[1]) if match else None
+
+
+def written_number(text: str, most: float | None) -> float | None:
+    """Return the number in a text such as `4`, `[4]`, `4/5`, `4 out of 5` or `4 (natural)`, None if none.
+
+    Raises OutOfScale if it is out of another number than `most`.
+    """
+    match = _NUMBER.fullmatch(_ascii(text).strip(_TEXT_DRESS))
+    if match is None or len(match[1]) > _LONGEST_NUMBER:
+        return None
+    total = match[2] or match[3]
+    if total and (most is None or float(total) != most):
+        raise OutOfScale(f"{match[1]}/{total[:40]} is not out of {format_number(most) if most else 'any'}")
+    return float(match[1])
+
+
 def whole_number(data: dict[str, Any], key: str, most: int) -> int:
     """Return an integer field from 0 to `most`; raise Unparseable if it is missing or anything else."""
     if key not in data:
         raise Unparseable(f"the field {key} is missing")
-    value = data[key]
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Unparseable(f"{key}: {str(value)[:40]!r} is not a whole number")
+    value = integer(data[key])
+    if value is None:
+        raise Unparseable(f"{key}: {str(data[key])[:40]!r} is not a whole number")
     if not 0 <= value <= most:
         raise Unparseable(f"{key}: {str(value)[:40]} is not between 0 and {most}, the number of turns")
     return value
+
+
+def integer(value: Any) -> int | None:
+    """Return a whole number, also of one that is written as a text (`"4"`); None for anything else."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _agreed_numbers(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) -> dict[str, str]:
@@ -370,7 +479,8 @@ class _WrittenScore:
 
 
 def _scores(reply: str, names: Sequence[str]) -> Iterator[_WrittenScore]:
-    """Yield the scores of lines such as `name - 4`, `**Name:** 4`, `- name = 4/5`.
+    """Yield the scores of lines such as `name - 4`, `**Name:** 4`, `- name = 4/5`, `name: 4 out of 5`,
+    `name: 4 (natural)` and `| name | 4 |`.
 
     A number may stand on the line after its name.
     """
@@ -381,7 +491,10 @@ def _scores(reply: str, names: Sequence[str]) -> Iterator[_WrittenScore]:
             if value := _value(line):
                 yield _WrittenScore(before, *value, (head, line))
                 continue
-        bare = line.lstrip(_LEAD)
+        if row := _row(line, names):
+            yield row
+            continue
+        bare = _ascii(line).lstrip(_LEAD)
         name = next((name for name in names if _begins(bare, name)), "")
         rest = bare[len(name) :].lstrip(_DRESS)
         if not name or not rest or rest[0] not in _SEPARATORS:
@@ -391,6 +504,18 @@ def _scores(reply: str, names: Sequence[str]) -> Iterator[_WrittenScore]:
             waiting, head = name, line
         elif value := _value(remainder):
             yield _WrittenScore(name, *value, (line,))
+
+
+def _row(line: str, names: Sequence[str]) -> _WrittenScore | None:
+    """Return the score of a table's row, `| name | 4 | remark |`; None if a remark has a digit too."""
+    cells = [cell.strip(_DRESS) for cell in _ascii(line).strip().strip("|").split("|")]
+    if not line.lstrip().startswith("|") or len(cells) < 2:
+        return None
+    name = next((name for name in names if cells[0].casefold() == name.casefold()), "")
+    value = _value(cells[1]) if name else None
+    if value is None or any(character.isdigit() for cell in cells[2:] for character in cell):
+        return None
+    return _WrittenScore(name, *value, (line,))
 
 
 def _own_lines(reply: str) -> Iterator[str]:
@@ -407,8 +532,13 @@ def _own_lines(reply: str) -> Iterator[str]:
 
 
 def _value(text: str) -> tuple[str, str] | None:
-    match = _NUMBER.fullmatch(text.strip(_DRESS + "."))
-    return (match[1], match[2] or "") if match else None
+    match = _NUMBER.fullmatch(_ascii(text).strip(_DRESS + "."))
+    return (match[1], match[2] or match[3] or "") if match else None
+
+
+def _ascii(text: str) -> str:
+    """Return a text with the digits, colons and strokes of Chinese typesetting in their ASCII form."""
+    return text.translate(_WIDE)
 
 
 def _begins(text: str, word: str) -> bool:

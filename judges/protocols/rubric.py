@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from annotation.kinds import KINDS
 from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.text.views import clean
-from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable, object_schema
+from jobs.prompt import Prompt, Tokens, Unparseable, object_schema
 from judges.protocols import questions as evidence
 from judges.protocols import questions as questionnaire
 from judges.protocols.protocol import (
@@ -50,6 +50,8 @@ from judges.protocols.questions import (
     read_fields,
     schema_fields,
     text_field,
+    turn_number,
+    turn_numbers,
     value_of,
 )
 from judges.protocols.quoting import (
@@ -72,7 +74,6 @@ from judges.protocols.wording import Filling, Variable, Wording
 
 NO_LOGPROBS = "no_logprobs"
 _DRESS = " \t*_`\"'"
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 class Reply(ABC):
@@ -225,13 +226,7 @@ class TurnsReply(Reply):
 
     def _marks(self, data: Mapping[str, Any], question: QuestionDefinition) -> tuple[set[int], str]:
         why = text_field(data, explanation_field(question, self.questions))
-        return self._numbers(data, _turns(question)), why
-
-    def _numbers(self, data: Mapping[str, Any], name: str) -> set[int]:
-        value, last = data.get(name), len(self.case.judged())
-        if not isinstance(value, list):
-            raise Unparseable(f"the field {name[:80]} is missing or no list")
-        return {_turn_number(number, name, last) for number in value}
+        return turn_numbers(data, _turns(question), len(self.case.judged())), why
 
     def _entries_by_turn(self, data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
         """Return the list's entries by turn number, one for each judged turn."""
@@ -242,7 +237,7 @@ class TurnsReply(Reply):
             raise Unparseable(f"the field {self.list_name} is missing or no list of objects")
         by_turn: dict[int, Mapping[str, Any]] = {}
         for entry in entries:
-            number = _turn_number(entry.get(self.turn_name), self.turn_name, last)
+            number = turn_number(entry.get(self.turn_name), self.turn_name, last)
             if number in by_turn:
                 raise Unparseable(f"turn {number} is answered twice")
             by_turn[number] = entry
@@ -289,10 +284,7 @@ class LineReply(Reply):
             )  # since values may contain such signs, too
             value = value_of(self.question, lines[0] if is_value else text)
         else:
-            text = text.removesuffix(".")
-            if len(text) > 40 or not _NUMBER.fullmatch(text):
-                raise Unparseable(f"{self.question.key[:80]}: {text[:40]!r} is not a number")
-            value = value_of(self.question, float(text))
+            value = value_of(self.question, text.removesuffix("."))
         if value is None:
             raise Unparseable(f"{self.question.key[:80]} has no answer")
         return value
@@ -378,14 +370,6 @@ def _plain(value: float | str | None) -> float | str | None:
 
 def _turns(question: QuestionDefinition) -> str:
     return f"{question.key}_turns"
-
-
-def _turn_number(number: Any, name: str, last: int) -> int:
-    if not isinstance(number, int) or isinstance(number, bool):
-        raise Unparseable(f"{name[:80]}: {str(number)[:40]!r} is not a turn number")
-    if not 1 <= number <= last:
-        raise OutOfScale(f"{name[:80]}: there is no turn {str(number)[:40]}; the turns are 1 to {last}")
-    return number
 
 
 JSON, LINE, EXPECTED = "json", "line", "expected"

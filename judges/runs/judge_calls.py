@@ -130,6 +130,8 @@ def tell_values(run: Run, answers: QuerySet[Any]) -> None:
 
 logger = logging.getLogger(__name__)
 
+LONGEST_REPEATED = 4_000
+"""Maximum characters of an unreadable reply that its repair shows to the model."""
 Questions = Mapping[str, Question]
 """Questions that a run answers, by the protocol's names."""
 
@@ -201,6 +203,9 @@ class JudgePreparer:
             return PreparedCall(call, protocol.key, ready_outcome=broken)
         read = partial(_read, call, asker, case, material, questions, flags)
         sent = of_sample(spec.get("parameters", {}), call.sample)
+        # Probabilities of tokens depend on all of a request: where they are the answer, it stays the same.
+        if prompt is not None and call.reasked and protocol.repairs and not sent.get("logprobs"):
+            prompt = _repairing(prompt, call)
         reply_tokens = protocol.reply_tokens if isinstance(protocol, Asking) else 0
         return PreparedCall(call, protocol.key, prompt, None, spec["model"], sent, read, reply_tokens)
 
@@ -266,6 +271,14 @@ def _read(
             raise
         reading = given_up
     return Read(answers_of(call, material, questions, reading, case.shown), (*flags, *reading.flags))
+
+
+def _repairing(prompt: Prompt, call: Call) -> Prompt:
+    """Return the prompt of a repeated request, which names the fault of the reply before it."""
+    if call.error_kind not in (errors.UNPARSEABLE, errors.OUT_OF_SCALE) or not call.reply.strip():
+        return prompt
+    reason = call.error.removeprefix("unparseable: ")
+    return replace(prompt, fault=(call.reply[:LONGEST_REPEATED], reason))
 
 
 def _compares(spec: Mapping[str, Any]) -> bool:

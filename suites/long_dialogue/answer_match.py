@@ -50,6 +50,7 @@ class AnswerMatch(Asking):
     title = "Answers in a long dialogue: does the reply say what is right?"
     covers = "answer"
     reasks = 2
+    repairs = False  # the source asks the same again
     reply_tokens = 20
     answers = {RIGHT: (SCHEME, RIGHT)}
 

@@ -12,6 +12,9 @@ from tests.browser.conftest import PHONE, WIDE
 
 AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
+AT_REST = """() => Promise.allSettled(
+  document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))"""
+"""Waits until colours no longer change."""
 RULES = f"() => axe.run(document, {{ runOnly: {LEVELS}, resultTypes: ['violations'] }})"
 
 BEYOND = """() => {
@@ -38,6 +41,7 @@ class Sound:
         for viewport, scheme in ((PHONE, "dark"), (WIDE, "light")):
             page.set_viewport_size(viewport)  # type: ignore[arg-type]
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            page.evaluate(AT_REST)
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > viewport["width"]:
                 self.wrong.append(f"{name}, {scheme}: {wide} px wide: {page.evaluate(BEYOND)}")

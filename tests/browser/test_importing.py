@@ -58,7 +58,7 @@ def test_a_table_that_is_guessed_right_takes_three_clicks(page_of, rea) -> None:
     expect(page.get_by_label("Role of conv_id")).to_have_value("dialogue")
     expect(page.get_by_text("The first dialogue, as it will be stored")).to_be_visible()
     page.get_by_role("button", name="Import 40 dialogues").click()  # 3
-    page.wait_for_load_state()
+    expect(page.get_by_text("You may leave this page")).to_be_visible()
     work_off("jobs")
     expect(page.get_by_text("Imported.")).to_be_visible()
     assert Corpus.objects.get().name == "support"
@@ -82,7 +82,7 @@ def test_a_wrong_guess_is_corrected_beside_the_preview(page_of, rea) -> None:
     expect(page.get_by_role("button", name="Import", exact=False)).to_be_disabled()
     page.get_by_label("Role of row").select_option("")
     page.get_by_role("button", name="Import 40 dialogues").click()
-    page.wait_for_load_state()
+    expect(page.get_by_text("You may leave this page")).to_be_visible()
     work_off("jobs")
     expect(page.get_by_text("Imported.")).to_be_visible()
     assert set(Label.objects.values_list("rater__name", flat=True)) == {"gpt"}

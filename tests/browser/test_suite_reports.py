@@ -59,7 +59,9 @@ def _answers(folder: Path) -> str:
 
 def _opened(browser: Browser, html: str, width: int) -> Page:
     page = browser.new_page(viewport={"width": width, "height": 900})
-    page.set_content(html)
+    page.route("**/*", lambda route: route.abort())
+    page.route("http://report/", lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.goto("http://report/")
     return page
 
 

@@ -150,7 +150,7 @@ def test_a_whole_study_without_a_shell(page_of: Any) -> None:
 
 
 def check_gold(study: Study) -> None:
-    """Gold has one label for each item and question: the decision where there is one, else that of its scale's rule."""
+    """Gold has one label for each item and question: the decision, else the answer of its scale's rule."""
     rows = {(row["dialogue"], row["question"]): row for row in study.make_gold()}
     assert len(rows) == 10
     assert {dialogue for dialogue, _ in rows} == set(MAIN)

@@ -196,7 +196,7 @@ def test_sections_follow_a_readers_questions_and_say_their_result_while_folded(
     contents = page.partition("data-contents")[2].partition("</nav>")[0]
     assert re.findall(r'<a href="#([\w-]+)">', contents) == ["verdicts", *folds]
     assert re.search(
-        r'How well do people agree\?</h2>\s*<span class="result">[^<]*α 0\.\d\d on 36 turns', page
+        r'How well do people agree\?</h2>\s*<span class="result[^"]*">[^<]*α 0\.\d\d on 36 turns', page
     )
     levels = [int(level) for level in re.findall(r"<h([1-6])", page.partition("<main")[2])]
     assert levels[0] == 1

@@ -189,7 +189,7 @@ def test_the_page_copies_and_leads_to_the_copy(researcher: Client) -> None:
     talks()
     assert (
         "Copy the dialogues without their turns"
-        in researcher.get(reverse("corpus", args=["talks"])).content.decode()
+        in researcher.get(reverse("corpus-settings", args=["talks"])).content.decode()
     )
     address = reverse("copy-without-turns", args=["talks"])
     done = researcher.post(
@@ -197,7 +197,7 @@ def test_the_page_copies_and_leads_to_the_copy(researcher: Client) -> None:
     )
     assert done.redirect_chain[-1][0] == reverse("corpus", args=["begun"])
     assert "2 dialogues were copied without their turns." in done.content.decode()
-    assert "d0" in done.content.decode()
+    assert "d0" in researcher.get(reverse("corpus-dialogues", args=["begun"])).content.decode()
     for wrong in (
         {"name": "talks", "first": "2"},
         {"name": "other", "first": "x"},

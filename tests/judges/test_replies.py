@@ -209,3 +209,23 @@ def test_a_report_can_say_why_answers_lack(fake: FakeLLM) -> None:
     first = whole.calls.get().continuation.items.filter(kind="turn").values_list("pk", flat=True)[:2]
     assert by_kind(whole.rater, list(first)) == {"truncated": 2}
     assert by_kind(whole.rater, turns) == {}
+
+
+@pytest_db
+def test_a_repeated_request_shows_the_model_its_reply_and_the_fault(fake: FakeLLM) -> None:
+    answers(fake, said("what?"), said(ANSWER))
+    endpoint = endpoint_of(fake, concurrency=1)
+    begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint))
+    finish()
+    (repeated,) = [body for body in fake.bodies if body["messages"][-2]["role"] == "assistant"]
+    assert repeated["messages"][-2]["content"] == "what?"
+    assert "no score for humanness" in repeated["messages"][-1]["content"]
+    assert not Call.objects.exclude(state=Call.State.DONE).exists()
+
+
+@pytest_db
+def test_a_refusal_in_plain_text_is_not_paid_for_again(fake: FakeLLM) -> None:
+    answers(fake, said("I'm sorry, but I can't assist with that."))
+    run = begin(small_corpus(dialogues=1), Judge("cpdscore_detail", endpoint=endpoint_of(fake)))
+    finish()
+    assert set(run.calls.values_list("state", "error_kind", "asked")) == {("failed", "refusal", 1)}

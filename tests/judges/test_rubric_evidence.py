@@ -67,7 +67,7 @@ def test_numbers_become_turns_and_those_not_shown_are_left_aside_and_flagged() -
         protocol.parse(reply("turn 1"), asked)
 
 
-@pytest.mark.parametrize("entry", [[1], {"turn": 1}, True, 1.0, "1", None])
+@pytest.mark.parametrize("entry", [[1], {"turn": 1}, True, 1.0, "one", None])
 def test_evidence_that_is_no_number_is_left_aside_and_flagged(entry: Any) -> None:
     protocol = over(POINTING)
     reading = protocol.parse(reply([2, entry]), about(protocol))

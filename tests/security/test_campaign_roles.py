@@ -39,7 +39,7 @@ CHANGED = (
     "open-batch",
 )
 GRANTED = ("campaign-roles", "copy-campaign")
-ELSEWHERE = ("corpora", "studies", "runs", *MEASURED, "new-campaign", "new-study", "people")
+ELSEWHERE = ("corpora", "endpoints", "prompts", *MEASURED, "new-campaign", "new-study", "people")
 
 # role: may read and change the campaign, may adjudicate it, may give roles in it, does its work
 MATRIX = {
