@@ -146,7 +146,7 @@ class DraftQuestion:
     evidence_required: bool = False
     item_kind: str = ""
     tags: str = ""
-    listed: bool = False
+    in_list: bool = False
     told: FieldErrors = field(default_factory=dict)
     earlier: list[DraftQuestion] = field(default_factory=list)
     chosen_key: str = ""
@@ -200,7 +200,7 @@ class DraftQuestion:
                 group=self.group,
                 help={"definition": meaning.strip()},
                 item_kind=self.item_kind,
-                listed=True,
+                in_list=True,
             )
             for name, _, meaning in lines[:MOST_TAGS]
         ]
@@ -265,7 +265,7 @@ class Draft:
         for index, (_, question) in enumerate(self.parts):
             before = [part for _, part in self.parts[:index]]
             same = [other for other in before if other.item_kind == question.item_kind]
-            question.earlier = [other for other in same if other.kind not in UNSCALED and not other.listed]
+            question.earlier = [other for other in same if other.kind not in UNSCALED and not other.in_list]
             question.chosen_key = question.key or key_from(question.wording, f"question_{index + 1}", keys)
             keys.add(question.chosen_key)
             question.chosen_shortcut = ""
@@ -287,8 +287,8 @@ class Draft:
             if path[:1] == ["questions"] and len(path) > 1 and int(path[1]) < len(self.parts):
                 (question, part), rest = self.parts[int(path[1])], path[2:]
                 name = str(rest[0]) if rest else "wording"
-                place = f"{part.wording}: " if part.listed else _placed(rest)
-                slot = "tags" if part.listed else SLOTS.get(name, name)
+                place = f"{part.wording}: " if part.in_list else _placed(rest)
+                slot = "tags" if part.in_list else SLOTS.get(name, name)
                 question.told.setdefault(slot, []).append(place + problem.sentence)
             else:
                 name = str(path[0]) if path and path[0] in SCHEME_FIELDS else ""

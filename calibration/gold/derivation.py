@@ -316,8 +316,8 @@ def changes_of(gold: Gold) -> Changes:
     """Return the changes to labels on a gold's questions since the gold was made."""
     scope = scope_of(gold.corpus, gold.campaign, gold.part)
     stored = [gold.options | {"rule": gold.rule}, *gold.options.get(QUESTIONS, {}).values()]
-    known = [each for each in stored if each["rule"] in RULES and each.get(DECISIONS) != IGNORED]
-    if any(RULES[each["rule"]].reads_adjudications for each in known):
+    readable = [each for each in stored if each["rule"] in RULES and each.get(DECISIONS) != IGNORED]
+    if any(RULES[each["rule"]].reads_adjudications for each in readable):
         scope = replace(scope, occasions=(*scope.occasions, Occasion.ADJUDICATION))
     return since(scope, gold.created_at, _questions(gold))
 

@@ -49,12 +49,12 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _results(words: list[str], pages: Iterable[tuple[str, str]]) -> list[tuple[str, list[Row]]]:
-    corpora = _named(Corpus.objects.order_by("name"), "name", words)
-    campaigns = _named(Campaign.objects.select_related("corpus").order_by("-pk"), "name", words)
-    studies = _named(Study.objects.select_related("corpus").order_by("automatic", "-pk"), "name", words)
-    dialogues = _named(Dialogue.objects.select_related("corpus").order_by("key"), "key", words)
-    prompts = _named(Prompt.objects.order_by("name"), "name", words)
-    schemes = _named(Scheme.objects.order_by("title"), "title", words)
+    corpora = _with_name(Corpus.objects.order_by("name"), "name", words)
+    campaigns = _with_name(Campaign.objects.select_related("corpus").order_by("-pk"), "name", words)
+    studies = _with_name(Study.objects.select_related("corpus").order_by("automatic", "-pk"), "name", words)
+    dialogues = _with_name(Dialogue.objects.select_related("corpus").order_by("key"), "key", words)
+    prompts = _with_name(Prompt.objects.order_by("name"), "name", words)
+    schemes = _with_name(Scheme.objects.order_by("title"), "title", words)
     return [
         ("Corpora", [(row.name, row.source[:80], reverse("corpus", args=[row.name])) for row in corpora]),
         ("Campaigns", [(row.name, row.corpus.name, reverse("campaign", args=[row.pk])) for row in campaigns]),
@@ -66,7 +66,7 @@ def _results(words: list[str], pages: Iterable[tuple[str, str]]) -> list[tuple[s
     ]
 
 
-def _named(rows: QuerySet[Any], field: str, words: list[str]) -> list[Any]:
+def _with_name(rows: QuerySet[Any], field: str, words: list[str]) -> list[Any]:
     condition = Q()
     for word in words:
         condition &= Q(**{f"{field}__icontains": word})

@@ -131,9 +131,9 @@ class BenchForm(forms.Form):
 
 def _free_name(place: str) -> str:
     """Return the first name for a bench over a corpus or campaign that no bench has."""
-    taken = set(Bench.objects.values_list("name", flat=True))
+    used = set(Bench.objects.values_list("name", flat=True))
     names = (f"{place[: benches.LONGEST_NAME - 8]}, bench {number}" for number in count(1))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in used)
 
 
 EXAMPLES = "examples_"

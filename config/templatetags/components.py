@@ -95,10 +95,10 @@ def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
 ) -> SafeString:
     """Return a field to type in, with its label; keywords are attributes, and `hint`, `id`."""
-    written = None if value is None else mark_safe(render_value_in_context(value, context))
+    text = None if value is None else mark_safe(render_value_in_context(value, context))
     key = attributes.pop("id", name)
     hint = attributes.pop("hint", "")
-    pairs = _attributes({"id": key, "name": name, **attributes, "value": written})
+    pairs = _attributes({"id": key, "name": name, **attributes, "value": text})
     return _field(key, label, format_html("<input{}>", pairs), hint)
 
 
@@ -107,7 +107,7 @@ SELECTED = mark_safe(" selected")
 
 @register.simple_tag
 def select(
-    name: str, label: Any, options: Iterable[Any], chosen: Any = None, **attributes: Any
+    name: str, label: Any, options: Iterable[Any], current: Any = None, **attributes: Any
 ) -> SafeString:
     """Return a field to choose in, with its label.
 
@@ -118,7 +118,7 @@ def select(
     hint = attributes.pop("hint", "")
     rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
     lines = [
-        format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == chosen else "", text)
+        format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == current else "", text)
         for value, text in rows
     ]
     if "none" in attributes:
@@ -128,8 +128,8 @@ def select(
 
 
 def _attributes(values: dict[str, Any]) -> SafeString:
-    shown = [(name, value) for name, value in values.items() if value is not None and value is not False]
-    return format_html_join("", ' {}="{}"', ((name, "" if value is True else value) for name, value in shown))
+    pairs = [(name, value) for name, value in values.items() if value is not None and value is not False]
+    return format_html_join("", ' {}="{}"', ((name, "" if value is True else value) for name, value in pairs))
 
 
 def _field(key: str, label: Any, control: SafeString, hint: Any) -> SafeString:

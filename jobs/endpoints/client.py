@@ -116,7 +116,7 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None, str]:
     except Withheld as error:
         # A reply cut off at its token limit is still a reply: the test passes.
         if error.kind == errors.TRUNCATED:
-            return "", error.reply.latency_ms, _beginning(error.reply)
+            return "", error.reply.latency_ms, _first_words(error.reply)
         return _failure_message(endpoint, error), None, ""
     except CallError as error:
         return _failure_message(endpoint, error), None, ""
@@ -125,11 +125,11 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None, str]:
         return f"a defect in Concord: {type(error).__name__}", None, ""
     finally:
         remember({}, fakes)
-    text = _beginning(reply)
+    text = _first_words(reply)
     return ("" if text else "the reply is empty"), reply.latency_ms, text
 
 
-def _beginning(reply: Reply) -> str:
+def _first_words(reply: Reply) -> str:
     return " ".join(reply.text.replace("\x00", "\ufffd").split())[:200]
 
 

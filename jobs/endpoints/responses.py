@@ -328,7 +328,7 @@ def received(body: bytes, latency_ms: int, key: str = "", *, own_mark: bool = Fa
 
 def _streamed(body: bytes, key: str) -> Any:
     """Return the completion that a server sent in parts (server-sent events), though it was not asked to."""
-    whole: dict[str, Any] = {}
+    joined: dict[str, Any] = {}
     message: dict[str, Any] = {}
     ended = None
     for line in body.splitlines():
@@ -341,7 +341,7 @@ def _streamed(body: bytes, key: str) -> Any:
         part = decoded(content, key)
         if not isinstance(part, dict):
             raise ValueError("a part of the stream is not an object")
-        whole |= {name: value for name, value in part.items() if value is not None}
+        joined |= {name: value for name, value in part.items() if value is not None}
         choices = part.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
         ended = choice.get("finish_reason") or ended
@@ -350,10 +350,10 @@ def _streamed(body: bytes, key: str) -> Any:
             if isinstance(value, str) and name != "role":
                 message[name] = message.get(name, "") + value
     if not message:
-        return whole
+        return joined
     if not ended:
         raise ValueError("the stream broke off")
-    return {**whole, "choices": [{"message": redacted(message, key), "finish_reason": ended}]}
+    return {**joined, "choices": [{"message": redacted(message, key), "finish_reason": ended}]}
 
 
 def completion(data: Any, latency_ms: int, key: str = "", *, own_mark: bool = False) -> Reply:
