@@ -118,7 +118,7 @@ class DraftQuestion:
     `low` to `high` are the answers that show it, `condition` is the stored condition, as JSON. `evidence` is
     the kind of evidence of its answers (`evidence_for`: those with evidence; empty for the rule's default),
     `item_kind` a key of ASKED_OF. `tags` has a tag a line, `name: what it means`; each becomes a question of
-    its own (`parts`), which is `listed`. `told` has problems by field, `earlier` the choices for `after`.
+    its own (`parts`), which is `in_list`. `told` has problems by field, `earlier` the choices for `after`.
     """
 
     uid: str
