@@ -57,6 +57,12 @@ class ErrorModel:
         return sampler.score(aspect, text, (1, 2, 3, 4, 5))
 
 
+def prompt_of(body: Mapping[str, Any]) -> str:
+    """Return the first user message of a request: what follows an earlier reply asks for the same again."""
+    content: str = next(m["content"] for m in body["messages"] if m["role"] == "user")
+    return content
+
+
 class FakeLLM:
     """Context manager of a fake endpoint. `mode` may change while it runs; `requests` counts prompts."""
 
@@ -121,7 +127,7 @@ class FakeLLM:
 
     def answer(self, body: dict[str, Any]) -> tuple[int, str]:
         """Return status and body of the response to a request."""
-        prompt = body["messages"][-1]["content"]
+        prompt = prompt_of(body)
         with self._lock:
             self.requests[prompt] += 1
             self.bodies.append(body)
@@ -150,5 +156,5 @@ class FakeLLM:
     def _request(self, prompt: str) -> Request:
         """Return the last request with a prompt, or a request with the prompt alone."""
         with self._lock:
-            bodies = [body for body in self.bodies if body["messages"][-1]["content"] == prompt]
+            bodies = [body for body in self.bodies if prompt_of(body) == prompt]
         return request(bodies[-1] if bodies else {"messages": [{"role": "user", "content": prompt}]})

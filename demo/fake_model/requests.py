@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 # A request as a model sees it: quoted blocks, the instruction, and the reply form.
@@ -156,8 +157,10 @@ def request(body: Any) -> Request:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise BadRequest("messages: a list with at least one message is needed")
+    parsed = [_message(number, message) for number, message in enumerate(messages)]
+    # What follows an earlier reply asks for the same once more.
     return Request(
-        tuple(_message(number, message) for number, message in enumerate(messages)),
+        tuple(takewhile(lambda message: message[0] != "assistant", parsed)),
         _schema(body.get("response_format")),
         _integer(body, "seed"),
         _logprobs(body),

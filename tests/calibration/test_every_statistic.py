@@ -95,7 +95,7 @@ FOUND: dict[str, Callable[[str, list[Figure]], bool]] = {
     "csv": _in_csv,
     "md": _in_text(lambda value: f"{number(value, 3)} (no interval)"),
     "latex": _in_text(lambda value: f" {escaped(number(value, 3))} "),
-    "html": _in_text(lambda value: f'<span class="b">{number(value, 3)}</span>'),
+    "html": _in_text(lambda value: f'<span class="fw-bold">{number(value, 3)}</span>'),
 }
 
 
@@ -115,7 +115,7 @@ def test_a_statistic_of_order_is_beside_each_metric(researcher: Client, rated: W
     assert cell is not None
     shown = number(cell.value, 3)
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
-    assert f'<span class="b">{shown}</span>' in page.partition("Metrics with people")[2]
+    assert f'<span class="fw-bold">{shown}</span>' in page.partition("Metrics with people")[2]
     for form in ("md", "latex", "html"):
         assert shown in RENDERINGS[form].write(report)
 
@@ -128,7 +128,7 @@ def test_a_statistic_that_a_study_asks_for_is_on_its_page_and_in_each_file(
     report, figures = computed(rated, key)
     assert figures
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
-    assert any(f'<span class="b">{number(figure.value, 3)}</span>' in page for figure in figures)
+    assert any(f'<span class="fw-bold">{number(figure.value, 3)}</span>' in page for figure in figures)
     for form, is_found in FOUND.items():
         assert is_found(RENDERINGS[form].write(report), figures), form
 

@@ -41,7 +41,7 @@ def _matrix(report: Report, question: str = "", statistic: str = "") -> Matrix:
 def _value(report: Report, question: str, key: str, raters: tuple[str, str]) -> str:
     (asked,) = [q for q in snapshot_of(report).questions if q.ref == question]
     (found,) = [e for e in asked.pairs if e.name == key and e.raters == raters]
-    return f'<span class="b">{number(found.point, 3)}</span>'
+    return f'<span class="fw-bold">{number(found.point, 3)}</span>'
 
 
 @pytest.mark.exhaustive

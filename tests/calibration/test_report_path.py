@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 MOST = 34
 """Files that read labels, compute and render a report: of calibration, without the coefficients."""
-MOST_OF_ALL = 62
+MOST_OF_ALL = 68
 """With the coefficients of a tag and a scale, and the frame of every page; without models and config."""
 
 

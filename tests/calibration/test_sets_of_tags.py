@@ -102,7 +102,7 @@ def test_the_row_is_on_the_page_and_in_every_file(researcher: Client) -> None:
     shown = number(figure.value, 3)
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
     section = page.partition("Agreement on sets of tags")[2]
-    assert f'<span class="b">{shown}</span>' in section
+    assert f'<span class="fw-bold">{shown}</span>' in section
     assert "&lt;b&gt;Faults &amp; more" in section
     assert "<b>Faults" not in page
     assert "2 people and 1 judge" in section

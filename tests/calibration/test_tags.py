@@ -95,8 +95,8 @@ def test_precision_and_recall_are_shown_as_shares_or_in_percent(researcher: Clie
     report = _report(_rated())
     address = reverse("report", args=[report.study_id])
     (precision,) = [c for c in _table(report).rows[0].judge if c.name == "precision"]
-    shown = f'<span class="b">{number(precision.value, 3)}</span>'
-    in_percent = f'<span class="b">{percent(precision.value, 1)}</span>'
+    shown = f'<span class="fw-bold">{number(precision.value, 3)}</span>'
+    in_percent = f'<span class="fw-bold">{percent(precision.value, 1)}</span>'
     assert shown in researcher.get(address).content.decode()
     assert in_percent in researcher.get(address + "?percent").content.decode()
 

@@ -40,14 +40,14 @@ def test_a_count_that_contradicts_the_turns_is_flagged() -> None:
     [
         ({"repetition_turns": [4]}, "there is no turn 4; the turns are 1 to 3"),
         ({"repetition_turns": [0]}, "there is no turn 0"),
-        ({"repetition_turns": ["1"]}, "is not a turn number"),
+        ({"repetition_turns": ["one"]}, "is not a turn number"),
         ({"repetition_turns": [True]}, "is not a turn number"),
         ({"repetition_turns": "1"}, "missing or no list"),
         ({"repetition_count": 4}, "4 is not between 0 and 3"),
         ({"repetition_count": -1}, "-1 is not between"),
         ({"repetition_count": 1.0}, "is not a whole number"),
         ({"repetition_count": None}, "is not a whole number"),
-        ({"repetition_explanation": None}, "missing or no text"),
+        ({"repetition_explanation": 3}, "missing or no text"),
     ],
 )
 def test_a_reply_about_behaviours_is_read_strictly(changes: dict[str, Any], why: str) -> None:
@@ -96,11 +96,11 @@ def test_overall_scores_are_about_the_continuation_and_a_lost_point_has_a_reason
     [
         ({"consistency": 7.5}, "is not a whole number"),
         ({"consistency": 7.0}, "is not a whole number"),
-        ({"consistency": "7"}, "is not a whole number"),
+        ({"consistency": "7.5"}, "is not a whole number"),
         ({"consistency": True}, "is not a whole number"),
         ({"consistency": 0}, "0 is not on the scale 1 to 10"),
         ({"consistency": 11}, "11 is not on the scale 1 to 10"),
-        ({"consistency_explanation": None}, "missing or no text"),
+        ({"consistency_explanation": 3}, "missing or no text"),
         ({"consistency_explanation": "x" * 10_001}, "10,001 characters"),
     ],
 )

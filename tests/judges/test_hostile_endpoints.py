@@ -30,7 +30,7 @@ def completion(content: Any = "Humanness: 4", **fields: Any) -> str:
 
 DEEP = "[" * 100_000
 NO_TEXT = {
-    "a list as content": completion([{"type": "text", "text": "Humanness: 4"}]),
+    "an image as content": completion([{"type": "image_url", "image_url": {"url": "Humanness: 4"}}]),
     "an object as content": completion({"text": "Humanness: 4"}),
     "a number as content": completion(4),
     "no message": completion(choices=[{"index": 0, "message": None}]),

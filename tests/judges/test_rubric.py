@@ -95,7 +95,8 @@ def test_every_kind_of_question_is_read_and_what_is_left_out_is_no_answer() -> N
     [
         ({"score": 4}, OutOfScale, "score: 4 is not one of 1, 2, 3"),
         ({"score": 2.5}, OutOfScale, r"score: 2\.5 is not one of"),
-        ({"score": "2"}, Unparseable, "score: '2' is not a number"),
+        ({"score": "two"}, Unparseable, "score: 'two' is not a number"),
+        ({"score": "2/5"}, OutOfScale, "score: 2/5 is not out of 3"),
         ({"score": True}, Unparseable, "score: 'True' is not a number"),
         ({"score": None}, Unparseable, "score has no answer"),
         ({"kind": "a guess"}, OutOfScale, "kind: 'a guess' is not one of a question, a claim"),
