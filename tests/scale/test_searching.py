@@ -63,11 +63,11 @@ def test_a_page_goes_on_by_itself_where_nothing_is_found_yet(
 ) -> None:
     monkeypatch.setattr(queries, "SECONDS", 0.0)
     client.force_login(factories.user(researcher=True))
-    page = client.get("/corpora/talks/", {"text": "nowhere"}).content.decode()
+    page = client.get("/corpora/talks/dialogues/", {"text": "nowhere"}).content.decode()
     assert "Nothing found so far." in page
     assert 'hx-trigger="load"' in page
     monkeypatch.undo()
-    page = client.get("/corpora/talks/", {"text": "nowhere"}).content.decode()
+    page = client.get("/corpora/talks/dialogues/", {"text": "nowhere"}).content.decode()
     assert "Nothing found" in page
     assert "Go on searching" not in page
 

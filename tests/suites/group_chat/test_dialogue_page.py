@@ -27,7 +27,7 @@ def test_a_scenario_is_shown_with_its_agent_private_turns_and_decisions(tmp_path
         assert f'href="{reverse("decision", args=[item.pk])}"' in shown
     assert "Between us: I am leaving in May." in shown
     assert "private" in shown
-    assert '<span class="badge bg-primary-lt">agent</span>' in " ".join(shown.split())
+    assert 'bg-primary-lt">agent</span>' in " ".join(shown.split())
     assert reverse("scenario", args=[corpus.pk, corpus.dialogues.get().pk]) in shown
     assert "/decisions/" not in page(client, corpus, "self")
 
