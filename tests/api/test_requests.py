@@ -104,6 +104,7 @@ UNPAGED = {
     "/api/v1/metrics/": "the table of metrics, fixed by the release",
     "/api/v1/generators/": "the table of generators, fixed by the release",
     "/api/v1/gold/rules/": "the table of rules, fixed by the release",
+    "/api/v1/endpoints/presets/": "the table of presets, fixed by the release",
     "/api/v1/corpora/{name}/splits/": "a corpus has few",
     "/api/v1/studies/{id}/report/tables/": "the tables of one report",
     "/api/v1/corpora/{id}/scripts/{dialogue}/names/": "a script has few versions of its names",

@@ -31,8 +31,8 @@ def built() -> Made:
 
 def test_counts_are_asked_for_by_condition_and_downloaded(page_of, rea, built: Made) -> None:
     page = page_of(rea)
-    page.goto(f"/corpora/{built.corpus.name}/")
-    page.get_by_role("link", name="Counts").click()
+    page.goto(f"/corpora/{built.corpus.name}/results/")
+    page.get_by_role("link", name="Behaviour counts and scores").click()
     expect(page.get_by_role("rowheader", name="model").first).to_be_visible()
     page.get_by_label("system", exact=True).uncheck()
     page.get_by_label("prompting").check()

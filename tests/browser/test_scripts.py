@@ -47,7 +47,7 @@ def series(folder: Path) -> Corpus:
 def test_a_script_is_read_by_sessions_and_a_date_is_changed(page_of, tmp_path):
     corpus = series(tmp_path)
     page = page_of(factories.user("rosa", researcher=True))
-    page.goto("/corpora/House/")
+    page.goto("/corpora/House/dialogues/")
     page.get_by_role("link", name="The house by the river").first.click()
     expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
     look(page, "outline")

@@ -257,7 +257,7 @@ def test_the_page_shows_marks_and_says_what_they_mean(researcher: Client, rated:
     shown = " ".join(researcher.get(reverse("report", args=[made.study_id])).content.decode().split())
     assert "Correlation with people’s dialogue labels: Overall" in shown
     assert 'scope="colgroup" colspan="3" class="n">Dialogue level</th>' in shown
-    assert 'scope="rowgroup" colspan="100" class="muted">From dialogue scores</th>' in shown
+    assert 'scope="rowgroup" colspan="100" class="text-secondary">From dialogue scores</th>' in shown
     assert "the highest of its column" in shown
     assert "not significant: p" in shown
     assert "<b>50%" not in shown

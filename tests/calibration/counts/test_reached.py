@@ -134,7 +134,7 @@ def test_a_refusal_stands_above_the_form_that_leads_out_of_it(researcher: Client
 
 @pytest.mark.exhaustive
 def test_the_corpus_leads_to_its_counts(made: Made, researcher: Client) -> None:
-    page = researcher.get(reverse("corpus", args=[made.corpus.name])).content.decode()
+    page = researcher.get(reverse("corpus-results", args=[made.corpus.name])).content.decode()
     assert f'href="/corpora/{made.corpus.pk}/counts/"' in page
 
 
