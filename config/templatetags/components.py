@@ -139,10 +139,19 @@ def _field(key: str, label: Any, control: SafeString, hint: Any) -> SafeString:
 
 @register.simple_block_tag
 def tableframe(
-    content: SafeString, *, label: str = "", labelled_by: str = "", card: bool = False, extra: str = ""
+    content: SafeString,
+    *,
+    label: str = "",
+    labelled_by: str = "",
+    card: bool = False,
+    extra: str = "",
+    sorts: bool = False,
 ) -> SafeString:
-    """Frame a table that scrolls horizontally, also by keyboard, with an accessible name."""
-    names = {"label": label, "labelled_by": labelled_by, "card": card, "extra": extra}
+    """Frame a table that scrolls horizontally, also by keyboard, with an accessible name.
+
+    sorts: a list that the reader may sort by its headings and filter, where it is all on the page.
+    """
+    names = {"label": label, "labelled_by": labelled_by, "card": card, "extra": extra, "sorts": sorts}
     return render_to_string("_components/tableframe.html", {"content": content, **names})
 
 

@@ -67,6 +67,55 @@
       group.hidden = !any;
     }
   });
+  // A list that stands on one page sorts by its headings, and a long one narrows to what is typed.
+  const valueOf = (row, place) => {
+    const text = row.cells[place]?.textContent.trim() ?? "";
+    if (/^\d{1,2} [A-Z][a-z]{2} \d{4}/.test(text)) return Date.parse(text.replace(",", ""));
+    return /^-?[\d,]*\.?\d/.test(text) ? Number.parseFloat(text.replaceAll(",", "")) : text.toLowerCase();
+  };
+  const compare = (a, b) => {
+    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+    return typeof a === "number" ? a - b : a.localeCompare(b);
+  };
+  const sortBy = (heading, button, rows) => {
+    const falls = heading.getAttribute("aria-sort") === "ascending";
+    for (const other of heading.parentElement.cells) {
+      other.removeAttribute("aria-sort");
+      other.querySelector(".table-sort")?.classList.remove("asc", "desc");
+    }
+    heading.setAttribute("aria-sort", falls ? "descending" : "ascending");
+    button.classList.add(falls ? "desc" : "asc");
+    const place = heading.cellIndex;
+    const sorted = [...rows].sort((a, b) => compare(valueOf(a, place), valueOf(b, place)) * (falls ? -1 : 1));
+    rows[0].parentElement.append(...sorted);
+  };
+  const enrich = () => {
+    for (const frame of document.querySelectorAll("[data-sorts]")) {
+      const rows = frame.querySelector("tbody").rows;
+      frame.removeAttribute("data-sorts");
+      if (rows.length < 2 || frame.parentElement.querySelector('[aria-label="Pages"]')) continue;
+      for (const heading of frame.querySelector("thead tr").cells) {
+        if (!heading.textContent.trim() || heading.querySelector(".visually-hidden")) continue;
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "table-sort";
+        button.append(...heading.childNodes);
+        button.addEventListener("click", () => sortBy(heading, button, rows));
+        heading.append(button);
+      }
+      if (rows.length < 8) continue;
+      const field = document.createElement("input");
+      Object.assign(field, { type: "search", placeholder: "Filter", className: "form-control w-auto mb-2" });
+      field.setAttribute("aria-label", "Filter the list");
+      field.addEventListener("input", () => {
+        const text = field.value.trim().toLowerCase();
+        for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(text);
+      });
+      frame.before(field);
+    }
+  };
+  document.addEventListener("htmx:afterSettle", enrich);
+  enrich();
   // A field that belongs to some choices of its form is there with these alone: data-with="name value value", URL-encoded.
   const belong = () => {
     for (const part of document.querySelectorAll("[data-with]")) {
