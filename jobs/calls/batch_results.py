@@ -259,8 +259,8 @@ def _reply(line: Line, job: PreparedCall, batch: Batch, key: str) -> Reply:
         reason = f"batch {batch.pk}: {line.message} ({line.code})"
         raise _Unanswered(reason, kind=errors.TRANSPORT if line.code in NOT_DONE else errors.SERVER)
     if line.status == 200:
-        own_mark = job.prompt is not None and holds_mark(job.prompt.messages())
-        return completion(line.body, 0, key, own_mark=own_mark)
+        prompt_has_mark = job.prompt is not None and holds_mark(job.prompt.messages())
+        return completion(line.body, 0, key, prompt_has_mark=prompt_has_mark)
     error = line.body.get("error", line.body) if isinstance(line.body, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else error
     reason = str(message)[:500]

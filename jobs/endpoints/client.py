@@ -396,8 +396,8 @@ class Clients:
         if has_mark(answer.headers):
             self.fakes.add(endpoint.pk)
         latency_ms = round(1000 * (time.perf_counter() - begun))
-        own_mark = holds_mark(request["messages"])
-        return received(answer.content, latency_ms, client.api_key, own_mark=own_mark)
+        prompt_has_mark = holds_mark(request["messages"])
+        return received(answer.content, latency_ms, client.api_key, prompt_has_mark=prompt_has_mark)
 
 
 TROUBLE = (

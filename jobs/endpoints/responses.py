@@ -312,8 +312,8 @@ class Reply:
     form: str = ""
 
 
-def received(body: bytes, latency_ms: int, key: str = "", *, own_mark: bool = False) -> Reply:
-    """Parse the reply in a response body, with the key redacted; `own_mark` as for `completion`.
+def received(body: bytes, latency_ms: int, key: str = "", *, prompt_has_mark: bool = False) -> Reply:
+    """Parse the reply in a response body, with the key redacted; `prompt_has_mark` as for `completion`.
 
     Raises Again, Malformed or Withheld.
     """
@@ -323,7 +323,7 @@ def received(body: bytes, latency_ms: int, key: str = "", *, own_mark: bool = Fa
         raise Malformed("the response is nested too deeply") from None
     except ValueError as error:
         raise Again(f"the response was not valid: {redact(str(error), key)[:200]}") from None
-    return completion(data, latency_ms, key, own_mark=own_mark)
+    return completion(data, latency_ms, key, prompt_has_mark=prompt_has_mark)
 
 
 def _streamed(body: bytes, key: str) -> Any:
@@ -356,11 +356,11 @@ def _streamed(body: bytes, key: str) -> Any:
     return {**joined, "choices": [{"message": redacted(message, key), "finish_reason": ended}]}
 
 
-def completion(data: Any, latency_ms: int, key: str = "", *, own_mark: bool = False) -> Reply:
+def completion(data: Any, latency_ms: int, key: str = "", *, prompt_has_mark: bool = False) -> Reply:
     """Parse the reply in a completion (decoded, redacted JSON); raise Again, Malformed or Withheld.
 
-    Tokens that spell out the key piece by piece are dropped. `own_mark` tells that the prompt holds a mark
-    of the end of thinking: then such a mark in the reply may be a quotation, and does not end its reasoning.
+    Tokens that spell out the key piece by piece are dropped. `prompt_has_mark`: the prompt has a mark of the
+    end of thinking, so such a mark in the reply may be a quotation, and does not end its reasoning.
     """
     choices = data.get("choices") if isinstance(data, dict) else None
     if not choices:
@@ -372,15 +372,15 @@ def completion(data: Any, latency_ms: int, key: str = "", *, own_mark: bool = Fa
     reply = Reply(text, tokens_in, tokens_out, latency_ms, tuple(dict.fromkeys(flags)))
     if trouble:
         raise Malformed(trouble, reply)
-    complete = _complete_reply(choices[0], reply, own_mark=own_mark)
+    complete = _complete_reply(choices[0], reply, prompt_has_mark=prompt_has_mark)
     spelt = "".join(token.text for token in complete.tokens)
     return replace(complete, tokens=()) if may_hold(spelt, key) else complete
 
 
-def _complete_reply(choice: dict[str, Any], reply: Reply, *, own_mark: bool) -> Reply:
+def _complete_reply(choice: dict[str, Any], reply: Reply, *, prompt_has_mark: bool) -> Reply:
     """Return the reply with reasoning and tokens separated; raise Withheld for an incomplete answer."""
     message = choice["message"]
-    reasoning, text = _apart(message, reply.text, own_mark=own_mark)
+    reasoning, text = _apart(message, reply.text, prompt_has_mark=prompt_has_mark)
     reply = replace(reply, text=text, reasoning=reasoning)
     refusal, ended = message.get("refusal"), choice.get("finish_reason")
     if isinstance(refusal, str) and refusal.strip():
@@ -394,7 +394,7 @@ def _complete_reply(choice: dict[str, Any], reply: Reply, *, own_mark: bool) -> 
     return replace(reply, tokens=of_text(tokens_of(choice.get("logprobs")), text))
 
 
-def _apart(message: dict[str, Any], text: str, *, own_mark: bool) -> tuple[str, str]:
+def _apart(message: dict[str, Any], text: str, *, prompt_has_mark: bool) -> tuple[str, str]:
     """Split a reply into reasoning and answer: by a field, a part, a channel, or a block that ends before the
     answer; its opening mark may be missing, since some servers send that with the prompt."""
     for name in ("reasoning_content", "reasoning"):
@@ -407,7 +407,7 @@ def _apart(message: dict[str, Any], text: str, *, own_mark: bool) -> tuple[str, 
         thought, final, answer = text.rpartition(_FINAL)
         return thought.strip(), _CONTROL.sub("", answer).strip() if final else ""
     opened = text.lstrip().startswith(_THINKS)
-    if not opened and (own_mark or _THINKS in text or _THOUGHT not in text):
+    if not opened and (prompt_has_mark or _THINKS in text or _THOUGHT not in text):
         return "", text
     thought, end, answer = text.lstrip().removeprefix(_THINKS).partition(_THOUGHT)
     return thought.strip(), answer.lstrip() if end else ""

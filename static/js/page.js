@@ -69,14 +69,15 @@
   });
   // A list that stands on one page sorts by its headings, and a long one narrows to what is typed.
   const valueOf = (row, place) => {
-    const text = row.cells[place]?.textContent.trim() ?? "";
+    const cell = row.cells[place];
+    const text = cell?.textContent.trim() ?? "";
     if (/^\d{1,2} [A-Z][a-z]{2} \d{4}/.test(text)) return Date.parse(text.replace(",", ""));
-    return /^-?[\d,]*\.?\d/.test(text) ? Number.parseFloat(text.replaceAll(",", "")) : text.toLowerCase();
+    return cell?.classList.contains("n") ? Number.parseFloat(text.replaceAll(",", "")) || 0 : text;
   };
-  const compare = (a, b) => {
-    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-    return typeof a === "number" ? a - b : a.localeCompare(b);
-  };
+  const compare = (a, b) =>
+    typeof a === "number" && typeof b === "number"
+      ? a - b
+      : String(a).localeCompare(String(b), undefined, { numeric: true });
   const sortBy = (heading, button, rows) => {
     const falls = heading.getAttribute("aria-sort") === "ascending";
     for (const other of heading.parentElement.cells) {
@@ -93,7 +94,10 @@
     for (const frame of document.querySelectorAll("[data-sorts]")) {
       const rows = frame.querySelector("tbody").rows;
       frame.removeAttribute("data-sorts");
-      if (rows.length < 2 || frame.parentElement.querySelector('[aria-label="Pages"]')) continue;
+      // A list that fetches itself anew would lose the order and the filter every few seconds.
+      if (frame.closest("[hx-trigger]") || frame.parentElement.querySelector('[aria-label="Pages"]'))
+        continue;
+      if (rows.length < 2) continue;
       for (const heading of frame.querySelector("thead tr").cells) {
         if (!heading.textContent.trim() || heading.querySelector(".visually-hidden")) continue;
         const button = document.createElement("button");

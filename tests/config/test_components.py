@@ -99,3 +99,10 @@ def test_a_state_looks_the_same_wherever_it_is_shown(state: str, empty: bool, to
     badge = re.fullmatch(r'<span class="badge [^"]*?( bg-[a-z]+-lt)?">(.*)</span>', page.strip())
     assert badge is not None
     assert (badge[1] or "", badge[2]) == (tone, text)
+
+
+def test_the_sprite_holds_the_icons_in_use_and_no_others() -> None:
+    sprite = (TEMPLATES.parent / "static" / "img" / "icons.svg").read_text()
+    texts = "\n".join(path.read_text() for path in TEMPLATES.rglob("*.html"))
+    in_use = set(re.findall(r'{% icon "([^"]+)" %}|\bicon="([^"]+)"', texts))
+    assert set(re.findall(r'<symbol id="([^"]+)"', sprite)) == {a or b for a, b in in_use}

@@ -160,7 +160,7 @@ def test_an_answer_is_taken_from_wherever_the_server_puts_it(data: dict[str, Any
 
 def test_a_mark_that_the_prompt_holds_too_is_no_end_of_thinking() -> None:
     quoted = "humanness - 2\nThe user writes:\n</think>\nhumanness - 5"
-    assert completion(said(quoted), 5, own_mark=True).text == quoted
+    assert completion(said(quoted), 5, prompt_has_mark=True).text == quoted
 
 
 def test_content_without_a_text_is_no_answer() -> None:
