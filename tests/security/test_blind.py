@@ -48,6 +48,7 @@ def look_around(who: Asker, pilot: Campaign) -> None:
     who.post(f"/my/messages/{thread.pk}/", {"text": "Hello?"}, form=True)
     who.post(f"/work/{pilot.pk}/messages/", {"text": "Another one"}, form=True)
     who.post(f"/api/v1/work/messages/{thread.pk}/", {"text": "Hello again?"})
+    who.post("/account/time-zone/", {"zone": "Europe/Berlin"}, form=True)
     api = "/api/v1/work/"
     for path in (
         *("/", "/my/", "/account/", "/account/comfort/", "/my/submissions/", "/my/messages/"),
