@@ -164,6 +164,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "config.templatetags.concord",
                 "config.templatetags.components",
                 "django.contrib.humanize.templatetags.humanize",
+                "django.templatetags.static",
             ],
         },
     }

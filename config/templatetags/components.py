@@ -9,6 +9,7 @@ from typing import Any
 from django import template
 from django.template.base import render_value_in_context
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
@@ -46,6 +47,24 @@ def _texts(headings: Any) -> Iterable[Any]:
     return [headings] if headings and isinstance(headings, str) else headings or []
 
 
+@register.filter
+def figure(value: Any) -> Heading:
+    """Return a value as a cell of a column of numbers."""
+    return Heading(value, is_numeric=True)
+
+
+@register.simple_tag(takes_context=True)
+def row(context: template.Context, *cells: Any) -> SafeString:
+    """Return a row of a table: its first cell names it; `figure` makes a cell that of a column of numbers."""
+    line = []
+    for place, value in enumerate(cells):
+        cell = value if isinstance(value, Heading) else Heading(value)
+        text = mark_safe(render_value_in_context(cell.text, context))
+        pattern = '<td class="n">{}</td>' if cell.is_numeric else "<td>{}</td>"
+        line.append(format_html(pattern if place else '<th scope="row">{}</th>', text))
+    return format_html("<tr>{}</tr>", mark_safe("".join(line)))
+
+
 @register.simple_block_tag
 def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> SafeString:
     """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
@@ -62,6 +81,102 @@ def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> 
 
 
 @register.simple_block_tag
+def text(content: SafeString) -> SafeString:
+    """Return what stands in it, for a name: `{% text as lead %}...{% endtext %}`."""
+    return SafeString(content.strip())
+
+
+@register.simple_block_tag
+def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
+    """Frame the head of a page: where it stands, its title, a sentence about it; in it its actions."""
+    names = {"content": content.strip(), "title": title, "lead": lead, "crumbs": crumbs}
+    return render_to_string("_components/pagehead.html", names)
+
+
+@register.simple_block_tag
+def part(content: SafeString, title: Any = "", *, id: str = "", label: str = "") -> SafeString:
+    """Frame a part of a page with its heading, or with a name that screen readers get."""
+    names = {"content": content, "title": title, "id": id, "label": label}
+    return render_to_string("_components/part.html", names)
+
+
+@register.simple_block_tag(takes_context=True)
+def form(
+    context: template.Context,
+    content: SafeString,
+    button: Any = "",
+    route: str = "",
+    *values: Any,
+    kind: str = "stack",
+    tone: str = "primary",
+    back: str = "",
+    confirm: Any = "",
+    files: bool = False,
+    id: str = "",
+) -> SafeString:
+    """Frame the fields of a form that is posted to a route, or to its own page, with its button.
+
+    kind: classes of the form (`stack`, `inline-form`, `actions-row`); tone: of the button, empty for a plain
+    button; back: the address of a link beside it; confirm: what is asked before; files: it sends files.
+    """
+    names = {"content": content, "action": reverse(route, args=values) if route else "", "button": button}
+    names |= {"kind": kind, "tone": tone, "back": back, "confirm": confirm, "files": files, "id": id}
+    return render_to_string("_components/post.html", names | {"csrf_token": context.get("csrf_token")})
+
+
+@register.simple_tag(takes_context=True)
+def act(
+    context: template.Context,
+    text: Any,
+    route: str,
+    *values: Any,
+    tone: str = "",
+    kind: str = "",
+    confirm: Any = "",
+    **attributes: Any,
+) -> SafeString:
+    """Return a button that posts to a route; keywords are its attributes (`aria_label` is `aria-label`).
+
+    confirm: what is asked before.
+    """
+    pairs = _attributes({key.replace("_", "-"): value for key, value in attributes.items()})
+    button = format_html('<button class="btn{}"{}>{}</button>', f" btn-{tone}" if tone else "", pairs, text)
+    return form(context, button, "", route, *values, kind=kind, confirm=confirm)
+
+
+@register.filter
+def into(value: Any, sentence: str) -> str:
+    """Return a sentence with a value in place of its {}."""
+    return str(sentence).replace("{}", str(value))
+
+
+@register.filter
+def badge(text: Any, tone: str = "") -> SafeString:
+    """Return a word in a coloured field; tone: warning, danger, success, primary or none."""
+    return format_html(
+        '<span class="badge fs-5 align-middle{}">{}</span>', f" bg-{tone}-lt" if tone else "", text
+    )
+
+
+TONES = {
+    "warning": ("paused",),
+    "danger": ("failed", "stuck", "unclear", "refused"),
+    "success": ("done", "open", "collected", "delivered"),
+    "primary": ("running", "writing", "making", "batched", "under way", "leased"),
+}
+STATE_WORDS = {"batched": "in a batch", "leased": "under way", "pending": "waiting"}
+
+
+@register.filter
+def state(state: str, is_empty: Any = False) -> SafeString:
+    """Return the state of a campaign, run, call or job as a badge; is_empty: it has no values."""
+    if state == "done" and is_empty:
+        return badge("done, no values", "warning")
+    tones = [tone for tone, states in TONES.items() if state in states]
+    return badge(STATE_WORDS.get(state, state), tones[0] if tones else "")
+
+
+@register.simple_block_tag
 def card(content: SafeString, title: Any, *, level: int = 2, extra: str = "") -> SafeString:
     """Frame a part of a page as a card with its heading."""
     names = {"content": content, "title": title, "level": level, "extra": extra}
@@ -70,7 +185,9 @@ def card(content: SafeString, title: Any, *, level: int = 2, extra: str = "") ->
 
 @register.simple_tag(takes_context=True)
 def fact(context: template.Context, term: Any, value: Any) -> SafeString:
-    """Return an entry of `<dl class="facts">`."""
+    """Return an entry of `<dl class="facts">`; nothing where there is no value."""
+    if value is None or value == "":
+        return SafeString("")
     return _fact(term, mark_safe(render_value_in_context(value, context)))
 
 
@@ -100,6 +217,37 @@ def input(
     hint = attributes.pop("hint", "")
     pairs = _attributes({"id": key, "name": name, **attributes, "value": text})
     return _field(key, label, format_html("<input{}>", pairs), hint)
+
+
+@register.simple_tag(takes_context=True)
+def textarea(
+    context: template.Context, name: str, label: Any, value: Any = "", **attributes: Any
+) -> SafeString:
+    """Return a field for a text of several lines, with its label; keywords as for `input`."""
+    key = attributes.pop("id", name)
+    hint = attributes.pop("hint", "")
+    pairs = _attributes({"id": key, "name": name, "rows": 3, "dir": "auto", **attributes})
+    text = mark_safe(render_value_in_context(value, context))
+    return _field(key, label, format_html("<textarea{}>\n{}</textarea>", pairs, text), hint)
+
+
+@register.simple_tag
+def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> SafeString:
+    """Return a box to tick before its label; keywords are attributes, such as `checked`."""
+    pairs = _attributes({"type": "checkbox", "name": name, "value": value, **attributes})
+    return format_html("<label><input{}> {}</label>", pairs, label)
+
+
+@register.filter
+def options(rows: Iterable[Any], names: str) -> list[tuple[Any, Any]]:
+    """Return two attributes of every row, such as "pk name", as options to choose from."""
+    value, text = names.split()
+    return [(_attribute(row, value), _attribute(row, text)) for row in rows]
+
+
+def _attribute(row: Any, name: str) -> Any:
+    found = row[name] if isinstance(row, dict) else getattr(row, name)
+    return found() if callable(found) else found
 
 
 SELECTED = mark_safe(" selected")

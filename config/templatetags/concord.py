@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.dateformat import format as date_format
@@ -128,17 +129,30 @@ def icon(name: str) -> SafeString:
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}" /></svg>', href)
 
 
-@register.inclusion_tag("_components/tabs.html", takes_context=True)
-def workspace(context: template.Context, corpus: Any, current: str) -> dict[str, Any]:
-    """Return the head of every page of a corpus: its name, and its tabs with that of the page.
+OF_A_CORPUS = ("campaign", "study", "bench", "round", "run", "gold", "simulation", "benchmark")
+"""What a page may show that belongs to a corpus, by its name in the page's context."""
 
-    Nothing for viewers who may not open corpora, and for a page without a corpus.
+
+@register.simple_block_tag(takes_context=True)
+def tabs(context: template.Context, content: SafeString, corpus: Any = None) -> SafeString:
+    """Return the tabs that a page stands under, those of its corpus or of the library; in it: the page's tab.
+
+    Nothing for viewers who may open neither, and for a page without a corpus.
     """
-    if not corpus or not is_researcher(context["request"].user):
-        return {}
-    tabs = [(text, reverse(name, args=[corpus.name])) for text, name in CORPUS_TABS]
-    tabs[-1:-1] = links_of("tabs", {"corpus": corpus})
-    return {"title": corpus.name, "href": tabs[0][1], "current": current, "tabs": tabs}
+    current = content.strip()
+    if not current or not is_researcher(context["request"].user):
+        return SafeString("")
+    if current in dict(LIBRARY):
+        title, rows = "Library", [(text, reverse(name)) for text, name in LIBRARY]
+    else:
+        shown = (context.get(name) for name in OF_A_CORPUS)
+        corpus = corpus or context.get("corpus") or next((row.corpus for row in shown if row), None)
+        if corpus is None:
+            return SafeString("")
+        title, rows = corpus.name, [(text, reverse(name, args=[corpus.name])) for text, name in CORPUS_TABS]
+        rows[-1:-1] = links_of("tabs", {"corpus": corpus})
+    names = {"title": title, "href": rows[0][1], "current": current, "tabs": rows}
+    return render_to_string("_components/tabs.html", names)
 
 
 CORPUS_TABS = (
@@ -160,13 +174,3 @@ LIBRARY = (
     ("Names of judges", "raters"),
     ("Costs", "run-costs"),
 )
-
-
-@register.inclusion_tag("_components/tabs.html", takes_context=True)
-def library(context: template.Context, current: str) -> dict[str, Any]:
-    """Return the head of the pages of what all corpora share."""
-    user = context["request"].user
-    if not is_researcher(user):
-        return {}
-    tabs = [(text, reverse(name)) for text, name in LIBRARY]
-    return {"title": "Library", "href": tabs[0][1], "current": current, "tabs": tabs}

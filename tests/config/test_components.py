@@ -95,7 +95,7 @@ def test_a_dialog_is_named_by_its_heading() -> None:
     ],
 )
 def test_a_state_looks_the_same_wherever_it_is_shown(state: str, empty: bool, tone: str, text: str) -> None:
-    page = render('{% include "_components/state.html" %}', state=state, empty=empty)
+    page = render("{{ state|state:empty }}", state=state, empty=empty)
     badge = re.fullmatch(r'<span class="badge [^"]*?( bg-[a-z]+-lt)?">(.*)</span>', page.strip())
     assert badge is not None
     assert (badge[1] or "", badge[2]) == (tone, text)
@@ -106,3 +106,46 @@ def test_the_sprite_holds_the_icons_in_use_and_no_others() -> None:
     texts = "\n".join(path.read_text() for path in TEMPLATES.rglob("*.html"))
     in_use = set(re.findall(r'{% icon "([^"]+)" %}|\bicon="([^"]+)"', texts))
     assert set(re.findall(r'<symbol id="([^"]+)"', sprite)) == {a or b for a, b in in_use}
+
+
+def test_a_form_that_is_posted_carries_its_token_and_asks_before() -> None:
+    source = (
+        '{% form "Save" "prompt" name tone="" confirm=name|into:"Save {}?" %}'
+        '{% input "a" "A" name %}{% endform %}'
+    )
+    page = " ".join(render(source, name="<b>", csrf_token="abc").split())
+    assert (
+        '<form method="post" action="/prompts/%3Cb%3E/" class="stack" data-confirm="Save &lt;b&gt;?">' in page
+    )
+    assert 'name="csrfmiddlewaretoken" value="abc"' in page
+    assert '<input id="a" name="a" value="&lt;b&gt;">' in page
+    assert '<button class="btn">Save</button>' in page
+
+
+def test_a_button_that_posts_is_a_form_of_its_own() -> None:
+    page = render(
+        '{% act "Take out" "prompt" "p" name="verb" value=who aria_label=who tone="ghost" %}', who='"'
+    )
+    assert 'action="/prompts/p/"' in page
+    button = '<button class="btn btn-ghost" name="verb" value="&quot;" aria-label="&quot;">Take out</button>'
+    assert button in page
+
+
+def test_the_head_of_a_page_has_only_what_it_is_told() -> None:
+    page = render('{% pagehead name lead="What it is." %}{% endpagehead %}', name="<b>")
+    assert "<h1>&lt;b&gt;</h1>" in page
+    assert "What it is." in page
+    assert "crumbs" not in page
+    assert "actions-row" not in page
+    page = render(
+        '{% text as crumbs %}<a href="/">{{ name }}</a>{% endtext %}'
+        '{% pagehead "T" crumbs=crumbs %}x{% endpagehead %}',
+        name="<b>",
+    )
+    assert '<p class="crumbs"><a href="/">&lt;b&gt;</a></p>' in page
+    assert '<div class="actions-row">x</div>' in page
+
+
+def test_a_row_names_its_first_cell_and_tells_numbers() -> None:
+    page = render("{% row name 3|figure missing %}", name="<b>", missing=None)
+    assert page == '<tr><th scope="row">&lt;b&gt;</th><td class="n">3</td><td>None</td></tr>'
