@@ -79,7 +79,12 @@ def test_a_field_points_at_its_problems_and_keywords_are_attributes() -> None:
     page = " ".join(render(source, problems=["<b>"]).split())
     assert '<input id="q" name="q" hx-post="/check/" aria-describedby="above q-problems">' in page
     assert '<ul class="errorlist" id="q-problems"><li>&lt;b&gt;</li></ul>' in page
-    assert '<ul class="errorlist" id="q-problems"></ul>' in render(source)
+    assert '<ul class="errorlist" id="q-problems"></ul>' in " ".join(render(source).split())
+
+
+def test_a_number_has_its_noun() -> None:
+    source = '{{ one|counted:"turn" }}, {{ many|counted:"turn" }}, {{ none|counted:"turn" }}'
+    assert render(source, one=1, many=1200, none=0) == "1 turn, 1,200 turns, 0 turns"
 
 
 def test_boxes_of_which_several_are_ticked_escape_their_texts() -> None:
