@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template.base import render_value_in_context
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -86,6 +87,13 @@ def text(content: SafeString) -> SafeString:
     return SafeString(content.strip())
 
 
+@register.simple_tag
+def link(text: Any, route: str, *values: Any, kind: str = "") -> SafeString:
+    """Return a link to a route; kind: its classes."""
+    address = reverse(route, args=values)
+    return format_html('<a href="{}"{}>{}</a>', address, _attributes({"class": kind or None}), text)
+
+
 @register.simple_block_tag
 def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
     """Frame the head of a page: where it stands, its title, a sentence about it; in it its actions."""
@@ -153,7 +161,9 @@ def into(value: Any, sentence: str) -> str:
 
 @register.filter
 def badge(text: Any, tone: str = "") -> SafeString:
-    """Return a word in a coloured field; tone: warning, danger, success, primary or none."""
+    """Return a word, if there is one, in a coloured field; tone: warning, danger, success, primary."""
+    if not text:
+        return SafeString("")
     return format_html(
         '<span class="badge fs-5 align-middle{}">{}</span>', f" bg-{tone}-lt" if tone else "", text
     )
@@ -182,6 +192,12 @@ def card(content: SafeString, title: Any, *, level: int = 2, extra: str = "") ->
     """Frame a part of a page as a card with its heading."""
     names = {"content": content, "title": title, "level": level, "extra": extra}
     return render_to_string("_components/card.html", names)
+
+
+@register.simple_tag(takes_context=True)
+def facts(context: template.Context, rows: Iterable[tuple[Any, Any]]) -> SafeString:
+    """Return pairs of term and value as entries of `<dl class="facts">`, those that have a value."""
+    return mark_safe("".join(fact(context, name, value) for name, value in rows))
 
 
 @register.simple_tag(takes_context=True)
@@ -230,6 +246,26 @@ def textarea(
     pairs = _attributes({"id": key, "name": name, "rows": 3, "dir": "auto", **attributes})
     text = mark_safe(render_value_in_context(value, context))
     return _field(key, label, format_html("<textarea{}>\n{}</textarea>", pairs, text), hint)
+
+
+@register.simple_tag
+def fields(*parts: Any) -> SafeString:
+    """Return fields of a Django form, single ones or lists of them; none for a field that it lacks."""
+    lines = []
+    for part in parts:
+        for field in [part] if isinstance(part, BoundField) else part or ():
+            lines.append(render_to_string("_components/field.html", {"field": field}))
+    return mark_safe("".join(lines))
+
+
+@register.simple_tag
+def choices(
+    legend: Any, name: str, options: Iterable[Any], hint: Any = "", kind: str = "checkbox"
+) -> SafeString:
+    """Return boxes to tick, or `radio` buttons; options are values, or pairs of value and text."""
+    rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
+    names = {"legend": legend, "name": name, "rows": rows, "hint": hint, "kind": kind}
+    return render_to_string("_components/choices.html", names)
 
 
 @register.simple_tag
@@ -311,9 +347,10 @@ def menu(content: SafeString, title: str) -> SafeString:
 
 
 @register.simple_block_tag
-def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
-    """Frame a dialog with its heading, initially closed."""
-    return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
+def dialog(content: SafeString, id: str, *, title: str = "", closes: bool = False) -> SafeString:
+    """Frame a dialog with its heading, initially closed; closes: it has a button that closes it."""
+    names = {"content": content, "id": id, "title": title, "closes": closes}
+    return render_to_string("_components/dialog.html", names)
 
 
 @register.simple_block_tag
