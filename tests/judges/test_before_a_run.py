@@ -120,6 +120,45 @@ def test_a_prompt_is_written_beside_the_choice_and_nothing_entered_is_lost(
     assert Prompt.objects.get().protocol == "cpdscore_simple"
 
 
+def test_an_unsaved_prompt_survives_the_review_which_says_that_it_does_not_run(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    address = f"{reverse('new-run')}?corpus={small_corpus().pk}"
+    text = {"prompt-loaded": "cpdscore_simple_without_reference@1", "prompt-name": "Kind <b>"}
+    text |= {"prompt-system": "$notice", "prompt-user": "Be kind.\r\n$response", "prompt-note": "softer"}
+    form = DETAIL | {"judge-endpoint": str(endpoint_of(fake).pk)} | text
+    review = researcher.post(address, form).content.decode()
+    assert "The new prompt Kind &lt;b&gt; is not saved" in review
+    back = researcher.post(address, form | {"change": "1"}).content.decode()
+    assert "Be kind.\r\n$response" in back or "Be kind.\n$response" in back
+    assert all(kept in back for kept in ("softer", 'value="Kind &lt;b&gt;"', "<details open>"))
+    base = versions.find("cpdscore_simple_without_reference@1").wording
+    unchanged = form | {"prompt-system": base.system, "prompt-user": base.user.replace("\n", "\r\n")}
+    assert "is not saved" not in researcher.post(address, unchanged).content.decode()
+    assert "is not saved" not in researcher.post(address, form | {"prompt-loaded": "none@1"}).content.decode()
+
+
+def test_adding_an_endpoint_leads_back_to_all_that_was_entered_with_the_new_one_chosen(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    address = f"{reverse('new-run')}?corpus={small_corpus().pk}"
+    form = DETAIL | {"judge-endpoint": str(endpoint_of(fake).pk), "judge-samples": "3", "add-endpoint": "1"}
+    form |= {"prompt-loaded": "cpdscore_simple_without_reference@1", "prompt-user": "Be kind. $response"}
+    left = researcher.post(address, form)
+    assert left.headers["Location"].startswith(f"{reverse('endpoints')}?next=")
+    fields = {"name": "mine", "base_url": "https://one.example/v1", "model": "m", "currency": "USD"}
+    numbers = {"concurrency": 4, "batch_share": "0.5", "batch_most": 100, "timeout_s": 60}
+    saved = researcher.post(left.headers["Location"], fields | numbers)
+    added = Endpoint.objects.get(name="mine")
+    assert saved.headers["Location"] == f"{address}&endpoint={added.pk}"
+    page = researcher.get(saved.headers["Location"])
+    assert chosen(page, "judge-endpoint") == [str(added.pk)]
+    assert chosen(page, "judge-judge") == [form["judge-judge"]]
+    assert 'name="judge-samples" value="3"' in page.content.decode()
+    assert "Be kind. $response" in page.content.decode()
+    assert "Be kind. $response" not in researcher.get(address).content.decode(), "what was entered comes back once"
+
+
 def test_judges_for_the_corpus_s_own_questions_come_first(researcher: Client, fake: FakeLLM) -> None:
     corpus = small_corpus()
     factories.campaign(corpus, "fed_turn")
