@@ -89,7 +89,8 @@ def text(content: SafeString) -> SafeString:
 @register.simple_block_tag
 def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
     """Frame the head of a page: where it stands, its title, a sentence about it; in it its actions."""
-    names = {"content": content.strip(), "title": title, "lead": lead, "crumbs": crumbs}
+    actions = SafeString(content.strip())
+    names = {"content": actions, "title": title, "lead": lead, "crumbs": crumbs}
     return render_to_string("_components/pagehead.html", names)
 
 

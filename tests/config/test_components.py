@@ -139,11 +139,11 @@ def test_the_head_of_a_page_has_only_what_it_is_told() -> None:
     assert "actions-row" not in page
     page = render(
         '{% text as crumbs %}<a href="/">{{ name }}</a>{% endtext %}'
-        '{% pagehead "T" crumbs=crumbs %}x{% endpagehead %}',
+        '{% pagehead "T" crumbs=crumbs %}<i>{{ name }}</i>{% endpagehead %}',
         name="<b>",
     )
     assert '<p class="crumbs"><a href="/">&lt;b&gt;</a></p>' in page
-    assert '<div class="actions-row">x</div>' in page
+    assert '<div class="actions-row"><i>&lt;b&gt;</i></div>' in page
 
 
 def test_a_row_names_its_first_cell_and_tells_numbers() -> None:
