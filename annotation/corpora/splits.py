@@ -25,6 +25,7 @@ from annotation.errors import SplitRefused
 from annotation.models import Item, JudgeOpening, SplitCluster, TestLook
 from annotation.models.corpora import Corpus, Dialogue, Split
 from annotation.models.labels import Rater
+from annotation.text import display
 from config.models import Event
 
 # Part of a benchmark that a dialogue is in: any part not named training is outside it.
@@ -80,11 +81,11 @@ class Opened:
     number: int
 
     def sentence(self) -> str:
-        """Describe the opening in one line."""
+        """Describe the opening in one line, without its date."""
         opening = self.opening
         again = f" (opening {self.number} of the family {opening.family})" if self.number > 1 else ""
         by, judge = opening.by or "unknown", opening.rater.title
-        return f"{opening.at:%d %B %Y}, {by}: {judge}{again}: {opening.reason}"
+        return f"{by}: {judge}{again}: {opening.reason}"
 
 
 def family_of(rater: Rater) -> str:
@@ -283,7 +284,8 @@ def _draw(corpus: Corpus, name: str, seed: int, test_share: float, purpose: str,
         raise SplitRefused(f"benches have seen all of {corpus.name}: import dialogues for test first")
     before = Split.objects.select_for_update().filter(corpus=corpus, name=name).first()
     if before and before.fixed_at:
-        raise SplitRefused(f"the split {name} was used on {before.fixed_at:%d %B %Y}: it is fixed")
+        used = display.day(timezone.localtime(before.fixed_at))
+        raise SplitRefused(f"the split {name} was used on {used}: it is fixed")
     _look_through(corpus, name, parts, purpose, by)
     if before:
         before.delete()

@@ -67,7 +67,7 @@ def new_run(request: HttpRequest) -> HttpResponse:
 
 
 def _resumed(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
-    """Show the form, with what was entered before somebody left it to add an endpoint, which is then chosen."""
+    """Show the form: empty, or as it was left to add an endpoint, which is then chosen."""
     entered = QueryDict(mutable=True)
     for name, values in request.session.pop(ENTERED, {}).get(_place(about), {}).items():
         entered.setlist(name, values)
