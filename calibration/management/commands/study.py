@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotation.text.display import moment
 from calibration.errors import CalibrationError, StudyError
 from calibration.management import options as command_options
 from calibration.management.options import find_study, write_output
@@ -50,7 +51,7 @@ def verify(report: Report, progress: Progress | None = None) -> Verification:
     read = inputs.read(report.study, report.part)
     if read.hash != report.inputs_hash:
         raise StudyError(
-            f"the report of {report.created_at:%d %B %Y %H:%M} UTC was made from inputs "
+            f"the report of {moment(report.created_at)} was made from inputs "
             f"{report.inputs_hash[:16]}, and they are {read.hash[:16]} now: labels, definition or split "
             "changed, so there is nothing to hold it against"
         )
@@ -148,7 +149,7 @@ class Command(DatabaseCommand):
                 f"the study {study.name} has no report on {part} yet: there is nothing to verify"
             )
         verification = verify(report, self._progress)
-        name = f"the report of {study.name} ({part}, {report.created_at:%d %B %Y %H:%M} UTC)"
+        name = f"the report of {study.name} ({part}, {moment(report.created_at)})"
         if verification.different:
             first = "\n  ".join(verification.different[:MOST])
             raise CommandError(f"{name} differs in {len(verification.different):,} places:\n  {first}")
