@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template.base import render_value_in_context
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -53,11 +54,18 @@ def figure(value: Any) -> Heading:
     return Heading(value, is_numeric=True)
 
 
+@register.filter
+def figures(values: Iterable[Any]) -> list[Heading]:
+    """Return values as cells of columns of numbers."""
+    return [figure(value) for value in values]
+
+
 @register.simple_tag(takes_context=True)
 def row(context: template.Context, *cells: Any) -> SafeString:
-    """Return a row of a table: its first cell names it; `figure` makes a cell that of a column of numbers."""
+    """Return a row of a table: its first cell names it; `figure` and `figures` make cells of numbers."""
     line = []
-    for place, value in enumerate(cells):
+    values = [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
+    for place, value in enumerate(values):
         cell = value if isinstance(value, Heading) else Heading(value)
         text = mark_safe(render_value_in_context(cell.text, context))
         pattern = '<td class="n">{}</td>' if cell.is_numeric else "<td>{}</td>"
@@ -161,7 +169,7 @@ def badge(text: Any, tone: str = "") -> SafeString:
 TONES = {
     "warning": ("paused",),
     "danger": ("failed", "stuck", "unclear", "refused"),
-    "success": ("done", "open", "collected", "delivered"),
+    "success": ("done", "open", "working", "collected", "delivered"),
     "primary": ("running", "writing", "making", "batched", "under way", "leased"),
 }
 STATE_WORDS = {"batched": "in a batch", "leased": "under way", "pending": "waiting"}
@@ -259,20 +267,52 @@ def select(
 ) -> SafeString:
     """Return a field to choose in, with its label.
 
-    Options are values, or pairs of value and text. Keywords are attributes, and `hint`, `id`, and `none`: the
-    text of the choice of nothing, which comes first.
+    Options are values, pairs of value and text, or pairs of a group's name and its options. Keywords are
+    attributes, and `hint`, `id`, and `none`: the text of the choice of nothing, which comes first.
     """
     key = attributes.pop("id", name)
     hint = attributes.pop("hint", "")
-    rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
-    lines = [
-        format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == current else "", text)
-        for value, text in rows
-    ]
+    lines = _options(options, current)
     if "none" in attributes:
         lines.insert(0, format_html('<option value="">{}</option>', attributes.pop("none")))
     pairs = _attributes({"id": key, "name": name, **attributes})
     return _field(key, label, format_html("<select{}>{}</select>", pairs, mark_safe("\n".join(lines))), hint)
+
+
+def _options(options: Iterable[Any], current: Any) -> list[SafeString]:
+    lines = []
+    for option in options:
+        value, text = (option, option) if isinstance(option, str) else option
+        if isinstance(text, list):
+            group = mark_safe("".join(_options(text, current)))
+            lines.append(format_html('<optgroup label="{}">{}</optgroup>', value, group))
+        else:
+            is_current = SELECTED if value == current else ""
+            lines.append(format_html('<option value="{}"{}>{}</option>', value, is_current, text))
+    return lines
+
+
+@register.simple_tag
+def hidden(pairs: Iterable[tuple[str, Any]] = (), **values: Any) -> SafeString:
+    """Return hidden fields of a form, from pairs or keywords; none for those without a value."""
+    rows = [(name, value) for name, value in [*pairs, *values.items()] if value not in (None, "")]
+    return format_html_join("", '<input type="hidden" name="{}" value="{}">', rows)
+
+
+@register.simple_tag
+def fields(*bound: Any) -> SafeString:
+    """Return fields of a Django form, or lists of them, each with its label, hint and errors."""
+    rows = [row for each in bound if each for row in ([each] if isinstance(each, BoundField) else each)]
+    return mark_safe("".join(render_to_string("_components/field.html", {"field": row}) for row in rows))
+
+
+@register.simple_block_tag
+def query(content: SafeString, button: str, *, card: bool = False) -> SafeString:
+    """Frame the fields that choose what the page shows, by its address, with their button.
+
+    card: they stand on the page by themselves, with its main button.
+    """
+    return render_to_string("_components/query.html", {"content": content, "button": button, "card": card})
 
 
 def _attributes(values: dict[str, Any]) -> SafeString:
