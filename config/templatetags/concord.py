@@ -32,6 +32,12 @@ def percent(value: Any, digits: int = 0) -> str:
 
 
 @register.filter
+def many(number: Any, noun: str) -> str:
+    """Return a number with its noun: 1 task, 1,200 tasks."""
+    return display.many(int(number or 0), noun)
+
+
+@register.filter
 def money(amount: Any, currency: str) -> str:
     """Format an amount of money with its currency."""
     return display.money(amount, currency)
@@ -129,7 +135,7 @@ def icon(name: str) -> SafeString:
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}" /></svg>', href)
 
 
-OF_A_CORPUS = ("campaign", "study", "bench", "round", "run", "gold", "simulation", "benchmark")
+OF_A_CORPUS = ("study", "bench", "round", "run", "gold", "simulation", "benchmark", "campaign")
 """What a page may show that belongs to a corpus, by its name in the page's context."""
 
 
