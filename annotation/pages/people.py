@@ -578,5 +578,9 @@ def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, "The account and its data were deleted.")
             return redirect("people")
-    context = {"person": account_row, "destroyed": deletion.destroyed_with(account_row), "refused": why}
+    context = {
+        "person": account_row,
+        "destroyed": deletion.destroyed_with(account_row),
+        "problems": [why[:1].upper() + why[1:]] if why else [],
+    }
     return render(request, "accounts/delete_person.html", context, status=422 if why else 200)

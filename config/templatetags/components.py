@@ -383,6 +383,7 @@ def _described(name: str, keywords: dict[str, Any]) -> tuple[dict[str, Any], dic
     described = " ".join([*filter(None, [keywords.get("aria_describedby")]), *ids])
     rest = {key: value for key, value in keywords.items() if key not in {*own, *beside}}
     rest |= {"aria_describedby": described} if described else {}
+    rest |= {"aria_invalid": "true"} if keywords.get("problems") else {}
     return own | rest, beside | {"key": own["id"], "has_problems": "problems" in beside}
 
 
