@@ -109,6 +109,20 @@ def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "
     return render_to_string("_components/pagehead.html", names)
 
 
+@register.simple_tag
+def pagetitle(title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
+    """Return the head of a page without actions."""
+    return pagehead("", title, lead=lead, crumbs=crumbs)
+
+
+@register.simple_tag
+def emptystate(title: Any, text: Any, action: Any = "", route: str = "", *values: Any) -> SafeString:
+    """Return an empty state: what is missing, what to do, and the link that does it."""
+    names = {"title": title, "text": text, "action": action}
+    href = reverse(route, args=values) if route else ""
+    return render_to_string("_components/empty.html", names | {"href": href})
+
+
 @register.simple_block_tag
 def part(
     content: SafeString, title: Any = "", *, id: str = "", label: str = "", note: Any = "", beside: Any = ""
