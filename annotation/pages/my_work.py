@@ -132,6 +132,7 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
         request.GET.get("page")
     )
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
+    campaigns = mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name")
     filters = {name: value for name, value in search.items() if value}
     context = {
         "page": page,
@@ -140,7 +141,8 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
         "searched": bool(filters),
         "most": own_work.MOST_FOUND,
         "query": f"{urlencode(filters)}&" if filters else "",
-        "campaigns": mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name"),
+        "campaigns": [(str(pk), name) for pk, name in campaigns],
+        "marks": [(name, bool(search[name])) for name in ("flagged", "bookmarked", "commented")],
     }
     return render(request, "annotate/submissions.html", context)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template.base import render_value_in_context
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -84,6 +85,13 @@ def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> 
 def text(content: SafeString) -> SafeString:
     """Return what stands in it, for a name: `{% text as lead %}...{% endtext %}`."""
     return SafeString(content.strip())
+
+
+@register.simple_tag
+def link(text: Any, route: str, *values: Any, kind: str = "") -> SafeString:
+    """Return a link to a route; kind: its classes."""
+    address = reverse(route, args=values)
+    return format_html('<a href="{}"{}>{}</a>', address, _attributes({"class": kind or None}), text)
 
 
 @register.simple_block_tag
@@ -164,7 +172,9 @@ def counted(number: int, noun: str) -> str:
 
 @register.filter
 def badge(text: Any, tone: str = "") -> SafeString:
-    """Return a word in a coloured field; tone: warning, danger, success, primary or none."""
+    """Return a word, if there is one, in a coloured field; tone: warning, danger, success, primary."""
+    if not text:
+        return SafeString("")
     return format_html(
         '<span class="badge fs-5 align-middle{}">{}</span>', f" bg-{tone}-lt" if tone else "", text
     )
@@ -201,6 +211,12 @@ def card(
 def progress(part: int, whole: int, label: str) -> SafeString:
     """Return a bar with its numbers: what is done of how much."""
     return render_to_string("_components/progress.html", {"part": part, "whole": whole, "label": label})
+
+
+@register.simple_tag(takes_context=True)
+def facts(context: template.Context, rows: Iterable[tuple[Any, Any]]) -> SafeString:
+    """Return pairs of term and value as entries of `<dl class="facts">`, those that have a value."""
+    return mark_safe("".join(fact(context, name, value) for name, value in rows))
 
 
 @register.simple_tag(takes_context=True)
@@ -249,6 +265,16 @@ def textarea(
     text = mark_safe(render_value_in_context(value, context))
     pairs, beside = _described(name, {"rows": 3, "dir": "auto", **attributes})
     return _field(label, format_html("<textarea{}>\n{}</textarea>", _attributes(pairs), text), beside)
+
+
+@register.simple_tag
+def fields(*parts: Any) -> SafeString:
+    """Return fields of a Django form, single ones or lists of them; none for a field that it lacks."""
+    lines = []
+    for part in parts:
+        for field in [part] if isinstance(part, BoundField) else part or ():
+            lines.append(render_to_string("_components/field.html", {"field": field}))
+    return mark_safe("".join(lines))
 
 
 @register.simple_tag
@@ -358,9 +384,10 @@ def menu(content: SafeString, title: str) -> SafeString:
 
 
 @register.simple_block_tag
-def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
-    """Frame a dialog with its heading, initially closed."""
-    return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
+def dialog(content: SafeString, id: str, *, title: str = "", closes: bool = False) -> SafeString:
+    """Frame a dialog with its heading, initially closed; closes: it has a button that closes it."""
+    names = {"content": content, "id": id, "title": title, "closes": closes}
+    return render_to_string("_components/dialog.html", names)
 
 
 @register.simple_block_tag
