@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,6 +13,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from config.listing import Column, Listing
 from config.permissions import researcher_only, user_of
 from jobs import access, job_actions
 from jobs.errors import JobError
@@ -45,12 +45,23 @@ def _work_status(request: HttpRequest) -> dict[str, int]:
 # The researcher's list of jobs, and actions on a job.
 
 
+JOBS = Listing(
+    Column("Job", "kind"),
+    Column("State", "state"),
+    Column("Progress"),
+    Column("By", "created_by__username"),
+    Column("Asked for", "created_at", is_numeric=True),
+    Column("Actions", is_hidden=True),
+    search=("kind", "subject", "error", "created_by__username"),
+    size=25,
+)
+
+
 @require_GET
 @researcher_only
 def job_list(request: HttpRequest) -> HttpResponse:
     """Researchers: list all jobs, latest first; the page refreshes the list while a job is active."""
-    jobs = Job.objects.select_related("created_by")
-    page = Paginator(jobs, 25).get_page(request.GET.get("page"))
+    page = JOBS.page(request, Job.objects.select_related("created_by"))
     active = any(job.active for job in page)
     return render(request, "jobs/list.html", {"page": page, "active": active})
 

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -28,6 +27,7 @@ from annotation.models import CampaignMember, CampaignRole, turn_numbers
 from annotation.models.campaigns import NAME_LIMIT, Campaign
 from annotation.models.corpora import Corpus
 from annotation.models.people import PeopleGroup
+from annotation.models.schemes import VERSION_TITLE
 from annotation.pages import scheme_editor
 from annotation.pages.campaign_form import NEW_SCHEME, CampaignForm, new_initial
 from annotation.pages.scheme_editor import Edited, starter
@@ -37,6 +37,7 @@ from annotation.text.views import METADATA
 from annotation.work.leases import bounds_of
 from annotation.work.messages import waiting as waiting_threads
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.middleware import frames_others
 from config.models import Event
 from config.permissions import is_researcher, researcher_only, user_of
@@ -133,6 +134,15 @@ def _context(campaign: Campaign, current_rules: Rules) -> dict[str, Any]:
 
 
 MOST_REMARKS = 50
+CAMPAIGNS = Listing(
+    Column("Campaign", natural("name")),
+    Column("State", "state"),
+    Column("Corpus", natural("corpus__name")),
+    Column("Asks", VERSION_TITLE),
+    Column("Annotators", "people", is_numeric=True),
+    Column("Submitted", "submitted", is_numeric=True),
+    search=("name", "corpus__name", "scheme_version__scheme__title"),
+)
 MOST_PILOTS = 10
 
 
@@ -152,7 +162,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         )
         .order_by("-id")
     )
-    page = Paginator(rows, 50).get_page(request.GET.get("page"))
+    page = CAMPAIGNS.page(request, rows)
     context = {
         "page": page,
         "lacking": campaign_progress.lacking(list(page)),

@@ -11,7 +11,6 @@ from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import urlencode
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
@@ -127,14 +126,12 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
         request.GET.get("page")
     )
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
-    filters = {name: value for name, value in search.items() if value}
     context = {
         "page": page,
         "rows": own_work.describe_submissions(page.object_list),
         "asked": search,
-        "searched": bool(filters),
+        "searched": any(search.values()),
         "most": own_work.MOST_FOUND,
-        "query": f"{urlencode(filters)}&" if filters else "",
         "campaigns": mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name"),
     }
     return render(request, "annotate/submissions.html", context)

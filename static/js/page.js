@@ -94,9 +94,6 @@
     for (const frame of document.querySelectorAll("[data-sorts]")) {
       const rows = frame.querySelector("tbody").rows;
       frame.removeAttribute("data-sorts");
-      // A list that fetches itself anew would lose the order and the filter every few seconds.
-      if (frame.closest("[hx-trigger]") || frame.parentElement.querySelector('[aria-label="Pages"]'))
-        continue;
       if (rows.length < 2) continue;
       for (const heading of frame.querySelector("thead tr").cells) {
         if (!heading.textContent.trim() || heading.querySelector(".visually-hidden")) continue;
