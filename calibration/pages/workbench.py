@@ -555,7 +555,7 @@ def _differences_context(
 
 def _rows_of(bench: Bench, judged: Judged, rows: list[Difference]) -> list[dict[str, Any]]:
     """Return differences with their items and lines, the answers and reasons of both sides, and marks."""
-    related = ("continuation__dialogue", "continuation__system", "turn")
+    related = ("continuation__dialogue__corpus", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk([difference.item for difference in rows])
     turn_numbers.number(item.turn for item in items.values())
     lines, current = lines_of(list(items.values())), marks.current_marks(bench)

@@ -129,7 +129,7 @@ def icon(name: str) -> SafeString:
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}" /></svg>', href)
 
 
-OF_A_CORPUS = ("campaign", "study", "bench", "round", "run", "gold", "simulation", "benchmark")
+OF_A_CORPUS = ("study", "bench", "round", "run", "gold", "simulation", "benchmark", "campaign")
 """What a page may show that belongs to a corpus, by its name in the page's context."""
 
 
