@@ -20,6 +20,7 @@ from annotation.campaigns import editing, rules, sampling, tasks
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import tasks as campaign_tasks
+from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
 from annotation.campaigns.rules import Rules
 from annotation.errors import CampaignRefused, RoleRefused, SchemeRefused
 from annotation.kinds import COMPARING, OF_RECORDS, TURN
@@ -135,6 +136,7 @@ def _context(campaign: Campaign, current_rules: Rules) -> dict[str, Any]:
 
 MOST_REMARKS = 50
 CAMPAIGNS = Listing(
+    Column("Select", is_hidden=True),
     Column("Campaign", natural("name")),
     Column("State", "state"),
     Column("Corpus", natural("corpus__name")),
@@ -150,7 +152,7 @@ MOST_PILOTS = 10
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """Researchers: list all campaigns, latest first; others: those they manage. `?archived=1`: archived."""
     mine = access.managed(user_of(request))
-    if not is_researcher(request.user) and not mine.exists():
+    if not access.manages_any(request.user):
         raise PermissionDenied
     archived = request.GET.get("archived") == "1"
     rows = (
@@ -167,9 +169,18 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
+        "acts": CAMPAIGN_ACTS.acts,
         "n_archived": mine.filter(archived_at__isnull=False).count(),
     }
     return render(request, "campaigns/list.html", context)
+
+
+@require_POST
+def change_campaigns(request: HttpRequest) -> HttpResponse:
+    """Researchers, and others for campaigns that they manage: change the state of those selected."""
+    if not access.manages_any(request.user):
+        raise PermissionDenied
+    return CAMPAIGN_ACTS.change_and_return(request)
 
 
 @researcher_only

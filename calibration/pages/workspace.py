@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.campaigns import progress as campaign_progress
+from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
 from annotation.models.schemes import VERSION_TITLE
 from calibration.adjudication import rounds as reading
 from calibration.gold.derivation import described
@@ -20,10 +21,12 @@ from calibration.pages.golds import GOLDS
 from config.listing import Column, Listing, natural
 from config.permissions import researcher_only
 from jobs import runs
+from jobs.bulk_acts import RUN_ACTS
 from jobs.models.run import Call
 from judges.drafts import DRAFT
 
 CAMPAIGNS = Listing(
+    Column("Select", is_hidden=True),
     Column("Campaign", natural("name")),
     Column("State", "state"),
     Column("Asks", VERSION_TITLE),
@@ -33,6 +36,7 @@ CAMPAIGNS = Listing(
 )
 RUN_TITLE = Coalesce(NullIf("rater__short_name", Value("")), "rater__name", "title")
 RUNS = Listing(
+    Column("Select", is_hidden=True),
     Column("Run", natural(RUN_TITLE)),
     Column("State", "state"),
     Column("Progress"),
@@ -81,6 +85,7 @@ def annotation(request: HttpRequest, name: str) -> HttpResponse:
         "rows": [(campaign, campaign_progress.counts(campaign)) for campaign in page],
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
+        "acts": CAMPAIGN_ACTS.acts,
         "n_archived": corpus.campaigns.filter(archived_at__isnull=False).count(),
         "rounds": reading.rounds().filter(corpus=corpus),
     }
@@ -100,6 +105,7 @@ def judges(request: HttpRequest, name: str) -> HttpResponse:
         "corpus": corpus,
         "page": page,
         "rows": [(run, *_calls(states.get(run.pk, {}))) for run in page],
+        "acts": RUN_ACTS.acts,
         "benches": corpus.benches.select_related("campaign").annotate(tried=tried).order_by("-pk"),
     }
     return render(request, "corpora/judges.html", context)

@@ -166,6 +166,15 @@ def act(
     return form(context, button, "", route, *values, kind=kind, confirm=confirm)
 
 
+@register.simple_tag
+def pick(key: Any, name: Any) -> SafeString:
+    """Return the cell with which a row is selected, for the form of `_components/bulk.html`."""
+    pairs = _attributes(
+        {"id": f"select-{key}", "value": key, "aria-label": f"Select {name}", "class": "form-check-input"}
+    )
+    return format_html('<td><input type="checkbox" name="selected" form="bulk"{}></td>', pairs)
+
+
 @register.filter
 def into(value: Any, sentence: str) -> str:
     """Return a sentence with a value in place of its {}."""

@@ -57,3 +57,27 @@ def test_a_list_that_fetches_itself_anew_stays_sorted_and_filtered(page_of) -> N
     expect(page.locator("#list tbody")).to_contain_text("renamed", timeout=15_000)
     expect(page.get_by_role("columnheader", name="Asked for")).to_have_attribute("aria-sort", "ascending")
     expect(page.locator("#list tbody tr")).to_have_count(1)
+
+
+def test_selected_rows_stay_selected_and_an_act_on_them_is_told_over_the_page(page_of) -> None:
+    for number in range(3):
+        Job.objects.create(kind="export", subject=f"file {number}", state="failed")
+    running = Job.objects.create(kind="import", subject="talks")
+    page = page_of(factories.user("rosa", researcher=True))
+    page.goto("/jobs/?sort=job")
+    for row in Job.objects.filter(kind="export")[:2]:
+        page.get_by_label(f"Select export job {row.pk}").check()
+    Job.objects.filter(pk=running.pk).update(note="half way")
+    expect(page.locator("#list tbody")).to_contain_text("half way", timeout=15_000)
+    assert page.locator("[name=selected]:checked").count() == 2
+    page.get_by_label(f"Select import job {running.pk}").check()
+    page.get_by_role("button", name="Run again").click()
+    status = page.get_by_role("status")
+    expect(status).to_contain_text("2 jobs queued again.")
+    expect(status).to_contain_text(f"Job {running.pk} (import) was not queued again.")
+    assert page.locator("[name=selected]:checked").count() == 0
+    assert page.url.endswith("/jobs/?sort=job")
+    assert Job.objects.filter(kind="export", state="queued").count() == 2
+    sound = Sound()
+    sound.look("a list after a bulk act", page)
+    assert sound.wrong == []
