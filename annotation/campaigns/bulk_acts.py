@@ -17,6 +17,6 @@ CAMPAIGN_ACTS = BulkActs(
         "pause": BulkAct("Pause", "paused", campaign_actions.pause),
         "close": BulkAct("Close", "closed", campaign_actions.close),
         "archive": BulkAct("Archive", "archived", editing.archive),
-        "restore": BulkAct("Bring back", "brought back", editing.bring_back),
+        "bring-back": BulkAct("Bring back", "brought back", editing.bring_back),
     },
 )
