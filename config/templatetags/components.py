@@ -128,7 +128,7 @@ def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "
 @register.simple_tag
 def pagetitle(title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
     """Return the head of a page without actions."""
-    return pagehead("", title, lead=lead, crumbs=crumbs)
+    return pagehead(SafeString(""), title, lead=lead, crumbs=crumbs)
 
 
 @register.simple_tag
