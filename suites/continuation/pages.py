@@ -417,8 +417,7 @@ def _confirm_benchmark(request: HttpRequest, form: BenchmarkForm) -> HttpRespons
                 "estimate": estimate,
                 "told": form_values(request),
                 "name": data["name"],
-                "titles": TITLES,
-                "steps": [(TITLES[step.step], step) for step in estimate.steps],
+                "steps": [(TITLES[step.step], step.productions, step) for step in estimate.steps],
             }
             return render(request, "continuation/confirm_benchmark.html", context)
         benchmark = benchmark_actions.start(

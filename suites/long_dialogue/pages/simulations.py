@@ -217,7 +217,7 @@ def _confirm(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> Http
     try:
         if "confirmed" not in request.POST:
             expected = estimate(data["question_set"], form.order(), form.selected_endpoint())
-            steps = [(TITLES[step.step], step) for step in expected.steps]
+            steps = [(TITLES[step.step], step.done, step) for step in expected.steps]
             context = {
                 "corpus": corpus,
                 "estimate": expected,
