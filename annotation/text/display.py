@@ -151,6 +151,11 @@ def moment(value: datetime) -> str:
     return f"{day(value)}, {value:%H:%M}{zone}"
 
 
+def many(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 task", "1,200 tasks"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def money(amount: Decimal | float, currency: str) -> str:
     """Format an amount with its currency: zero as 0, small amounts with six decimals, never as if 0."""
     amount = float(amount)
