@@ -131,13 +131,15 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
         request.GET.get("page")
     )
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
+    campaigns = mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name")
     context = {
         "page": page,
         "rows": own_work.describe_submissions(page.object_list),
         "asked": search,
         "searched": any(search.values()),
         "most": own_work.MOST_FOUND,
-        "campaigns": mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name"),
+        "campaigns": [(str(pk), name) for pk, name in campaigns],
+        "marks": [(name, bool(search[name])) for name in ("flagged", "bookmarked", "commented")],
     }
     return render(request, "annotate/submissions.html", context)
 

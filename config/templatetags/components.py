@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template.base import render_value_in_context
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -59,11 +60,18 @@ def figure(value: Any) -> Heading:
     return Heading(value, is_numeric=True)
 
 
+@register.filter
+def figures(values: Iterable[Any]) -> list[Heading]:
+    """Return values as cells of columns of numbers."""
+    return [figure(value) for value in values]
+
+
 @register.simple_tag(takes_context=True)
 def row(context: template.Context, *cells: Any) -> SafeString:
-    """Return a row of a table: its first cell names it; `figure` makes a cell that of a column of numbers."""
+    """Return a row of a table: its first cell names it; `figure` and `figures` make cells of numbers."""
     line = []
-    for place, value in enumerate(cells):
+    values = [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
+    for place, value in enumerate(values):
         cell = value if isinstance(value, Heading) else Heading(value)
         text = mark_safe(render_value_in_context(cell.text, context))
         pattern = '<td class="n">{}</td>' if cell.is_numeric else "<td>{}</td>"
@@ -100,6 +108,13 @@ def listing(context: template.Context, content: SafeString, page: Any, **frame: 
 def text(content: SafeString) -> SafeString:
     """Return what stands in it, for a name: `{% text as lead %}...{% endtext %}`."""
     return SafeString(content.strip())
+
+
+@register.simple_tag
+def link(text: Any, route: str, *values: Any, kind: str = "") -> SafeString:
+    """Return a link to a route; kind: its classes."""
+    address = reverse(route, args=values)
+    return format_html('<a href="{}"{}>{}</a>', address, _attributes({"class": kind or None}), text)
 
 
 @register.simple_block_tag
@@ -189,7 +204,9 @@ def counted(number: int, noun: str) -> str:
 
 @register.filter
 def badge(text: Any, tone: str = "") -> SafeString:
-    """Return a word in a coloured field; tone: warning, danger, success, primary or none."""
+    """Return a word, if there is one, in a coloured field; tone: warning, danger, success, primary."""
+    if not text:
+        return SafeString("")
     return format_html(
         '<span class="badge fs-5 align-middle{}">{}</span>', f" bg-{tone}-lt" if tone else "", text
     )
@@ -198,7 +215,7 @@ def badge(text: Any, tone: str = "") -> SafeString:
 TONES = {
     "warning": ("paused",),
     "danger": ("failed", "stuck", "unclear", "refused"),
-    "success": ("done", "open", "collected", "delivered"),
+    "success": ("done", "open", "working", "collected", "delivered"),
     "primary": ("running", "writing", "making", "batched", "under way", "leased"),
 }
 STATE_WORDS = {"batched": "in a batch", "leased": "under way", "pending": "waiting"}
@@ -226,6 +243,12 @@ def card(
 def progress(part: int, whole: int, label: str) -> SafeString:
     """Return a bar with its numbers: what is done of how much."""
     return render_to_string("_components/progress.html", {"part": part, "whole": whole, "label": label})
+
+
+@register.simple_tag(takes_context=True)
+def facts(context: template.Context, rows: Iterable[tuple[Any, Any]]) -> SafeString:
+    """Return pairs of term and value as entries of `<dl class="facts">`, those that have a value."""
+    return mark_safe("".join(fact(context, name, value) for name, value in rows))
 
 
 @register.simple_tag(takes_context=True)
@@ -277,6 +300,16 @@ def textarea(
 
 
 @register.simple_tag
+def fields(*parts: Any) -> SafeString:
+    """Return fields of a Django form, single ones or lists of them; none for a field that it lacks."""
+    lines = []
+    for part in parts:
+        for field in [part] if isinstance(part, BoundField) else part or ():
+            lines.append(render_to_string("_components/field.html", {"field": field}))
+    return mark_safe("".join(lines))
+
+
+@register.simple_tag
 def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> SafeString:
     """Return a box to tick before its label; keywords are attributes, such as `checked`."""
     pairs = _attributes({"type": "checkbox", "name": name, "value": value, **attributes})
@@ -320,21 +353,45 @@ def select(
 ) -> SafeString:
     """Return a field to choose in, with its label.
 
-    Options are values, or pairs of value and text. Keywords as for `input`, and `none`: the text of the
-    choice of nothing, which comes first.
+    Options are values, pairs of value and text, or pairs of a group's name and a list of its options.
+    Keywords as for `input`, and `none`: the text of the choice of nothing, which comes first.
     """
     rows = [("", attributes.pop("none"))] if "none" in attributes else []
     pairs, beside = _described(name, attributes)
-    lines = [
-        format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == current else "", text)
-        for value, text in [*rows, *_pairs(options)]
-    ]
-    control = format_html("<select{}>{}</select>", _attributes(pairs), mark_safe("\n".join(lines)))
-    return _field(label, control, beside)
+    lines = mark_safe("\n".join(_options([*rows, *options], current)))
+    return _field(label, format_html("<select{}>{}</select>", _attributes(pairs), lines), beside)
 
 
 def _pairs(options: Iterable[Any]) -> list[tuple[Any, Any]]:
     return [(row, row) if isinstance(row, str) else tuple(row) for row in options]
+
+
+def _options(options: Iterable[Any], current: Any) -> list[SafeString]:
+    lines = []
+    for value, text in _pairs(options):
+        if isinstance(text, list):
+            group = mark_safe("".join(_options(text, current)))
+            lines.append(format_html('<optgroup label="{}">{}</optgroup>', value, group))
+        else:
+            is_current = SELECTED if value == current else ""
+            lines.append(format_html('<option value="{}"{}>{}</option>', value, is_current, text))
+    return lines
+
+
+@register.simple_tag
+def hidden(pairs: Iterable[tuple[str, Any]] = (), **values: Any) -> SafeString:
+    """Return hidden fields of a form, from pairs or keywords; none for those without a value."""
+    rows = [(name, value) for name, value in [*pairs, *values.items()] if value not in (None, "")]
+    return format_html_join("", '<input type="hidden" name="{}" value="{}">', rows)
+
+
+@register.simple_block_tag
+def query(content: SafeString, button: str, *, card: bool = False) -> SafeString:
+    """Frame the fields that choose what the page shows, by its address, with their button.
+
+    card: they stand on the page by themselves, with its main button.
+    """
+    return render_to_string("_components/query.html", {"content": content, "button": button, "card": card})
 
 
 def _attributes(values: dict[str, Any]) -> SafeString:
@@ -383,9 +440,10 @@ def menu(content: SafeString, title: str) -> SafeString:
 
 
 @register.simple_block_tag
-def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
-    """Frame a dialog with its heading, initially closed."""
-    return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
+def dialog(content: SafeString, id: str, *, title: str = "", closes: bool = False) -> SafeString:
+    """Frame a dialog with its heading, initially closed; closes: it has a button that closes it."""
+    names = {"content": content, "id": id, "title": title, "closes": closes}
+    return render_to_string("_components/dialog.html", names)
 
 
 @register.simple_block_tag
