@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
+from django.utils.text import Truncator
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
@@ -94,6 +95,7 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
         rows = rows.filter(waits=True, closed_at=None)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
     members = campaign_row.members.values_list("user", flat=True)
+    names = sorted(of_people(members, campaign_row.corpus_id).values())
     filters = {"annotator": annotator, "waiting": "1" if waiting else ""}
     filters = {name: value for name, value in filters.items() if value}
     context = {
@@ -104,7 +106,9 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
         "annotator": annotator,
         "waiting": waiting,
         "n_waiting": messages.waiting(campaign_row),
-        "members": sorted(of_people(members, campaign_row.corpus_id).values()),
+        "members": [("everybody", "Everybody who takes part"), *((name, name) for name in names)]
+        if names
+        else [],
         "about": about,
         "text": request.POST.get("text", ""),
         "text_limit": messages.TEXT_LIMIT,
@@ -149,7 +153,7 @@ def _about(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
     return {
         "assignment": assignment,
         "annotator": name,
-        "lines": lines,
+        "lines": [(line.line, f"{line.no} {line.who}: {Truncator(line.text).chars(80)}") for line in lines],
         "line": line_number,
     }
 
@@ -181,8 +185,16 @@ def _rows(threads: Any, viewer: User, names: Mapping[int, str]) -> list[dict[str
     return [
         {
             "thread": thread,
+            **_state(thread),
             "annotator": names[thread.annotator_id],
             "messages": messages.list_messages(thread, viewer, annotator=names[thread.annotator_id]),
         }
         for thread in thread_list
     ]
+
+
+def _state(thread: Thread) -> dict[str, str]:
+    """Return the state of a thread for researchers, with its tone."""
+    if thread.waits and not thread.closed_at:
+        return {"state": "waits for an answer", "tone": "warning"}
+    return {"state": "closed" if thread.closed_at else "not seen yet" if thread.unread else "", "tone": ""}

@@ -57,6 +57,11 @@ class ComfortForm(forms.Form):
             )
 
     @property
+    def rest(self) -> list[forms.BoundField]:
+        """Return the fields other than those of the keys."""
+        return [field for field in self if not field.name.startswith("key_")]
+
+    @property
     def keys(self) -> list[forms.BoundField]:
         """Return the fields of the keys."""
         return [self[f"key_{command}"] for command in preferences.COMMANDS]
@@ -127,6 +132,7 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
         request.GET.get("page")
     )
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
+    campaigns = mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name")
     filters = {name: value for name, value in search.items() if value}
     context = {
         "page": page,
@@ -135,7 +141,8 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
         "searched": bool(filters),
         "most": own_work.MOST_FOUND,
         "query": f"{urlencode(filters)}&" if filters else "",
-        "campaigns": mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name"),
+        "campaigns": [(str(pk), name) for pk, name in campaigns],
+        "marks": [(name, bool(search[name])) for name in ("flagged", "bookmarked", "commented")],
     }
     return render(request, "annotate/submissions.html", context)
 

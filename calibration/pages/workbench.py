@@ -253,7 +253,7 @@ UNASKED = 20
 
 @researcher_only
 def new_bench(request: HttpRequest) -> HttpResponse:
-    """Researchers: open a bench on a corpus or campaign; without a split, this draws one."""
+    """Researchers: open a bench on a corpus or campaign."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return redirect("corpora")

@@ -578,7 +578,9 @@ def looks(report: Report) -> list[TestLook]:
 def openings_of(report: Report) -> list[Opened]:
     """For a report of test, return when test was opened for its judges, numbered within their families."""
     result = snapshot_of(report)
-    split = report.study.corpus.splits.filter(name=result.split.name).first() if result.split else None
+    split = (
+        splits.splits_of(report.study.corpus).filter(name=result.split.name).first() if result.split else None
+    )
     if split is None or report.part != "test":
         return []
     judge_names = {rater.name for rater in result.answered if rater.kind == "judge"}
