@@ -271,6 +271,7 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
         "systems": queries.systems(corpus_row),
         "imports": corpus_row.imports.select_related("created_by"),
         "splits": _splits(corpus_row),
+        "seen": len(splits.seen_by_benches(corpus_row)),
         "parts": splits.sizes(corpus_row),
         "family_limit": FAMILY_LIMIT,
         "copied": {"most": MOST_COPIED, "usual": USUAL},
@@ -301,7 +302,7 @@ def _splits(corpus: Corpus) -> list[dict[str, Any]]:
             "looks": split.looks.select_related("by"),
             "openings": openings(split),
         }
-        for split in corpus.splits.order_by("id")
+        for split in splits.splits_of(corpus)
     ]
 
 
@@ -316,11 +317,14 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, f"Not drawn: {splits.BOUNDS}.")
         return redirect("corpus-settings", name)
     try:
-        splits.draw(corpus=corpus_row, by=user_of(request), seed=seed, test_share=share)
+        split = splits.draw(corpus=corpus_row, by=user_of(request), seed=seed, test_share=share)
     except SplitRefused as refused:
         messages.error(request, f"Not drawn: {refused}.")
     else:
-        messages.success(request, "The split is drawn. It is fixed when it is first used.")
+        dev, test = (len(splits.clusters(split=split, part=part)) for part in ("dev", "test"))
+        messages.success(
+            request, f"The split is drawn: {dev} clusters in dev, {test} in test. Its first use fixes it."
+        )
     return redirect("corpus-settings", name)
 
 

@@ -57,6 +57,11 @@ class ComfortForm(forms.Form):
             )
 
     @property
+    def rest(self) -> list[forms.BoundField]:
+        """Return the fields other than those of the keys."""
+        return [field for field in self if not field.name.startswith("key_")]
+
+    @property
     def keys(self) -> list[forms.BoundField]:
         """Return the fields of the keys."""
         return [self[f"key_{command}"] for command in preferences.COMMANDS]

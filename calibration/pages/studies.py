@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
+from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus
 from annotation.schemes.definitions import UNSCALED
@@ -340,9 +341,9 @@ class StudyForm(LevelFields, SubsetFields):
         self._choices("by", [(key, key) for key in condition_keys(corpus)])
         self._choices("systems", [(name, name) for name in system_names(corpus)])
         self._choices("conditions", _condition_choices(corpus))
-        splits = list(corpus.splits.order_by("pk").values_list("name", flat=True))
-        self._choices("split", [(name, name) for name in splits])
-        if len(splits) < 2:
+        names = list(splits.splits_of(corpus).values_list("name", flat=True))
+        self._choices("split", [(name, name) for name in names])
+        if len(names) < 2:
             del self.fields["split"]
         comparable = [q for q in counted.questions.values() if q.level != TEXT]
         scaled = {q.ref for q in comparable if q.level not in UNSCALED}

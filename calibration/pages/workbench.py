@@ -253,7 +253,7 @@ UNASKED = 20
 
 @researcher_only
 def new_bench(request: HttpRequest) -> HttpResponse:
-    """Researchers: open a bench on a corpus or campaign; without a split, this draws one."""
+    """Researchers: open a bench on a corpus or campaign."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return redirect("corpora")
@@ -558,7 +558,7 @@ def _differences_context(
 
 def _rows_of(bench: Bench, judged: Judged, rows: list[Difference]) -> list[dict[str, Any]]:
     """Return differences with their items and lines, the answers and reasons of both sides, and marks."""
-    related = ("continuation__dialogue", "continuation__system", "turn")
+    related = ("continuation__dialogue__corpus", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk([difference.item for difference in rows])
     turn_numbers.number(item.turn for item in items.values())
     lines, current = lines_of(list(items.values())), marks.current_marks(bench)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+
+from annotation.text.display import many
 
 register = template.Library()
 
@@ -103,9 +105,14 @@ def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "
 
 
 @register.simple_block_tag
-def part(content: SafeString, title: Any = "", *, id: str = "", label: str = "") -> SafeString:
-    """Frame a part of a page with its heading, or with a name that screen readers get."""
-    names = {"content": content, "title": title, "id": id, "label": label}
+def part(
+    content: SafeString, title: Any = "", *, id: str = "", label: str = "", note: Any = "", beside: Any = ""
+) -> SafeString:
+    """Frame a part of a page with its heading, or with a name that screen readers get.
+
+    note: a sentence after the heading; beside: its actions.
+    """
+    names = {"content": content, "title": title, "id": id, "label": label, "note": note, "beside": beside}
     return render_to_string("_components/part.html", names)
 
 
@@ -148,7 +155,7 @@ def act(
 
     confirm: what is asked before.
     """
-    pairs = _attributes({key.replace("_", "-"): value for key, value in attributes.items()})
+    pairs = _attributes(attributes)
     button = format_html('<button class="btn{}"{}>{}</button>', f" btn-{tone}" if tone else "", pairs, text)
     return form(context, button, "", route, *values, kind=kind, confirm=confirm)
 
@@ -157,6 +164,12 @@ def act(
 def into(value: Any, sentence: str) -> str:
     """Return a sentence with a value in place of its {}."""
     return str(sentence).replace("{}", str(value))
+
+
+@register.filter
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 turn", "1,200 turns"."""
+    return many(number, noun)
 
 
 @register.filter
@@ -188,10 +201,18 @@ def state(state: str, is_empty: Any = False) -> SafeString:
 
 
 @register.simple_block_tag
-def card(content: SafeString, title: Any, *, level: int = 2, extra: str = "") -> SafeString:
-    """Frame a part of a page as a card with its heading."""
+def card(
+    content: SafeString, title: Any, *, level: int = 2, extra: str = "", note: Any = "", beside: Any = ""
+) -> SafeString:
+    """Frame a part of a page as a card with its heading; note and beside as for `part`."""
     names = {"content": content, "title": title, "level": level, "extra": extra}
-    return render_to_string("_components/card.html", names)
+    return render_to_string("_components/card.html", names | {"note": note, "beside": beside})
+
+
+@register.simple_tag
+def progress(part: int, whole: int, label: str) -> SafeString:
+    """Return a bar with its numbers: what is done of how much."""
+    return render_to_string("_components/progress.html", {"part": part, "whole": whole, "label": label})
 
 
 @register.simple_tag(takes_context=True)
@@ -228,12 +249,14 @@ def isolated(text: Any) -> SafeString:
 def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
 ) -> SafeString:
-    """Return a field to type in, with its label; keywords are attributes, and `hint`, `id`."""
+    """Return a field to type in, with its label.
+
+    Keywords are attributes (`aria_label` is `aria-label`), and `hint`, `id`, and `problems`: the sentences
+    about what is wrong with it, which have their place below it even when there is none.
+    """
     text = None if value is None else mark_safe(render_value_in_context(value, context))
-    key = attributes.pop("id", name)
-    hint = attributes.pop("hint", "")
-    pairs = _attributes({"id": key, "name": name, **attributes, "value": text})
-    return _field(key, label, format_html("<input{}>", pairs), hint)
+    pairs, beside = _described(name, attributes)
+    return _field(label, format_html("<input{}>", _attributes(pairs | {"value": text})), beside)
 
 
 @register.simple_tag(takes_context=True)
@@ -241,11 +264,9 @@ def textarea(
     context: template.Context, name: str, label: Any, value: Any = "", **attributes: Any
 ) -> SafeString:
     """Return a field for a text of several lines, with its label; keywords as for `input`."""
-    key = attributes.pop("id", name)
-    hint = attributes.pop("hint", "")
-    pairs = _attributes({"id": key, "name": name, "rows": 3, "dir": "auto", **attributes})
     text = mark_safe(render_value_in_context(value, context))
-    return _field(key, label, format_html("<textarea{}>\n{}</textarea>", pairs, text), hint)
+    pairs, beside = _described(name, {"rows": 3, "dir": "auto", **attributes})
+    return _field(label, format_html("<textarea{}>\n{}</textarea>", _attributes(pairs), text), beside)
 
 
 @register.simple_tag
@@ -259,20 +280,26 @@ def fields(*parts: Any) -> SafeString:
 
 
 @register.simple_tag
-def choices(
-    legend: Any, name: str, options: Iterable[Any], hint: Any = "", kind: str = "checkbox"
-) -> SafeString:
-    """Return boxes to tick, or `radio` buttons; options are values, or pairs of value and text."""
-    rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
-    names = {"legend": legend, "name": name, "rows": rows, "hint": hint, "kind": kind}
-    return render_to_string("_components/choices.html", names)
-
-
-@register.simple_tag
 def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> SafeString:
     """Return a box to tick before its label; keywords are attributes, such as `checked`."""
     pairs = _attributes({"type": "checkbox", "name": name, "value": value, **attributes})
     return format_html("<label><input{}> {}</label>", pairs, label)
+
+
+@register.simple_tag
+def choices(
+    name: str,
+    legend: Any,
+    options: Iterable[Any],
+    current: Collection[Any] = (),
+    *,
+    hint: Any = "",
+    **attributes: Any,
+) -> SafeString:
+    """Return boxes of which several may be ticked, with their legend; options as for `select`."""
+    boxes = [{"value": value, "text": text, "is_ticked": value in current} for value, text in _pairs(options)]
+    names = {"name": name, "legend": legend, "boxes": boxes, "hint": hint}
+    return render_to_string("_components/choices.html", names | {"attributes": _attributes(attributes)})
 
 
 @register.filter
@@ -296,30 +323,42 @@ def select(
 ) -> SafeString:
     """Return a field to choose in, with its label.
 
-    Options are values, or pairs of value and text. Keywords are attributes, and `hint`, `id`, and `none`: the
-    text of the choice of nothing, which comes first.
+    Options are values, or pairs of value and text. Keywords as for `input`, and `none`: the text of the
+    choice of nothing, which comes first.
     """
-    key = attributes.pop("id", name)
-    hint = attributes.pop("hint", "")
-    rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
+    rows = [("", attributes.pop("none"))] if "none" in attributes else []
+    pairs, beside = _described(name, attributes)
     lines = [
         format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == current else "", text)
-        for value, text in rows
+        for value, text in [*rows, *_pairs(options)]
     ]
-    if "none" in attributes:
-        lines.insert(0, format_html('<option value="">{}</option>', attributes.pop("none")))
-    pairs = _attributes({"id": key, "name": name, **attributes})
-    return _field(key, label, format_html("<select{}>{}</select>", pairs, mark_safe("\n".join(lines))), hint)
+    control = format_html("<select{}>{}</select>", _attributes(pairs), mark_safe("\n".join(lines)))
+    return _field(label, control, beside)
+
+
+def _pairs(options: Iterable[Any]) -> list[tuple[Any, Any]]:
+    return [(row, row) if isinstance(row, str) else tuple(row) for row in options]
 
 
 def _attributes(values: dict[str, Any]) -> SafeString:
     pairs = [(name, value) for name, value in values.items() if value is not None and value is not False]
-    return format_html_join("", ' {}="{}"', ((name, "" if value is True else value) for name, value in pairs))
+    texts = ((name.replace("_", "-"), "" if value is True else value) for name, value in pairs)
+    return format_html_join("", ' {}="{}"', texts)
 
 
-def _field(key: str, label: Any, control: SafeString, hint: Any) -> SafeString:
-    names = {"key": key, "label": label, "control": control, "hint": hint}
-    return render_to_string("_components/control.html", names)
+def _described(name: str, keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the attributes of a control, which point at what stands around it, and what that is."""
+    own = {"id": keywords.get("id", name), "name": name}
+    beside = {place: keywords[place] for place in ("hint", "problems") if place in keywords}
+    ids = [f"{own['id']}-{place}" for place in beside if place == "problems" or beside[place]]
+    described = " ".join([*filter(None, [keywords.get("aria_describedby")]), *ids])
+    rest = {key: value for key, value in keywords.items() if key not in {*own, *beside}}
+    rest |= {"aria_describedby": described} if described else {}
+    return own | rest, beside | {"key": own["id"], "has_problems": "problems" in beside}
+
+
+def _field(label: Any, control: SafeString, beside: dict[str, Any]) -> SafeString:
+    return render_to_string("_components/control.html", {"label": label, "control": control, **beside})
 
 
 @register.simple_block_tag

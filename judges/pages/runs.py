@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Rater, turn_numbers
 from annotation.text.display import many, money, number
+from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import researcher_only, user_of
 from config.templatetags.concord import setting
@@ -344,7 +345,16 @@ def sync_endpoints(request: HttpRequest) -> None:
 
 
 def offer_endpoints(request: HttpRequest, form: forms.Form) -> None:
-    """Offer, in all fields of a form for an endpoint, those that the person who sends the request may use."""
-    for field in form.fields.values():
+    """Offer, in all fields of a form for an endpoint, those that the person who sends the request may use.
+
+    `?endpoint=`, or the only one, is chosen where one is needed.
+    """
+    endpoints = usable_by(user_of(request)).order_by("name")
+    added = row_id(request.GET.get("endpoint", ""))
+    usual = endpoints.filter(pk=added) if added else endpoints[:2]
+    for name, field in form.fields.items():
         if isinstance(field, forms.ModelChoiceField) and getattr(field.queryset, "model", None) is Endpoint:
-            field.queryset = usable_by(user_of(request)).order_by("name")
+            field.queryset = endpoints
+            if name == "endpoint" and len(usual) == 1 and (added or not form.initial.get(name)):
+                form.initial[name] = usual[0]
+            field.is_for_endpoint = name == "endpoint"  # type: ignore[attr-defined]
