@@ -77,9 +77,11 @@ def test_a_field_to_type_in_and_a_fact_escape_their_values() -> None:
 def test_a_field_points_at_its_problems_and_keywords_are_attributes() -> None:
     source = '{% input "q" "Text" problems=problems hx_post="/check/" aria_describedby="above" %}'
     page = " ".join(render(source, problems=["<b>"]).split())
-    assert '<input id="q" name="q" hx-post="/check/" aria-describedby="above q-problems">' in page
+    described = 'aria-describedby="above q-problems"'
+    assert f'<input id="q" name="q" hx-post="/check/" {described} aria-invalid="true">' in page
     assert '<ul class="errorlist" id="q-problems"><li>&lt;b&gt;</li></ul>' in page
     assert '<ul class="errorlist" id="q-problems"></ul>' in " ".join(render(source).split())
+    assert "aria-invalid" not in render(source)
 
 
 def test_a_number_has_its_noun() -> None:
