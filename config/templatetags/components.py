@@ -14,6 +14,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.text.display import many
+
 register = template.Library()
 
 
@@ -213,7 +215,7 @@ def into(value: Any, sentence: str) -> str:
 @register.filter
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: "1 turn", "1,200 turns"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return many(number, noun)
 
 
 @register.filter
