@@ -49,6 +49,8 @@ from jobs.errors import JobError
 MOST_TURNS, MOST_CHARACTERS, MOST_ITEMS = 60, 600, 12
 """Turns of a dialogue in a preview, characters of a turn, and items of a file without dialogues."""
 COLOURS = 6
+MOST_DOUBTS = 8
+"""Doubts about a guessed reading that are listed."""
 
 # Choose a file.
 
@@ -530,7 +532,9 @@ def _doubts(prepared: PreparedImport) -> tuple[str, ...]:
     profile = prepared.outline.profile
     if profile is None or prepared.uses_earlier:
         return ()
-    return next((reading.doubts for reading in profile.readings if reading.key == prepared.reading), ())
+    doubts = next((reading.doubts for reading in profile.readings if reading.key == prepared.reading), ())
+    rest = len(doubts) - MOST_DOUBTS
+    return doubts if rest <= 0 else (*doubts[:MOST_DOUBTS], f"and {rest} more like these")
 
 
 def _action(preview: Preview) -> str:

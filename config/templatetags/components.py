@@ -67,11 +67,14 @@ def row(context: template.Context, *cells: Any) -> SafeString:
 
 
 @register.simple_block_tag
-def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> SafeString:
+def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None, **frame: Any) -> SafeString:
     """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
 
-    A keyword that `tableframe` takes names the table and places it; kind: a class of the table.
+    A keyword that `tableframe` takes names the table and places it; kind: a class of the table; none: what
+    stands in its place where it has no rows, empty for nothing.
     """
+    if none is not None and not content.strip():
+        return format_html('<p class="text-secondary">{}</p>', none) if none else SafeString("")
     columns = [
         heading if isinstance(heading, Heading) else Heading(heading)
         for argument in headings
@@ -247,7 +250,7 @@ def isolated(text: Any) -> SafeString:
 def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
 ) -> SafeString:
-    """Return a field to type in, with its label.
+    """Return a field to type in, with its label; with an empty one, the control alone.
 
     Keywords are attributes (`aria_label` is `aria-label`), and `hint`, `id`, and `problems`: the sentences
     about what is wrong with it, which have their place below it even when there is none.
@@ -321,17 +324,21 @@ def select(
 ) -> SafeString:
     """Return a field to choose in, with its label.
 
-    Options are values, or pairs of value and text. Keywords as for `input`, and `none`: the text of the
-    choice of nothing, which comes first.
+    Options are values, or pairs of value and text, or of a group and its options. Keywords as for `input`, and
+    `none`: the text of the choice of nothing, which comes first.
     """
     rows = [("", attributes.pop("none"))] if "none" in attributes else []
     pairs, beside = _described(name, attributes)
-    lines = [
-        format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == current else "", text)
-        for value, text in [*rows, *_pairs(options)]
-    ]
+    lines = [_option(value, text, current) for value, text in [*rows, *_pairs(options)]]
     control = format_html("<select{}>{}</select>", _attributes(pairs), mark_safe("\n".join(lines)))
     return _field(label, control, beside)
+
+
+def _option(value: Any, text: Any, current: Any) -> SafeString:
+    if isinstance(text, list):
+        inside = mark_safe("".join(_option(*row, current) for row in text))
+        return format_html('<optgroup label="{}">{}</optgroup>', value, inside)
+    return format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == current else "", text)
 
 
 def _pairs(options: Iterable[Any]) -> list[tuple[Any, Any]]:
@@ -357,6 +364,8 @@ def _described(name: str, keywords: dict[str, Any]) -> tuple[dict[str, Any], dic
 
 
 def _field(label: Any, control: SafeString, beside: dict[str, Any]) -> SafeString:
+    if not label:
+        return control
     return render_to_string("_components/control.html", {"label": label, "control": control, **beside})
 
 
