@@ -54,11 +54,18 @@ def figure(value: Any) -> Heading:
     return Heading(value, is_numeric=True)
 
 
+@register.filter
+def figures(values: Iterable[Any]) -> list[Heading]:
+    """Return values as cells of columns of numbers."""
+    return [figure(value) for value in values]
+
+
 @register.simple_tag(takes_context=True)
 def row(context: template.Context, *cells: Any) -> SafeString:
-    """Return a row of a table: its first cell names it; `figure` makes a cell that of a column of numbers."""
+    """Return a row of a table: its first cell names it; `figure` and `figures` make cells of numbers."""
     line = []
-    for place, value in enumerate(cells):
+    values = [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
+    for place, value in enumerate(values):
         cell = value if isinstance(value, Heading) else Heading(value)
         text = mark_safe(render_value_in_context(cell.text, context))
         pattern = '<td class="n">{}</td>' if cell.is_numeric else "<td>{}</td>"
@@ -103,6 +110,20 @@ def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "
     actions = SafeString(content.strip())
     names = {"content": actions, "title": title, "lead": lead, "crumbs": crumbs}
     return render_to_string("_components/pagehead.html", names)
+
+
+@register.simple_tag
+def pagetitle(title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
+    """Return the head of a page without actions."""
+    return pagehead("", title, lead=lead, crumbs=crumbs)
+
+
+@register.simple_tag
+def emptystate(title: Any, text: Any, action: Any = "", route: str = "", *values: Any) -> SafeString:
+    """Return an empty state: what is missing, what to do, and the link that does it."""
+    names = {"title": title, "text": text, "action": action}
+    href = reverse(route, args=values) if route else ""
+    return render_to_string("_components/empty.html", names | {"href": href})
 
 
 @register.simple_block_tag
@@ -186,7 +207,7 @@ def badge(text: Any, tone: str = "") -> SafeString:
 TONES = {
     "warning": ("paused",),
     "danger": ("failed", "stuck", "unclear", "refused"),
-    "success": ("done", "open", "collected", "delivered"),
+    "success": ("done", "open", "working", "collected", "delivered"),
     "primary": ("running", "writing", "making", "batched", "under way", "leased"),
 }
 STATE_WORDS = {"batched": "in a batch", "leased": "under way", "pending": "waiting"}
@@ -324,25 +345,45 @@ def select(
 ) -> SafeString:
     """Return a field to choose in, with its label.
 
-    Options are values, or pairs of value and text, or of a group and its options. Keywords as for `input`, and
-    `none`: the text of the choice of nothing, which comes first.
+    Options are values, pairs of value and text, or pairs of a group's name and a list of its options.
+    Keywords as for `input`, and `none`: the text of the choice of nothing, which comes first.
     """
     rows = [("", attributes.pop("none"))] if "none" in attributes else []
     pairs, beside = _described(name, attributes)
-    lines = [_option(value, text, current) for value, text in [*rows, *_pairs(options)]]
-    control = format_html("<select{}>{}</select>", _attributes(pairs), mark_safe("\n".join(lines)))
-    return _field(label, control, beside)
-
-
-def _option(value: Any, text: Any, current: Any) -> SafeString:
-    if isinstance(text, list):
-        inside = mark_safe("".join(_option(*row, current) for row in text))
-        return format_html('<optgroup label="{}">{}</optgroup>', value, inside)
-    return format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == current else "", text)
+    lines = mark_safe("\n".join(_options([*rows, *options], current)))
+    return _field(label, format_html("<select{}>{}</select>", _attributes(pairs), lines), beside)
 
 
 def _pairs(options: Iterable[Any]) -> list[tuple[Any, Any]]:
     return [(row, row) if isinstance(row, str) else tuple(row) for row in options]
+
+
+def _options(options: Iterable[Any], current: Any) -> list[SafeString]:
+    lines = []
+    for value, text in _pairs(options):
+        if isinstance(text, list):
+            group = mark_safe("".join(_options(text, current)))
+            lines.append(format_html('<optgroup label="{}">{}</optgroup>', value, group))
+        else:
+            is_current = SELECTED if value == current else ""
+            lines.append(format_html('<option value="{}"{}>{}</option>', value, is_current, text))
+    return lines
+
+
+@register.simple_tag
+def hidden(pairs: Iterable[tuple[str, Any]] = (), **values: Any) -> SafeString:
+    """Return hidden fields of a form, from pairs or keywords; none for those without a value."""
+    rows = [(name, value) for name, value in [*pairs, *values.items()] if value not in (None, "")]
+    return format_html_join("", '<input type="hidden" name="{}" value="{}">', rows)
+
+
+@register.simple_block_tag
+def query(content: SafeString, button: str, *, card: bool = False) -> SafeString:
+    """Frame the fields that choose what the page shows, by its address, with their button.
+
+    card: they stand on the page by themselves, with its main button.
+    """
+    return render_to_string("_components/query.html", {"content": content, "button": button, "card": card})
 
 
 def _attributes(values: dict[str, Any]) -> SafeString:
