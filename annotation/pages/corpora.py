@@ -35,6 +35,7 @@ from annotation.text.display import language_tag
 from annotation.work import labels
 from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only, user_of
 from jobs import job_actions as jobs
@@ -239,6 +240,23 @@ def _parse_count(request: HttpRequest, name: str) -> int:
 
 
 PAGE_SIZE = 50
+CORPORA = Listing(
+    Column("Corpus", natural("name")),
+    Column("Dialogues", queries.sum_of_counts("dialogues"), is_numeric=True),
+    Column("Turns", queries.sum_of_counts("turns"), is_numeric=True),
+    Column("Items to rate", queries.sum_of_counts("items"), is_numeric=True),
+    Column("Ratings of campaigns"),
+    Column("Since", "created_at"),
+    search=("name",),
+)
+DIALOGUES = Listing(
+    Column("Dialogue", natural("key")),
+    Column("Part", "part"),
+    Column("Own turns", is_numeric=True),
+    Column("About", "summary"),
+    Column("People"),
+    size=PAGE_SIZE,
+)
 MOST_WAITING = 10
 """Newest files that are listed while they are not imported."""
 STEPS_COOKIE, STEPS_DAYS = "concord_first_steps", 400
@@ -249,7 +267,7 @@ STEPS_COOKIE, STEPS_DAYS = "concord_first_steps", 400
 @researcher_only
 def corpora(request: HttpRequest) -> HttpResponse:
     """Researchers: list all corpora, own imports that have not ended, and the first steps."""
-    page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = CORPORA.page(request, Corpus.objects.order_by("name"))
     counted = queries.counts(list(page))
     own = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
     own |= uploads.waiting_uploads().filter(by=user_of(request))
@@ -290,10 +308,9 @@ def dialogues(request: HttpRequest, name: str) -> HttpResponse:
         "counts": queries.counts([corpus_row])[corpus_row.pk],
         "labels": labels.count_labels(corpus_row),
         "systems": queries.systems(corpus_row),
-        "parts": splits.sizes(corpus_row),
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
-        **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),
+        **_results(request, corpus_row, search),
     }
     return render(request, "corpora/dialogues.html", context)
 
@@ -316,18 +333,21 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "corpora/settings.html", context)
 
 
-def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: str) -> dict[str, Any]:
+def _results(request: HttpRequest, corpus: Corpus, search: dict[str, str]) -> dict[str, Any]:
     """Return the turns found by a search, else a page of dialogues."""
     if search["text"] or search["speaker"]:
+        after = request.GET.get("after", "")
         matches = queries.search(corpus, **search, after=after, most=PAGE_SIZE)
         turn_numbers.number(matches.turns)
         return {"found": matches, "shows_turns": True}
     rows_of = queries.dialogues(corpus, system=search["system"])
     many, more = queries.count_dialogues(corpus, system=search["system"])
-    page = LongPaginator(rows_of, PAGE_SIZE, many=many, more=more).get_page(number)
+    parts = splits.sizes(corpus)
+    pages = LongPaginator(rows_of, PAGE_SIZE, many=many, more=more)
+    page = DIALOGUES.page(request, rows_of, unsorted=pages, without=() if parts else ("Part",))
     beginnings = queries.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
-    return {"page": page, "rows": rows, "shows_turns": False}
+    return {"page": page, "rows": rows, "parts": parts, "shows_turns": False}
 
 
 def _splits(corpus: Corpus) -> list[dict[str, Any]]:

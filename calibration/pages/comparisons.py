@@ -413,9 +413,8 @@ class TurnVsDialoguePage(ReportPage):
     def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
         """Return the questions about turns, and about whole continuations."""
         turns, dialogue_questions = offered(census(scope_of(subject, campaign)))
-        query = f"{urlencode(params)}&" if params else ""
         about_turns, about_dialogues = question_choices(turns), question_choices(dialogue_questions)
-        return {"turns": about_turns, "whole": about_dialogues, "query": query}
+        return {"turns": about_turns, "whole": about_dialogues}
 
     def is_error(self, subject: Corpus, params: Params) -> bool:
         """Whether a question is named."""

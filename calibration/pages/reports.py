@@ -564,7 +564,6 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
             for name in (items_listed.first, items_listed.second)
         ],
         "table": _table(items_listed, part),
-        "query": f"{urlencode(items_listed.params(part))}&",
     }
     return render(request, "calibration/disagreements.html", context)
 

@@ -19,11 +19,17 @@ register = template.Library()
 
 @dataclass(frozen=True)
 class Heading:
-    """A column of a table: whether it holds numbers, and whether only screen readers get its heading."""
+    """A column of a table: whether it holds numbers, and whether only screen readers get its heading.
+
+    The list sorts by it at `href`; `direction` is how it is sorted now (`ascending`, `descending`).
+    """
 
     text: Any
     is_numeric: bool = False
     is_hidden: bool = False
+    key: str = ""
+    href: str = ""
+    direction: str = ""
 
 
 @register.filter
@@ -89,6 +95,16 @@ def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None,
     ]
     names = {"content": content, "columns": columns, "kind": kind}
     return tableframe(render_to_string("_components/table.html", names), **frame)
+
+
+@register.simple_block_tag(takes_context=True)
+def listing(context: template.Context, content: SafeString, page: Any, **frame: Any) -> SafeString:
+    """Frame the rows of a list (`config.listing`) with headings and pages, or say that nothing matches.
+
+    Keywords as for `table`.
+    """
+    names = {"page": page, "table": table(content, page.columns, **frame)}
+    return render_to_string("_components/listing.html", names, request=context["request"])
 
 
 @register.simple_block_tag
@@ -180,6 +196,15 @@ def act(
     pairs = _attributes(attributes)
     button = format_html('<button class="btn{}"{}>{}</button>', f" btn-{tone}" if tone else "", pairs, text)
     return form(context, button, "", route, *values, kind=kind, confirm=confirm)
+
+
+@register.simple_tag
+def pick(key: Any, name: Any) -> SafeString:
+    """Return the cell with which a row is selected, for the form of `_components/bulk.html`."""
+    pairs = _attributes(
+        {"id": f"select-{key}", "value": key, "aria-label": f"Select {name}", "class": "form-check-input"}
+    )
+    return format_html('<td><input type="checkbox" name="selected" form="bulk"{}></td>', pairs)
 
 
 @register.filter

@@ -161,7 +161,9 @@ def test_study_and_agree_stop_a_pipeline_with_the_same_lines(tagged: World, tmp_
     call_command("study", "--corpus", corpus, "--require", "verdict == trust of good", stdout=io.StringIO())
 
     path = tmp_path / "ratings.csv"
-    call_command("export_labels", "--corpus", corpus, "--format", "csv", "--output", str(path), stdout=io.StringIO())
+    call_command(
+        "export_labels", "--corpus", corpus, "--format", "csv", "--output", str(path), stdout=io.StringIO()
+    )
     with pytest.raises(CommandError) as refused:
         call_command("agree", str(path), "--questions", "off_topic", *options, stdout=io.StringIO())
     again = str(refused.value).splitlines()
