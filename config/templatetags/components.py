@@ -214,12 +214,6 @@ def into(value: Any, sentence: str) -> str:
 
 
 @register.filter
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 turn", "1,200 turns"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-@register.filter
 def badge(text: Any, tone: str = "") -> SafeString:
     """Return a word, if there is one, in a coloured field; tone: warning, danger, success, primary."""
     if not text:

@@ -100,11 +100,6 @@ def test_a_field_points_at_its_problems_and_keywords_are_attributes() -> None:
     assert "aria-invalid" not in render(source)
 
 
-def test_a_number_has_its_noun() -> None:
-    source = '{{ one|counted:"turn" }}, {{ many|counted:"turn" }}, {{ none|counted:"turn" }}'
-    assert render(source, one=1, many=1200, none=0) == "1 turn, 1,200 turns, 0 turns"
-
-
 def test_boxes_of_which_several_are_ticked_escape_their_texts() -> None:
     page = render('{% choices "who" "People" people inside %}', people=[(1, "<Ana>"), (2, "Ben")], inside={2})
     assert "<legend>People</legend>" in page
