@@ -82,11 +82,14 @@ def row(context: template.Context, *cells: Any) -> SafeString:
 
 
 @register.simple_block_tag
-def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> SafeString:
+def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None, **frame: Any) -> SafeString:
     """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
 
-    A keyword that `tableframe` takes names the table and places it; kind: a class of the table.
+    A keyword that `tableframe` takes names the table and places it; kind: a class of the table; none: what
+    stands in its place where it has no rows, empty for nothing.
     """
+    if none is not None and not content.strip():
+        return format_html('<p class="text-secondary">{}</p>', none) if none else SafeString("")
     columns = [
         heading if isinstance(heading, Heading) else Heading(heading)
         for argument in headings
@@ -295,7 +298,7 @@ def isolated(text: Any) -> SafeString:
 def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
 ) -> SafeString:
-    """Return a field to type in, with its label.
+    """Return a field to type in, with its label; with an empty one, the control alone.
 
     Keywords are attributes (`aria_label` is `aria-label`), and `hint`, `id`, and `problems`: the sentences
     about what is wrong with it, which have their place below it even when there is none.
@@ -429,6 +432,8 @@ def _described(name: str, keywords: dict[str, Any]) -> tuple[dict[str, Any], dic
 
 
 def _field(label: Any, control: SafeString, beside: dict[str, Any]) -> SafeString:
+    if not label:
+        return control
     return render_to_string("_components/control.html", {"label": label, "control": control, **beside})
 
 
