@@ -97,7 +97,7 @@ def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "
 @register.simple_tag
 def pagetitle(title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
     """Return the head of a page without actions."""
-    return pagehead("", title, lead=lead, crumbs=crumbs)
+    return pagehead(SafeString(""), title, lead=lead, crumbs=crumbs)
 
 
 @register.simple_tag
@@ -251,6 +251,13 @@ def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> Saf
     """Return a box to tick before its label; keywords are attributes, such as `checked`."""
     pairs = _attributes({"type": "checkbox", "name": name, "value": value, **attributes})
     return format_html("<label><input{}> {}</label>", pairs, label)
+
+
+@register.simple_tag
+def datalist(id: str, values: Iterable[Any]) -> SafeString:
+    """Return the values that a field proposes, which names them by `list`."""
+    lines = format_html_join("\n", '<option value="{}"></option>', ((value,) for value in values))
+    return format_html('<datalist id="{}">{}</datalist>', id, lines)
 
 
 @register.filter
