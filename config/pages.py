@@ -13,6 +13,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -138,8 +139,19 @@ def broken(request: HttpRequest) -> HttpResponse:
     return _error_response(request, 500, "Something broke.")
 
 
+NOTICES = {
+    403: ("This page is not for you", "Your account may not see it. Ask an administrator if it should."),
+    404: ("Nothing is here", "The address may be mistyped, or what it named was deleted."),
+}
+"""Title and text of the page of an error, by status."""
+
+
 def _error_response(request: HttpRequest, status: int, detail: str) -> HttpResponse:
     """Return an error as JSON for a program, as a page for a person."""
     if request.path_info.startswith("/api/"):
         return JsonResponse({"detail": detail}, status=status)
-    return render(request, f"errors/{status}.html", status=status)
+    if status not in NOTICES:
+        return render(request, f"errors/{status}.html", status=status)
+    title, text = NOTICES[status]
+    context = {"title": title, "text": text, "href": reverse("home"), "action": "To the start"}
+    return render(request, "errors/notice.html", context, status=status)

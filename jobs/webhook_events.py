@@ -21,6 +21,7 @@ SUBMITTED = "task.submitted"
 COMPLETED = "campaign.completed"
 RUN_FINISHED = "run.finished"
 RUN_FAILED = "run.failed"
+VERDICT_CHANGED = "verdict.changed"
 PING = "ping"
 
 KINDS: dict[str, str] = {
@@ -28,6 +29,7 @@ KINDS: dict[str, str] = {
     COMPLETED: "A campaign has all its ratings",
     RUN_FINISHED: "A run of a judge or metric is done",
     RUN_FAILED: "A run of a judge or metric failed",
+    VERDICT_CHANGED: "A new report has another verdict on a judge or metric",
 }
 """Events to subscribe to, in words. A `ping` is sent by the button that tests a URL."""
 

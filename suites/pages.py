@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 from django import forms
 from django.http import HttpRequest
@@ -49,11 +48,6 @@ def judge_choices(corpus: Corpus, judges: Sequence[str]) -> list[tuple[str, str]
 def search_values(request: HttpRequest, names: Sequence[str]) -> dict[str, str]:
     """Return the filters of a list, each at most 200 characters, without NUL."""
     return {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in names}
-
-
-def search_query(values: dict[str, str]) -> str:
-    """Return these filters as the beginning of a query string."""
-    return urlencode({name: value for name, value in values.items() if value}) + "&"
 
 
 def add_refusal(form: forms.Form, refused: LongDialogueRefused, field: str = "") -> None:

@@ -111,11 +111,12 @@ Cell: TypeAlias = "Result | OwnCell | str | int"
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table: its name, its cells, and whether it is a baseline, shown in grey."""
+    """A row of a table: its name, its cells, whether it is a baseline (in grey), and its title."""
 
     name: str
     cells: tuple[Cell, ...]
     is_baseline: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -427,6 +428,7 @@ def table_view(table: Table, is_grey: Callable[[str], bool] = lambda head: False
         "lines": [
             (
                 line.name,
+                line.title,
                 line.is_baseline,
                 [_cell_view(*cell, table.printed) for cell in zip(line.cells, grey, strict=True)],
             )

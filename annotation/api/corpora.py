@@ -274,7 +274,7 @@ def dialogue(request: Request, pk: int) -> Dialogue:
 @api.get(schemas.SplitSerializer, many=True)
 def corpus_splits(request: Request, name: str) -> QuerySet[Split]:
     """List the splits of a corpus into dev and test, oldest first."""
-    return access.corpus_named(name).splits.order_by("id")
+    return splits.splits_of(access.corpus_named(name))
 
 
 @api.post(schemas.DrawRequest, schemas.SplitSerializer, status=201)

@@ -364,6 +364,11 @@ class Batch:
         """Whether all its slots are submitted."""
         return self.submitted == self.slots
 
+    @property
+    def state(self) -> str:
+        """Its state in words."""
+        return "complete" if self.complete else "open" if self.opened else "not open"
+
 
 @dataclass(frozen=True, slots=True)
 class Batches:

@@ -5,7 +5,8 @@ lowest places into test, up to the test share. Clusters added to a corpus later 
 is below the share. Neither depends on the order in which dialogues were added.
 
 The first split of a corpus is its lock: another split with some of its test clusters in dev is a look at
-test.
+test. While a corpus has none, benches show dev of a split of their own, which nothing else reads; its dev
+clusters are dev in every split that is drawn later.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from annotation.errors import SplitRefused
 from annotation.models import Item, JudgeOpening, SplitCluster, TestLook
 from annotation.models.corpora import Corpus, Dialogue, Split
 from annotation.models.labels import Rater
+from annotation.text import display
 from config.models import Event
 
 # Part of a benchmark that a dialogue is in: any part not named training is outside it.
@@ -32,6 +34,8 @@ TRAINING, EVALUATION = Dialogue.Part.TRAINING.value, Dialogue.Part.EVALUATION.va
 LONGEST_PURPOSE = 500
 MOST_SEED = 2**31 - 1
 BOUNDS = "the seed is a whole number of 0 or more, the share lies between 0 and 1"
+BENCHES = "workbench"
+"""Name of the split that benches have while their corpus has none."""
 TRAINING_CHOICES = [(TRAINING, TRAINING)]
 """The part that a selection may name, as in the API's document."""
 METADATA_KEY = "part"
@@ -77,11 +81,11 @@ class Opened:
     number: int
 
     def sentence(self) -> str:
-        """Describe the opening in one line."""
+        """Describe the opening in one line, without its date."""
         opening = self.opening
         again = f" (opening {self.number} of the family {opening.family})" if self.number > 1 else ""
         by, judge = opening.by or "unknown", opening.rater.title
-        return f"{opening.at:%d %B %Y}, {by}: {judge}{again}: {opening.reason}"
+        return f"{by}: {judge}{again}: {opening.reason}"
 
 
 def family_of(rater: Rater) -> str:
@@ -187,17 +191,34 @@ def place(seed: int, cluster: str) -> float:
     return int.from_bytes(digest[:8]) / 2**64
 
 
-def choose(clusters: Iterable[str], *, seed: int, test_share: float) -> dict[str, str]:
-    """Return the part (dev or test) of each cluster; with two clusters or more no part is empty."""
-    ordered = sorted(set(clusters), key=lambda cluster: (place(seed, cluster), cluster))
+def choose(
+    clusters: Iterable[str], *, seed: int, test_share: float, seen: Collection[str] = ()
+) -> dict[str, str]:
+    """Return the part (dev or test) of each cluster; with two clusters or more no part is empty.
+
+    Those that benches have `seen` are dev, so test is smaller than its share where they leave too few.
+    """
+    ordered = sorted(set(clusters), key=lambda cluster: (cluster in seen, place(seed, cluster), cluster))
     test_count = round(test_share * len(ordered))
-    tests = min(max(test_count, 1), len(ordered) - 1) if len(ordered) > 1 else 0
+    most = min(len(ordered) - 1, sum(cluster not in seen for cluster in ordered))
+    tests = min(max(test_count, 1), most) if len(ordered) > 1 else 0
     return {cluster: "test" if index < tests else "dev" for index, cluster in enumerate(ordered)}
+
+
+def splits_of(corpus: Corpus) -> QuerySet[Split]:
+    """Return the splits drawn of a corpus, oldest first, without the one of its benches."""
+    return corpus.splits.exclude(name=BENCHES).order_by("pk")
 
 
 def lock_of(corpus: Corpus) -> Split | None:
     """Return the split that locks a corpus's test part, its first; None where none is drawn."""
-    return corpus.splits.order_by("pk").first()
+    return splits_of(corpus).first()
+
+
+def seen_by_benches(corpus: Corpus) -> frozenset[str]:
+    """Return the dev clusters of the benches' own split of a corpus; none where they have none."""
+    rows = SplitCluster.objects.filter(split__corpus=corpus, split__name=BENCHES, part="dev")
+    return frozenset(rows.values_list("cluster", flat=True))
 
 
 def unopened(corpus: Corpus) -> QuerySet[SplitCluster]:
@@ -226,20 +247,45 @@ def draw(
     A split beside the first one with some of the first one's test clusters in dev is a look at test: it is
     logged with its `purpose` and fixes the first split.
 
-    Raises SplitRefused where the corpus has fewer than two clusters, the share is not between 0 and 1, the
-    split is already fixed, its name is training, or it would open test without a purpose.
+    Raises SplitRefused where the corpus has fewer than two clusters, benches have seen them all, the share is
+    not between 0 and 1, the split is already fixed, its name is taken by another part, or it would open test
+    without a purpose.
     """
     if not 0 < test_share < 1 or not 0 <= seed <= MOST_SEED:
         raise SplitRefused(BOUNDS)
     if name == TRAINING:
         raise SplitRefused("training is no split: it is the part that dialogues came with")
+    if name == BENCHES:
+        raise SplitRefused(f"{BENCHES} is the split of benches: choose another name")
     Corpus.objects.select_for_update().get(pk=corpus.pk)  # one draw after the other: each sees the lock
-    parts = choose(of_corpus(corpus), seed=seed, test_share=test_share)
+    return _draw(corpus, name, seed, test_share, purpose, by)
+
+
+@transaction.atomic
+def of_benches(*, corpus: Corpus, by: User | None) -> Split:
+    """Return the split whose dev part benches show, fixed: the corpus's, or while it has none one of their
+    own, half of the clusters by seed 0, which is drawn at its first use.
+
+    Raises SplitRefused where the corpus has fewer than two clusters.
+    """
+    Corpus.objects.select_for_update().get(pk=corpus.pk)
+    split = lock_of(corpus) or corpus.splits.filter(name=BENCHES).first()
+    split = split or _draw(corpus, BENCHES, 0, 0.5, "", by)
+    fix(split=split, by=by)
+    return split
+
+
+def _draw(corpus: Corpus, name: str, seed: int, test_share: float, purpose: str, by: User | None) -> Split:
+    seen = seen_by_benches(corpus)
+    parts = choose(of_corpus(corpus), seed=seed, test_share=test_share, seen=seen)
     if len(parts) < 2:
         raise SplitRefused(f"the corpus {corpus.name} has fewer than two clusters: there is nothing to split")
+    if seen.issuperset(parts):
+        raise SplitRefused(f"benches have seen all of {corpus.name}: import dialogues for test first")
     before = Split.objects.select_for_update().filter(corpus=corpus, name=name).first()
     if before and before.fixed_at:
-        raise SplitRefused(f"the split {name} was used on {before.fixed_at:%d %B %Y}: it is fixed")
+        used = display.day(timezone.localtime(before.fixed_at))
+        raise SplitRefused(f"the split {name} was used on {used}: it is fixed")
     _look_through(corpus, name, parts, purpose, by)
     if before:
         before.delete()
@@ -254,7 +300,7 @@ def draw(
 
 def _look_through(corpus: Corpus, name: str, parts: dict[str, str], purpose: str, by: User | None) -> None:
     """Log a look at the locked test part where a draw moves some of it into dev."""
-    lock = corpus.splits.exclude(name=name).order_by("pk").first()
+    lock = splits_of(corpus).exclude(name=name).first()
     if lock is None:
         return
     opened = sum(parts.get(cluster) == "dev" for cluster in clusters(split=lock, part="test"))
@@ -278,9 +324,14 @@ def fix(*, split: Split, by: User | None) -> None:
 
 @transaction.atomic
 def grow(*, corpus: Corpus) -> int:
-    """Assign the clusters added to a corpus to a part in each of its splits; return how many were new."""
+    """Assign the clusters added to a corpus to a part in each of its splits; return how many were new.
+
+    The split of benches takes over nothing once another one is drawn: what that one keeps for test stays
+    unseen.
+    """
     added = 0
-    for split in corpus.splits.all():
+    lock = lock_of(corpus)
+    for split in splits_of(corpus) if lock else corpus.splits.all():
         assigned = set(split.clusters.values_list("cluster", flat=True))
         rows = [
             SplitCluster(split=split, cluster=cluster, part=_part(split, cluster))

@@ -392,6 +392,18 @@ class OneTimeLink(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} link {self.pk}"
 
+    @property
+    def addressee(self) -> str:
+        """For whom it is."""
+        if self.user:
+            return str(self.user.get_username())
+        return ", ".join(filter(None, [self.email, self.name])) or "anyone with the link"
+
+    @property
+    def tone(self) -> str:
+        """Colour of the outcome of sending it."""
+        return {self.Mail.SENT: "success", self.Mail.FAILED: "danger"}.get(self.Mail(self.mail), "primary")
+
 
 class ApiToken(models.Model):
     """Credential of a program that acts in a person's name. Only the SHA-256 of its key is stored."""

@@ -7,11 +7,12 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access, scheme_actions
@@ -21,6 +22,7 @@ from annotation.campaigns import editing, rules, sampling, tasks
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import tasks as campaign_tasks
+from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
 from annotation.campaigns.rules import Rules
 from annotation.errors import CampaignRefused, RoleRefused, SchemeRefused
 from annotation.kinds import COMPARING, OF_RECORDS, TURN
@@ -28,15 +30,18 @@ from annotation.models import CampaignMember, CampaignRole, turn_numbers
 from annotation.models.campaigns import NAME_LIMIT, Campaign
 from annotation.models.corpora import Corpus
 from annotation.models.people import PeopleGroup
+from annotation.models.schemes import VERSION_TITLE
 from annotation.pages import scheme_editor
 from annotation.pages.campaign_form import NEW_SCHEME, CampaignForm, new_initial
 from annotation.pages.scheme_editor import Edited, starter
 from annotation.people import accounts
 from annotation.text import views
+from annotation.text.display import many
 from annotation.text.views import METADATA
 from annotation.work.leases import bounds_of
 from annotation.work.messages import waiting as waiting_threads
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.middleware import frames_others
 from config.models import Event
 from config.permissions import is_researcher, researcher_only, user_of
@@ -133,6 +138,16 @@ def _context(campaign: Campaign, current_rules: Rules) -> dict[str, Any]:
 
 
 MOST_REMARKS = 50
+CAMPAIGNS = Listing(
+    Column("Select", is_hidden=True),
+    Column("Campaign", natural("name")),
+    Column("State", "state"),
+    Column("Corpus", natural("corpus__name")),
+    Column("Asks", VERSION_TITLE),
+    Column("Annotators", "people", is_numeric=True),
+    Column("Submitted", "submitted", is_numeric=True),
+    search=("name", "corpus__name", "scheme_version__scheme__title"),
+)
 MOST_PILOTS = 10
 
 
@@ -140,7 +155,7 @@ MOST_PILOTS = 10
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """Researchers: list all campaigns, latest first; others: those they manage. `?archived=1`: archived."""
     mine = access.managed(user_of(request))
-    if not is_researcher(request.user) and not mine.exists():
+    if not access.manages_any(request.user):
         raise PermissionDenied
     archived = request.GET.get("archived") == "1"
     rows = (
@@ -152,14 +167,23 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         )
         .order_by("-id")
     )
-    page = Paginator(rows, 50).get_page(request.GET.get("page"))
+    page = CAMPAIGNS.page(request, rows)
     context = {
         "page": page,
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
+        "acts": CAMPAIGN_ACTS.acts,
         "n_archived": mine.filter(archived_at__isnull=False).count(),
     }
     return render(request, "campaigns/list.html", context)
+
+
+@require_POST
+def change_campaigns(request: HttpRequest) -> HttpResponse:
+    """Researchers, and others for campaigns that they manage: change the state of those selected."""
+    if not access.manages_any(request.user):
+        raise PermissionDenied
+    return CAMPAIGN_ACTS.change_and_return(request)
 
 
 @researcher_only
@@ -298,39 +322,158 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     outsiders = User.objects.filter(is_active=True, participant=None).exclude(
         pk__in=[member["user_id"] for member in members]
     )
+    counts = campaign_progress.counts(campaign_row)
+    to_make = campaign_tasks.count(campaign_row) if campaign_row.state != Campaign.State.OPEN else 0
+    judges = sampling.order_judges(campaign_row.corpus)
+    waiting = waiting_threads(campaign_row)
     context = {
         "campaign": campaign_row,
         "name_limit": NAME_LIMIT,
-        "counts": campaign_progress.counts(campaign_row),
-        "most_counted": campaign_tasks.MOST_COUNTED,
-        "to_make": campaign_tasks.count(campaign_row) if campaign_row.state != Campaign.State.OPEN else 0,
-        "left_out": campaign_tasks.left_out(campaign_row),
+        "counts": counts,
+        "asides": _asides(counts),
+        "to_make": to_make,
+        "notices": _notices(campaign_row, to_make, bool(members)),
+        "pages": _pages_of(campaign_row, is_researcher(request.user)),
+        "verbs": [(text, verb) for text, verb, states in STATE_BUTTONS if campaign_row.state in states],
+        "settings": _settings(campaign_row, judges),
         "members": members,
-        "lacking": campaign_progress.lacking([campaign_row]).get(campaign_row.pk, 0),
-        "rules": campaign_rules.sentences(campaign_rules.rules_of(campaign_row)),
-        "unclaimable": campaign_rules.unclaimable_tasks(campaign_row),
         "groups": PeopleGroup.objects.all(),
         "roles": accounts.campaign_roles_of(campaign_row),
         "role_choices": CampaignRole.Role.choices,
         "username_limit": accounts.USERNAME_LIMIT,
         "outsiders": outsiders.order_by("username"),
-        "sample": sampling.describe(campaign_row),
         "batches": campaigns.batches(campaign_row),
-        "shares": sampling.shares(campaign_row) if campaign_row.balance_by else (),
+        "shares": [
+            ", ".join(f"{stratum or 'without'} {n:,}" for stratum, n in done.items())
+            for done in (sampling.shares(campaign_row) if campaign_row.balance_by else ())
+        ],
         "orders": Campaign.Order.choices,
         "order_fields": sampling.order_fields(campaign_row.corpus),
-        "judges": sampling.order_judges(campaign_row.corpus),
-        "bounds": bounds_of(campaign_row),
-        "percent": f"{100 * (campaign_row.overlap_share or 0):g}",
-        "shown": views.titles(campaign_row.shows),
+        "judges": judges,
         "remarks": remarks,
         "guidelines": campaign_row.guidelines.order_by("-version").first(),
         "events": _events(campaign_row),
         "consent": campaign_progress.consent(campaign_row),
-        "waiting": str(waiting_threads(campaign_row) or ""),
-        "disagree": campaign_progress.disagree(campaign_row),
+        "waiting": f"{waiting} wait for an answer" if waiting else "",
     }
     return frames_others(render(request, "campaigns/campaign.html", context))
+
+
+STATE_BUTTONS = (("Pause", "pause", ("open",)), ("Close", "close", ("open", "paused")))
+
+
+def _asides(counts: campaign_progress.Counts) -> list[str]:
+    """Return the numbers of assignments that are not submitted, in words."""
+    always = [f"{counts.held} being worked on", f"{counts.skipped} skipped", f"{counts.flagged} flagged"]
+    returned = [f"{counts.returned} returned to their annotators"] if counts.returned else []
+    return [*always, *returned, *([f"{counts.voided} voided"] if counts.voided else [])]
+
+
+def _pages_of(campaign: Campaign, for_researcher: bool) -> list[tuple[str, str]]:
+    """Return the further pages of a campaign, for its menu."""
+    about = f"?campaign={campaign.pk}"
+    begun, disagree = campaign.state != Campaign.State.DRAFT, campaign_progress.disagree(campaign)
+    rows = [
+        ("Preview as an annotator", "campaign-preview", True),
+        ("Edit", "edit-campaign", not campaign.archived_at),
+        ("Training and checks", "campaign-checks", True),
+        ("Watch", "campaign-watch", begun),
+        ("Plan more ratings", "campaign-plan", begun),
+    ]
+    related = [
+        ("Run judges", "new-run", for_researcher),
+        ("Adjudication", "adjudication", for_researcher and disagree),
+        ("Make gold labels", "new-gold", True),
+        ("Exports", "exports", True),
+    ]
+    own = [(text, reverse(route, args=[campaign.pk])) for text, route, is_offered in rows if is_offered]
+    return own + [(text, reverse(route) + about) for text, route, is_offered in related if is_offered]
+
+
+def _notices(campaign: Campaign, to_make: int, has_members: bool) -> list[tuple[str, str]]:
+    """Return what to know before going on, each with the tone of its field."""
+    notices, is_draft = [], campaign.state == Campaign.State.DRAFT
+    tasks_to_make = f"{'at least ' if to_make == campaign_tasks.MOST_COUNTED else ''}{many(to_make, 'task')}"
+    raters, most = many(campaign.raters_per_item, "rater"), campaign.overlap_raters
+    if is_draft:
+        overlap = f", and {most} for a part of them" if most else ""
+        opening = f"Opening makes {tasks_to_make} for {raters} each{overlap}."
+        nothing = f"Nothing of the chosen part of {campaign.corpus.name} can be rated with this scheme yet."
+        first = "" if has_members else " Add annotators first, or later."
+        notices.append(("info", (opening if to_make else nothing) + first))
+    elif to_make:
+        notices.append(("info", f"The corpus grew: opening again adds {tasks_to_make}."))
+    if left_out := campaign_tasks.left_out(campaign):
+        notices.append(("info", f"{left_out.sentence()} Judges over this campaign leave out the same."))
+    if lacking := campaign_progress.lacking([campaign]).get(campaign.pk):
+        asks = f"some items ask for {most} raters" if most else f"each item asks for {raters}"
+        add = f"and nobody rates an item twice. Add {many(lacking, 'more annotator')}."
+        notices.append(("warning", f"This campaign can never finish: {asks}, {add}"))
+    if unclaimable := campaign_rules.unclaimable_tasks(campaign):
+        sentences = " ".join(row["sentence"] for row in unclaimable)
+        address = reverse("campaign-rules", args=[campaign.pk])
+        pattern = '{} Add people or change the <a href="{}">rules</a>.'
+        notices.append(("warning", format_html(pattern, sentences, address)))
+    return notices
+
+
+def _settings(campaign: Campaign, judges: dict[str, str]) -> list[tuple[str, Any]]:
+    """Return a campaign's settings as pairs of term and value; those without a value do not apply."""
+    version, rules_text = campaign.scheme_version, campaign_rules.sentences(campaign_rules.rules_of(campaign))
+    who = "; ".join(rules_text) or "everybody everything"
+    order, judge = campaign.get_task_order_display().lower(), campaign.apart_judge
+    order += f" {campaign.seed}" if campaign.task_order == Campaign.Order.DRAWN else ""
+    order += f": {campaign.order_by}" if campaign.order_by else ""
+    order += f" (judge: {judges.get(judge, judge)})" if judge else ""
+    raters = f"{campaign.raters_per_item}"
+    if campaign.overlap_raters:
+        tasks_shared, share = campaign.overlap_tasks, 100 * (campaign.overlap_share or 0)
+        part = f"{tasks_shared:,} of the tasks" if tasks_shared else f"{share:g}% of the tasks"
+        raters += f"; {campaign.overlap_raters} for {part}, drawn by seed {campaign.seed}"
+    batches, revised = campaign.batch_size, campaign.revise_hours
+    bounds, systems = bounds_of(campaign), ", ".join(system.name for system in campaign.systems.all())
+    to_rules = format_html('{} · <a href="{}">rules</a>', who, reverse("campaign-rules", args=[campaign.pk]))
+    return [
+        ("Corpus", campaign.corpus.name),
+        ("Asks", version.name),
+        ("Scheme version", f"{version.version}{' (in use)' if version.frozen_at else ''}"),
+        ("Systems", f"{systems or 'all'}{', and own turns' if campaign.include_self else ''}"),
+        ("Turns by", ", ".join(campaign.speakers)),
+        ("Part", campaign.part),
+        ("Asked about", _sample_sentence(campaign, judges)),
+        ("Order of tasks", order),
+        ("Balanced over", campaign.balance_by and f"{campaign.balance_by}, for each annotator"),
+        ("Batches", batches and f"{many(batches, 'task')} each; {campaign.get_next_batch_display().lower()}"),
+        ("Shown beside the turns", ", ".join(views.titles(campaign.shows)) or "nothing"),
+        ("One screen has", "all systems' responses to one point" if campaign.side_by_side else ""),
+        ("Raters per item", raters),
+        ("Who rates what", who if campaign.archived_at else to_rules),
+        ("Limits", bounds[:1].upper() + bounds[1:]),
+        ("Revised for", "" if revised is None else f"{revised:,} h" if revised else "never"),
+        ("Annotators see", "how far they agree with others" if campaign.shows_agreement else ""),
+        ("Tasks reserved for", f"{campaign.lease_minutes} min"),
+    ]
+
+
+def _sample_sentence(campaign: Campaign, judges: dict[str, str]) -> str:
+    """Describe a campaign's sample; empty where all is asked about."""
+    sample = sampling.describe(campaign)
+    if sample is None:
+        return ""
+    if sample["refusal"]:
+        return f"a sample that cannot be drawn: {sample['refusal']}"
+    drawn, seed = "drawn" if sample["kept"] else "to be drawn", f" by seed {campaign.seed}"
+    if sample.get("records"):
+        return f"{sample['records']:,} of them, {drawn}{seed}"
+    start = ""
+    if sample["apart"]:
+        judge = judges.get(campaign.apart_judge, campaign.apart_judge)
+        items = many(sample["items"], "item")
+        start = f"where {judge} and people are at least {sample['apart']} of the scale apart ({items}): "
+    strata = ", ".join(f"{row['stratum'] or 'without'} {row['dialogues']:,}" for row in sample["strata"])
+    by = f" in proportion to {sample['by']}: {strata}" if sample["by"] else ""
+    seed = seed if campaign.sample_dialogues else ""
+    return f"{start}{many(sample['dialogues'], 'dialogue')}, {drawn}{seed}{by}"
 
 
 @require_POST
@@ -362,10 +505,8 @@ def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
-        many = f"{moved:,} task{'' if moved == 1 else 's'}"
-        messages.success(
-            request, f"{many} changed place." if moved else "The tasks are in this order already."
-        )
+        changed = f"{many(moved, 'task')} changed place."
+        messages.success(request, changed if moved else "The tasks are in this order already.")
     return redirect("campaign", campaign)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.text import Truncator
+
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
     ROLES,
@@ -35,6 +37,7 @@ GROUPS = {
 }
 """Roles in the menus, by group; those that are left come last."""
 TITLES = {"question": "Question", "rater": "Rater", "speaker": "Speaker", "system": "System"}
+EMPTIES = [("", "nothing: no answer"), (EMPTY_SET, "that no value applies")]
 HINTS = {"question": "from its column", "rater": "from its column"}
 
 
@@ -96,6 +99,13 @@ class ColumnRow:
         parts += [f"About {shortened(self.item)}"] if self.item else []
         parts += [f"Scale: {self.scale.summary}"] if self.scale else []
         return " · ".join(parts)
+
+    @property
+    def sample(self) -> str:
+        """Some of its cells, and how many different ones it has beyond them."""
+        cells = ", ".join(Truncator(example).chars(28) for example in self.examples)
+        more = f" · {self.n_different:,} different" if self.n_different > len(self.examples) else ""
+        return cells + more
 
     @property
     def number(self) -> str:

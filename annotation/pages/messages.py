@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import urlencode
+from django.utils.text import Truncator
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
@@ -45,7 +45,7 @@ def my_messages(request: HttpRequest) -> HttpResponse:
             messages.see(by=viewer, thread=row["thread"])
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     mine = mine.exclude(campaign__state="draft").select_related("campaign").order_by("-campaign_id")
-    context: dict[str, Any] = {"page": page, "rows": rows, "memberships": mine, "query": ""}
+    context: dict[str, Any] = {"page": page, "rows": rows, "memberships": mine}
     context |= {"text_limit": messages.TEXT_LIMIT}
     return render(request, "annotate/messages.html", context)
 
@@ -94,17 +94,17 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
         rows = rows.filter(waits=True, closed_at=None)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
     members = campaign_row.members.values_list("user", flat=True)
-    filters = {"annotator": annotator, "waiting": "1" if waiting else ""}
-    filters = {name: value for name, value in filters.items() if value}
+    names = sorted(of_people(members, campaign_row.corpus_id).values())
     context = {
         "campaign": campaign_row,
         "page": page,
         "rows": _rows(page.object_list, user_of(request), messages.pseudonyms(page.object_list)),
-        "query": f"{urlencode(filters)}&" if filters else "",
         "annotator": annotator,
         "waiting": waiting,
         "n_waiting": messages.waiting(campaign_row),
-        "members": sorted(of_people(members, campaign_row.corpus_id).values()),
+        "members": [("everybody", "Everybody who takes part"), *((name, name) for name in names)]
+        if names
+        else [],
         "about": about,
         "text": request.POST.get("text", ""),
         "text_limit": messages.TEXT_LIMIT,
@@ -149,7 +149,7 @@ def _about(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
     return {
         "assignment": assignment,
         "annotator": name,
-        "lines": lines,
+        "lines": [(line.line, f"{line.no} {line.who}: {Truncator(line.text).chars(80)}") for line in lines],
         "line": line_number,
     }
 
@@ -181,8 +181,16 @@ def _rows(threads: Any, viewer: User, names: Mapping[int, str]) -> list[dict[str
     return [
         {
             "thread": thread,
+            **_state(thread),
             "annotator": names[thread.annotator_id],
             "messages": messages.list_messages(thread, viewer, annotator=names[thread.annotator_id]),
         }
         for thread in thread_list
     ]
+
+
+def _state(thread: Thread) -> dict[str, str]:
+    """Return the state of a thread for researchers, with its tone."""
+    if thread.waits and not thread.closed_at:
+        return {"state": "waits for an answer", "tone": "warning"}
+    return {"state": "closed" if thread.closed_at else "not seen yet" if thread.unread else "", "tone": ""}

@@ -11,7 +11,6 @@ from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import urlencode
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
@@ -55,6 +54,11 @@ class ComfortForm(forms.Form):
             self.fields[f"key_{command}"] = forms.CharField(
                 max_length=1, label=does, help_text=f"Usually {usual}", strip=True
             )
+
+    @property
+    def rest(self) -> list[forms.BoundField]:
+        """Return the fields other than those of the keys."""
+        return [field for field in self if not field.name.startswith("key_")]
 
     @property
     def keys(self) -> list[forms.BoundField]:
@@ -127,15 +131,15 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
         request.GET.get("page")
     )
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
-    filters = {name: value for name, value in search.items() if value}
+    campaigns = mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name")
     context = {
         "page": page,
         "rows": own_work.describe_submissions(page.object_list),
         "asked": search,
-        "searched": bool(filters),
+        "searched": any(search.values()),
         "most": own_work.MOST_FOUND,
-        "query": f"{urlencode(filters)}&" if filters else "",
-        "campaigns": mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name"),
+        "campaigns": [(str(pk), name) for pk, name in campaigns],
+        "marks": [(name, bool(search[name])) for name in ("flagged", "bookmarked", "commented")],
     }
     return render(request, "annotate/submissions.html", context)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import forms
@@ -15,7 +15,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -26,6 +25,7 @@ from annotation.people import accounts, deletion, groups, links, sign_in
 from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
 from annotation.people.names import LONGEST_ADDRESS
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.middleware import ZONE_COOKIE, available_zones
 from config.permissions import administrator_only, researcher_only, user_of
 
@@ -154,6 +154,7 @@ ZONE_DAYS = 400
 
 def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
     context = {
+        "role": ROLES[accounts.role_of(user_of(request))],
         "tokens": user_of(request).api_tokens.all(),
         "form": TokenForm(),
         "zones": sorted(available_zones()),
@@ -226,7 +227,14 @@ def password(request: HttpRequest) -> HttpResponse:
 
 # The audit log. Administrators only.
 
-EVENTS_SHOWN = 100
+EVENTS = Listing(
+    Column("When", "at"),
+    Column("By", "by__username"),
+    Column("Act", "verb"),
+    Column("About", "subject"),
+    Column("Details"),
+    size=100,
+)
 
 
 @require_GET
@@ -236,12 +244,12 @@ def log(request: HttpRequest) -> HttpResponse:
     """Administrators: list the log entries that match the filters, newest first."""
     form = AuditForm(request.GET, verbs=accounts.verbs())
     filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
-    page = Paginator(accounts.events(**filters), EVENTS_SHOWN).get_page(request.GET.get("page"))
+    page = EVENTS.page(request, accounts.events(**filters))
     names = accounts.usernames_of(event.subject for event in page)
     rows = [
         (event, names.get(event.subject, event.subject), accounts.detail_in_words(event)) for event in page
     ]
-    context = {"form": form, "page": page, "rows": rows, "query": f"{urlencode(filters)}&" if filters else ""}
+    context = {"form": form, "page": page, "rows": rows}
     return render(request, "accounts/log.html", context, status=200 if form.is_valid() else 422)
 
 
@@ -336,7 +344,18 @@ def described_person(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "people/described.html", context, status=422 if why else 200)
 
 
-PAGE_SIZE = 50
+PEOPLE = Listing(
+    Column("Name", natural("username")),
+    Column("Role", accounts.ROLE_ORDER),
+    Column("Tasks submitted", accounts.TASKS_SUBMITTED, is_numeric=True),
+    Column("Items answered", is_numeric=True),
+    Column("Last signed in", "last_login"),
+    search=("username",),
+)
+DEACTIVATES = (
+    "Deactivating keeps a person out at once and frees the tasks they hold. Their answers stay as they are, "
+    "and the account can be activated again."
+)
 AT_FAULT = {"username": "name", "email": "emails"}
 """Fields of the invitation form, by the field of a refusal."""
 
@@ -352,21 +371,26 @@ def people(request: HttpRequest) -> HttpResponse:
 def _people(
     request: HttpRequest, form: PersonForm, invite: InviteForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
-    text = request.GET.get("text", "").replace("\0", "").strip()
-    page = Paginator(accounts.accounts(text), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = PEOPLE.page(request, accounts.accounts())
     context = {
         "page": page,
         "rows": accounts.rows(list(page)),
-        "text": text,
-        "query": f"{urlencode({'text': text})}&" if text else "",
         "invitations": (open_ones := list(links.open_invitations())),
         "being_sent": any(invitation.mail == OneTimeLink.Mail.QUEUED for invitation in open_ones),
         "has_mail": links.mail_is_set_up(),
-        "mail_fault": settings.MAIL.fault,
+        "mail": _mail_sentence(),
         "form": form,
         "invite": invite,
     }
     return render(request, "accounts/people.html", context | more, status=status)
+
+
+def _mail_sentence() -> str:
+    """Return how invitations reach their people."""
+    if links.mail_is_set_up():
+        return "Concord sends it to the e-mail addresses that you give."
+    fault = settings.MAIL.fault
+    return f"No mail can be sent: {fault}" if fault else "No mail is set up, so you send it yourself."
 
 
 @require_POST
@@ -404,12 +428,11 @@ def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpRespon
     """Create one link, or one for each address; links are sent where mail is set up, else shown."""
     by = user_of(request)
     if not emails.strip():
-        return _link_page(request, links.invite(by=by, **options), "Invitation")
+        return _links_page(request, [links.invite(by=by, **options)], "Invitation")
     addresses = links.addresses_in(emails)
     made_links = links.invite_by_mail(by=by, emails=addresses, base=_base(request), **options)
     if not links.mail_is_set_up():
-        rows = [(made_link.link, _address(request, made_link)) for made_link in made_links]
-        return render(request, "accounts/links.html", {"made": rows})
+        return _links_page(request, made_links, "Invitations")
     many = len(made_links)
     messages.success(request, f"{many} invitation{'s are' if many != 1 else ' is'} being sent: see below.")
     return redirect("people")
@@ -446,12 +469,12 @@ def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
     except PeopleError as error:
         messages.error(request, str(error))
         return redirect("person", pk)
-    return _link_page(request, made_link, "Link for a new password")
+    return _links_page(request, [made_link], "Link for a new password")
 
 
-def _link_page(request: HttpRequest, made_link: links.IssuedLink, title: str) -> HttpResponse:
-    context = {"address": _address(request, made_link), "link": made_link.link, "title": title}
-    return render(request, "accounts/link.html", context)
+def _links_page(request: HttpRequest, issued: Sequence[links.IssuedLink], title: str) -> HttpResponse:
+    rows = [(made.link.addressee, _address(request, made), made.link.expires_at) for made in issued]
+    return render(request, "accounts/links.html", {"title": title, "rows": rows})
 
 
 @require_POST
@@ -478,9 +501,18 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
         "roles": ROLE_CHOICES,
         "email_limit": LONGEST_ADDRESS,
         "locked": sign_in.is_locked(account_row),
+        "states": _state_acts(account_row),
         "tokens": account_row.api_tokens.count(),
     }
     return render(request, "accounts/person.html", context)
+
+
+def _state_acts(person: User) -> list[tuple[str, str, str]]:
+    """Return the acts on an account's state: what each does, its verb, its button."""
+    lock = "Somebody gave ten wrong passwords. The lock ends after half an hour."
+    acts = [(lock, "unlock", "Unlock now")] if sign_in.is_locked(person) else []
+    change = (DEACTIVATES, "deactivate", "Deactivate") if person.is_active else ("", "activate", "Activate")
+    return [*acts, change]
 
 
 @require_POST
@@ -557,5 +589,9 @@ def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, "The account and its data were deleted.")
             return redirect("people")
-    context = {"person": account_row, "destroyed": deletion.destroyed_with(account_row), "refused": why}
+    context = {
+        "person": account_row,
+        "destroyed": deletion.destroyed_with(account_row),
+        "problems": [why[:1].upper() + why[1:]] if why else [],
+    }
     return render(request, "accounts/delete_person.html", context, status=422 if why else 200)

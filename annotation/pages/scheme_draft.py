@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 from typing import Any
 
+from django.utils.text import Truncator
+
 from annotation.schemes.definitions import UNSCALED, QuestionDefinition, SchemeDefinition, is_met, plain
 from annotation.schemes.rules import EVIDENCE_KEY, PAGE_KEYS, Problem
 
@@ -74,6 +76,7 @@ HELP = {
 }
 ASKED_OF = {"": "each turn", "dialogue": "the whole dialogue, after its turns"}
 """Subjects of a question on a screen with all turns of a continuation, by item kind."""
+UNITS = {"item": "one of them", "continuation": "all turns of a continuation"}
 POINTS_AT = {"": "at nothing", "turns": "at turns", "spans": "at turns or at words in them"}
 NO_KEY = "none"
 GONE = "gone"
@@ -168,6 +171,69 @@ class DraftQuestion:
         return next((question for question in self.earlier if question.uid == self.after), None)
 
     @property
+    def after_choices(self) -> list[tuple[str, str]]:
+        """Questions after which it may be asked."""
+        rows = [
+            (other.uid, f"only after “{Truncator(other.wording or other.chosen_key).chars(50)}”")
+            for other in self.earlier
+        ]
+        if self.after and self.awaited is None:
+            rows.append((self.after, "only after a question that is not before it"))
+        return [("", "always"), *rows]
+
+    @property
+    def has_free_values(self) -> bool:
+        """Whether rows of values may be added and taken out: not those of yes and no."""
+        return self.kind != "binary"
+
+    @property
+    def usual_anchors(self) -> dict[str, str]:
+        """Wordings of fixed values where they have none of their own."""
+        return {"0": "No", "1": "Yes"} if self.kind == "binary" else {}
+
+    @property
+    def has_group(self) -> bool:
+        """Whether it stands in a group on the page."""
+        return self.kind in ("tag", "text")
+
+    @property
+    def least(self) -> str | None:
+        """Least number that its kind allows."""
+        return "0" if self.kind == "count" else None
+
+    @property
+    def shortcut_hint(self) -> str:
+        """How a tag gets its key of the keyboard."""
+        if self.shortcut == NO_KEY:
+            return "This tag has no key."
+        if self.shortcut:
+            return "Left empty, a key is chosen."
+        if self.chosen_shortcut:
+            return f"Chosen: {self.chosen_shortcut}. Write another, or none."
+        return "No letter is free."
+
+    @property
+    def unseen(self) -> list[tuple[str, str]]:
+        """Values that its form carries without showing them."""
+        pairs = [
+            ("unfolded", "1" if self.unfolded else ""),
+            ("was", self.kind),
+            ("condition", self.condition),
+            ("positive", self.positive),
+        ]
+        if self.kind == "tags":
+            pairs.append(("wording", self.wording))
+        if self.kind == "tags" or (self.kind == "tag" and self.required):
+            pairs.append(("required", "on"))
+        return pairs
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a rarely used field is filled in or has a problem."""
+        fields = (self.key, self.short_name, self.evidence, self.has_help)
+        return any(fields) or not self.told.keys().isdisjoint(("help", "key", "short_name", "evidence"))
+
+    @property
     def choices(self) -> list[tuple[str, str]]:
         """Its answers, each with its wording."""
         if self.kind == "tag":
@@ -179,7 +245,7 @@ class DraftQuestion:
         """Names of its fields on the page."""
         if self.kind == "tags":
             return ["kind", "tags", "group", "item_kind"]
-        absent = {"tags"} if self.kind in ("tag", "text") else {"tags", "group"}
+        absent = {"tags"} if self.has_group else {"tags", "group"}
         return [name for name in FIELDS if name not in absent]
 
     @property
@@ -248,6 +314,11 @@ class Draft:
     def asks_of_both(self) -> bool:
         """Whether questions may be about the whole dialogue: only on screens with all turns."""
         return self.item_kind == "turn" and self.unit == "continuation"
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a rarely used field is filled in or has a problem."""
+        return bool(self.source or self.about_open or self.one_conversation or self.told.get("source"))
 
     def new_uid(self) -> str:
         """Return an unused uid."""

@@ -27,6 +27,7 @@ from annotation.pages.scheme_draft import (
     ASKED_OF,
     HELP,
     POINTS_AT,
+    UNITS,
     Draft,
     DraftQuestion,
     draft_of,
@@ -49,6 +50,13 @@ from config.permissions import researcher_only, user_of
 
 MOST_QUESTIONS = 200
 MOST_ROWS = 300
+QUESTION_ACTS = (
+    ("up", "Up", "Move question {} up (Alt ↑)"),
+    ("down", "Down", "Move question {} down (Alt ↓)"),
+    ("remove", "Take out", "Take out question {}"),
+)
+"""Verb, text and label of the buttons of a question."""
+ASKED_OF_BOTH = "Each question is asked of every turn, or of the whole dialogue after them."
 STEPS = [(str(step), "") for step in range(1, 6)]
 """Initial rows of a new scale."""
 _UID = re.compile(r"q[0-9]{1,4}", re.ASCII)
@@ -343,7 +351,11 @@ def _answer(request: HttpRequest, newest: SchemeVersion | None) -> HttpResponse:
         edited = Edited(with_lists(draft_of(edited.definition)), definition=edited.definition)
     if not request.htmx:  # type: ignore[attr-defined]
         return _page(request, newest, edited, status=422 if do == "save" else 200)
-    context = _context(request, newest, edited) | {"focus": done.focus, "swapped": do == "check"}
+    context = _context(request, newest, edited) | {
+        "focus": done.focus,
+        "focused": {done.focus: True},
+        "swapped": do == "check",
+    }
     name = "_fields" if do != "check" else "_checked" if edited.text is None else "_problems"
     if do in _ADDED:
         edited.draft.questions[-1].told.clear()  # a new question has no wording yet
@@ -402,13 +414,35 @@ def _page(
 def _context(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) -> dict[str, Any]:
     return _content(edited) | {
         "within": request.GET.get("within") == "campaign",
-        "scheme": newest.scheme if newest else None,
-        "base": newest,
+        "editor": request.get_full_path(),
+        **_heading(newest),
+        "ways": [
+            ("as-form", "As a form", edited.text is None),
+            ("as-yaml", "As YAML", edited.text is not None),
+        ],
         "seen": _seen(request, newest, edited),
         "is_overtaken": edited.overtaken,
-        "is_used": newest is not None and is_used(newest),
         "corpora": Corpus.objects.order_by("name"),
         "example": row_id(request.POST.get("example", "")),
+    }
+
+
+def _heading(newest: SchemeVersion | None) -> dict[str, Any]:
+    """Return title and sentence of the editor's page, and its way back."""
+    if newest is None:
+        lead = "Questions for annotators and judges."
+        return {"title": "New scheme", "lead": lead, "back": reverse("schemes")}
+    if is_used(newest):
+        lead = f"Version {newest.version} is in use and cannot change: saving creates the next version."
+    else:
+        lead = f"Nobody has used version {newest.version} yet: saving replaces it."
+    return {
+        "title": f"Edit {newest.scheme.title}",
+        "lead": lead,
+        "back": reverse("scheme", args=[newest.scheme.key]),
+        "scheme": newest.scheme,
+        "has_key": True,
+        "key_hint": "Files and programs refer to the scheme by it, so it cannot change.",
     }
 
 
@@ -421,7 +455,12 @@ def _content(edited: Edited) -> dict[str, Any]:
         "count": len(edited.problems) - len(general),
         "general": general,
         "ready": edited.definition is not None,
-        "kinds": KINDS.values(),
+        "item_kinds": [(kind.key, kind.plural) for kind in KINDS.values()],
+        "units": UNITS.items(),
+        "unit_hint": ASKED_OF_BOTH if edited.draft.asks_of_both else "",
+        "has_key": False,
+        "key_hint": "Files and programs refer to the scheme by it. Left empty, it is made from the title.",
+        "question_acts": QUESTION_ACTS,
         "answered_by": ANSWERED_BY,
         "points_at": POINTS_AT,
         "asked_of": ASKED_OF,

@@ -92,10 +92,22 @@ def use_link(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST" and form.is_valid() and _used(request, token, form):
             return redirect("home")
     except LinkRefused as error:
-        return render(request, "accounts/link_refused.html", {"reason": str(error)}, status=410)
-    return render(
-        request, "accounts/use_link.html", {"form": form, "link": link}, status=422 if form.errors else 200
-    )
+        return sign_in.notice(request, 410, "This link opens nothing", str(error), "Sign in")
+    title, lead, action = _welcome(link)
+    context = {"form": form, "title": title, "lead": lead, "action": action}
+    return render(request, "accounts/use_link.html", context, status=422 if form.errors else 200)
+
+
+def _welcome(link: OneTimeLink) -> tuple[str, str, str]:
+    """Return title, sentence and button of the page of a one-time link."""
+    title, action = "Welcome to Concord", "Make the account"
+    if link.kind == OneTimeLink.Kind.RESET:
+        lead = f"For the account {link.addressee}. All of its sessions end."
+        return "A new password", lead, "Set the password"
+    if link.kind == OneTimeLink.Kind.ADMINISTRATOR:
+        return title, "This makes the first account, an administrator, who invites everyone else.", action
+    article = "a" if link.role == "researcher" else "an"
+    return title, f"You are invited as {article} {link.role}. Choose a password of your own.", action
 
 
 def _form(request: HttpRequest, link: OneTimeLink) -> forms.Form:
@@ -186,7 +198,7 @@ def _entered(request: HttpRequest, link: JoinLink, visitor: participants.Came) -
 
 
 def _refused_of_joining(request: HttpRequest, error: AnnotationError, status: int) -> HttpResponse:
-    response = render(request, "people/join_refused.html", {"reason": str(error)}, status=status)
+    response = sign_in.notice(request, status, "Not open to you", str(error))
     if status == 429:
         response["Retry-After"] = str(int(participants.WINDOW.total_seconds()))
     return response
@@ -223,7 +235,7 @@ def begin(request: HttpRequest) -> HttpResponse:
         answer: HttpResponse = _Begin.as_view()(request)
     except SignOnRefused as error:
         single_sign_on.refuse(error, provider, address_of(request))
-        return _refused(request, provider, error)
+        return _refused(request, error)
     return answer
 
 
@@ -248,11 +260,11 @@ def come_back(request: HttpRequest) -> HttpResponse:
         )
     except SignOnRefused as error:
         single_sign_on.refuse(error, provider, address_of(request))
-        return _refused(request, provider, error)
+        return _refused(request, error)
     try:
         person = single_sign_on.enter(claims=claims, provider=provider, address=address_of(request))
     except SignOnRefused as error:
-        return _refused(request, provider, error)
+        return _refused(request, error)
     onwards = request.session.pop(NEXT, None) or ""
     login(request, person, backend=BACKEND)
     request.session[USED] = provider.title
@@ -262,6 +274,5 @@ def come_back(request: HttpRequest) -> HttpResponse:
     return redirect(onwards if is_safe else "home")
 
 
-def _refused(request: HttpRequest, provider: Provider, error: SignOnRefused) -> HttpResponse:
-    context = {"reason": str(error), "provider": provider.title}
-    return render(request, "accounts/sign_on_refused.html", context, status=403)
+def _refused(request: HttpRequest, error: SignOnRefused) -> HttpResponse:
+    return sign_in.notice(request, 403, "You are not signed in", str(error), "Back to signing in")

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -150,6 +151,9 @@ def _webhook_page(
     page = Paginator(hook.deliveries.select_related("event"), ROWS).get_page(request.GET.get("page"))
     context = {
         "webhook": hook,
+        "back": reverse("campaign-webhooks", args=[hook.campaign_id])
+        if hook.campaign_id
+        else reverse("webhooks"),
         "secret": secret,
         "form": form or WebhookForm(initial=stored, viewer=user_of(request)),
         "page": page,

@@ -21,6 +21,7 @@ from django.db.models import Max, Sum
 from django.db.models.signals import post_save
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import UserName
@@ -59,11 +60,19 @@ def seconds_to_wait(request: HttpRequest, username: str) -> int:
     return max(0, ceil((tries["last"] + pause - timezone.now()).total_seconds()))
 
 
+def notice(request: HttpRequest, status: int, title: str, text: str, action: str = "") -> HttpResponse:
+    """Answer with a page that only says why nothing else is shown; action: of its link to signing in."""
+    context = {"title": title, "text": text, "href": reverse("login") if action else "", "action": action}
+    return render(request, "errors/notice.html", context, status=status)
+
+
 def too_early(request: HttpRequest, seconds: int) -> HttpResponse:
     """Answer an attempt that has to wait: 429, with the remaining time."""
     minutes = ceil(seconds / 60)
     wait = f"{seconds} second{'s' * (seconds != 1)}" if seconds <= LONGEST_WAIT else f"{minutes} minutes"
-    response = render(request, "accounts/too_early.html", {"wait": wait}, status=429)
+    advice = f"Try again in {wait}, or ask an administrator for a new password."
+    text = f"There were too many wrong passwords. {advice}"
+    response = notice(request, 429, "Wait a moment", text, "Back to signing in")
     response["Retry-After"] = str(seconds)
     return response
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -140,10 +140,20 @@ def percent(share: float | None, digits: int = 0) -> str:
     return MISSING if share is None else f"{number(100 * share, digits)}%"
 
 
+def day(value: date) -> str:
+    """Format a date, or that of a moment in its own time zone, as pages do."""
+    return f"{value.day} {value:%b %Y}"
+
+
 def moment(value: datetime) -> str:
     """Format a moment as pages do, in its own time zone, which is named only where it is UTC."""
     zone = " UTC" if value.tzname() == "UTC" else ""
-    return f"{value.day} {value:%b %Y, %H:%M}{zone}"
+    return f"{day(value)}, {value:%H:%M}{zone}"
+
+
+def many(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 task", "1,200 tasks"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def money(amount: Decimal | float, currency: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from calibration.agree import extras, judges, levels
 from calibration.agree.report import Block, Section, raters_of, title_of
+from calibration.reports import requirements
 from calibration.statistics import STATISTICS, Analysis, Plan, Ratings
 from calibration.statistics.analysis import Entry, f_intervals
 from calibration.statistics.cocoeval import POLICIES
@@ -142,6 +143,10 @@ def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
     for name, (other, message) in GOES_WITH.items():
         if options[name] not in (None, False) and not options[other]:
             raise ValueError(message)
+    if options["require"] and (options["levels"] or options["describe"]):
+        raise ValueError(
+            "--require holds a report against requirements: it does not go with --levels or --describe"
+        )
     set_options = frozenset(name for name in DEFAULTS if options[name] is not None)
     if options["levels"]:
         levels.check(options)
@@ -307,6 +312,7 @@ def _add_output(parser: ArgumentParser) -> None:
         action="store_true",
         help="print every figure, and compare all pairs of raters, also of a crowd",
     )
+    requirements.add_arguments(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print JSON for programs")
     output.add_argument("--html", action="store_true", help="print one self-contained page with charts")

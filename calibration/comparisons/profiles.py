@@ -192,6 +192,11 @@ class Panel:
         """Rows of people."""
         return tuple(row for row in self.rows if row.human)
 
+    @property
+    def bodies(self) -> list[tuple[Row, ...]]:
+        """Rows in the parts of the table, those of people last; no part without rows."""
+        return [*filter(None, (self.systems, self.people))]
+
 
 @dataclass(frozen=True)
 class Figures:

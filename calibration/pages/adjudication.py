@@ -54,6 +54,7 @@ from calibration.ratings.scope import census, question_choices
 from calibration.reports.names import Names, names_in
 from calibration.workbench import marks
 from config.files import file_response
+from config.listing import Column, Listing
 from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import form_field
 
@@ -359,6 +360,14 @@ class AdjudicationForm(forms.Form):
 
 
 PAGE = 25
+MARKED = Listing(
+    Column("Item"),
+    Column("Question"),
+    Column("Why", "reason"),
+    Column("By", "created_by__username"),
+    Column("Actions", is_hidden=True),
+    size=PAGE,
+)
 
 
 @require_GET
@@ -371,7 +380,7 @@ def adjudication(request: HttpRequest) -> HttpResponse:
     place = {"campaign": campaign} if campaign else {"corpus": corpus}
     rounds = reading.rounds().filter(**place)
     waiting = marks.waiting().filter(item__continuation__dialogue__corpus=corpus)
-    page = Paginator(waiting, PAGE).get_page(request.GET.get("page"))
+    page = MARKED.page(request, waiting)
     turn_numbers.number(row.item.turn for row in page)
     context = {"page": page, "rounds": rounds, "corpus": corpus, "campaign": campaign}
     return render(request, "adjudication/list.html", context)
@@ -420,8 +429,6 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
     state, rule = request.GET.get("state", ""), request.GET.get("rule", "")
     page = Paginator(reading.cases(adjudication_round, state, rule), PAGE).get_page(request.GET.get("page"))
     rows = reading.numbered(list(page))
-    allowed = TITLES | reading.STATES
-    filters = {name: value for name, value in (("state", state), ("rule", rule)) if value in allowed}
     names = names_in(adjudication_round.corpus)
     return {
         "round": adjudication_round,
@@ -431,7 +438,6 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
         "states": reading.STATES,
         "state": state,
         "rule": rule,
-        "query": "".join(f"{name}={value}&" for name, value in filters.items()),
         "rules": _rules(adjudication_round, names),
         "names": names,
         "report": _report(adjudication_round),

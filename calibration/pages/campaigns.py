@@ -10,6 +10,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.text import Truncator
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
@@ -181,6 +182,13 @@ DONE = {
     "leave-out": "is left out of gold",
     "readmit": "is part of gold again",
 }
+VERBS = {
+    "let-in": "Let in",
+    "pause": "Pause",
+    "lift": "Lift the pause",
+    "leave-out": "Leave out of gold",
+    "readmit": "Take back into gold",
+}
 NAMES = {"training": "training", "qualification": "test", "check": "hidden checks"}
 
 
@@ -205,15 +213,17 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
         "plan": plan,
         "form": form,
         "people": campaign_checks.people(about),
+        "people_headings": ["Checks", "Right", "Lately", "Repeats", "Same answer"],
+        "verbs": VERBS.items(),
         "consistency": campaign_checks.consistency(about),
         "keys": [
-            {
-                "key": key,
-                "about": check_actions.about(key),
-                "right": check_actions.in_words(key),
-                "use": NAMES[key.occasion],
-                "given": times_given.get(key.task_id, 0),
-            }
+            (
+                key,
+                check_actions.about(key),
+                NAMES[key.occasion],
+                check_actions.in_words(key),
+                times_given.get(key.task_id, 0),
+            )
             for key in keys
         ],
         "sources": campaign_checks.offered(about, user_of(request)),
@@ -294,12 +304,20 @@ def _key_page(
             messages.success(request, "The key is saved.")
             return redirect("campaign-checks", campaign.pk)
     answers = check_actions.answers_of(keyed_task) if keyed_task else {}
+    name = check_actions.item_name(items[0])
+    about = name.rpartition("/")[0] if plan.is_multiple else name
     context = {
         "campaign": campaign,
-        "there": keyed_task,
-        "about": check_actions.item_name(items[0])
-        if not plan.is_multiple
-        else check_actions.item_name(items[0]).rpartition("/")[0],
+        "key": keyed_task,
+        "about": about,
+        "title": f"Key of {about}" if keyed_task else "What is right here?",
+        "lead": "Mark every value that counts as right; a question without a mark is not checked. "
+        + (
+            "Scores of checks by this key are recomputed when it changes."
+            if keyed_task
+            else "The task becomes no main work of this campaign."
+        ),
+        "use": NAMES[keyed_task.occasion] if keyed_task else "",
         "screen": load_place(*spot, campaign.shows, plan.is_tagged),
         "groups": fields_of(plan, items, answers, posted),
         "explanation": posted.get("explanation", "")
@@ -396,7 +414,10 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
         "watch": watched,
         "choices": choices(about).items(),
         "by_title": BY[watched.progress.by],
-        "questions": questions_with_statistics(about),
+        "questions": [
+            (question.key, Truncator(question.title).chars(60))
+            for question in questions_with_statistics(about)
+        ],
         "agreed_heads": [figure_text(name).name for name in OF_ALL],
         "rater_heads": [FIGURES[name].heading for name in OF_A_RATER],
         "annotators": _annotators(watched),
@@ -424,10 +445,10 @@ def own(request: HttpRequest, campaign: int) -> HttpResponse:
     about = own_campaign(user_of(request), campaign)
     agreement = own_agreement(user_of(request), about)
     rows = [
-        {
-            "question": row.question,
-            "result": row.result,
-            "entry": {
+        (
+            row.question,
+            row.result,
+            {
                 "status": row.result.status,
                 "reason": row.result.reason,
                 "value": row.result.value,
@@ -435,7 +456,7 @@ def own(request: HttpRequest, campaign: int) -> HttpResponse:
                 "high": row.result.high,
                 "percent": True,
             },
-        }
+        )
         for row in agreement.rows
     ]
     context = {

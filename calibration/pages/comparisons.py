@@ -40,6 +40,7 @@ from calibration.pages.report_pages import (
     Context,
     Params,
     ReportPage,
+    chart_files,
     download,
     file_view,
     report_view,
@@ -121,6 +122,7 @@ class CountsPage(ReportPage):
             "distance_names": list(count_files.DISTANCES.values()),
             "missing": count_files.missing_bounds(counted),
             "flags": count_files.flags(counted),
+            "chart_files": chart_files(request, "counts-file", counted.query.corpus.pk, "csv"),
             "chart_title": count_files.title(counted),
             "chart_caption": count_files.caption(counted),
             "svg": mark_safe(count_files.inline_svg(counted)),
@@ -411,9 +413,8 @@ class TurnVsDialoguePage(ReportPage):
     def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
         """Return the questions about turns, and about whole continuations."""
         turns, dialogue_questions = offered(census(scope_of(subject, campaign)))
-        query = f"{urlencode(params)}&" if params else ""
         about_turns, about_dialogues = question_choices(turns), question_choices(dialogue_questions)
-        return {"turns": about_turns, "whole": about_dialogues, "query": query}
+        return {"turns": about_turns, "whole": about_dialogues}
 
     def is_error(self, subject: Corpus, params: Params) -> bool:
         """Whether a question is named."""

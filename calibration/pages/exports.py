@@ -70,7 +70,14 @@ def index(request: HttpRequest) -> HttpResponse:
         "is_most": scope.machine_counts().exists(),
         "split": splits.lock_of(corpus),
         "query": place_query(corpus.pk, campaign.pk if campaign else None),
-        "packages": PACKAGES.values(),
+        "packages": [
+            (package.title, package.hint, reverse("export-package", args=[key]))
+            for key, package in PACKAGES.items()
+        ],
+        "package_files": [
+            (package.title, reverse("export-package", args=[key])) for key, package in PACKAGES.items()
+        ],
+        "test_parts": TEST_PARTS,
         "files": file_addresses("export-labels"),
         "offers": _offers(corpus) if campaign is None and is_researcher(user) else [],
         "golds": golds,
@@ -79,6 +86,10 @@ def index(request: HttpRequest) -> HttpResponse:
         "active": any(job.active for job in jobs),
     }
     return render(request, "calibration/exports.html", context)
+
+
+TEST_PARTS = [("all", "Dev and test"), ("test", "Test alone")]
+"""Parts to download that are a look at test."""
 
 
 def file_addresses(name: str, *args: int) -> list[tuple[str, str]]:
@@ -242,7 +253,8 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
         "chosen": continuations.select_related("dialogue", "system").order_by("dialogue__key", "key")[
             :MOST_LISTED
         ],
-        "continuations": selected,
+        "continuations": [("continuation", pk) for pk in selected],
+        "parts": [("dev", "Dev"), *TEST_PARTS],
         "more": max(0, len(selected) - MOST_LISTED),
         "n": len(selected) or len(of_part(scope, taken_by_default(corpus, training=scope.training))),
         "raters": raters,

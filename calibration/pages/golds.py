@@ -16,11 +16,13 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.timezone import localtime
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Item, Question, SchemeVersion, turn_numbers
+from annotation.models.schemes import VERSION_TITLE
 from annotation.schemes.definitions import UNSCALED
 from calibration import access
 from calibration.access import (
@@ -47,17 +49,27 @@ from calibration.gold.difference import STATUSES, comparable, difference, shared
 from calibration.gold.export import findings_of
 from calibration.gold.rules import RULES, Option, Rule, default_rule, known_options, limits
 from calibration.models import Gold, GoldLabel
-from calibration.pages.exports import answer, file_addresses, taken_by
+from calibration.pages.exports import TEST_PARTS, answer, file_addresses, taken_by
 from calibration.ratings.scope import Census, offered, scope_of
 from calibration.reports.names import names_in
 from config.files import row_id
+from config.listing import Column, Listing
 from config.lists import LongPaginator
 from config.permissions import is_researcher, user_of
+from config.templatetags.concord import moment
 from jobs.models.job import Job
 
 # Comparison of two golds: how many items differ, how far, and which. For users who may see both.
 
 PAGE = 50
+HEADINGS = {
+    "different": "Different",
+    "only_first": "First only",
+    "only_second": "Second only",
+    "neither": "Neither",
+    "equal": "Equal",
+}
+"""Columns of the table of questions: statuses of items, in the order of `STATUSES`."""
 
 
 @require_GET
@@ -76,14 +88,18 @@ def compared(request: HttpRequest, pk: int) -> HttpResponse:
     key = request.GET.get("question")
     question = next((row.question for row in gold_difference.questions if row.question.key == key), None)
     page = Paginator(gold_difference.rows(status, question), PAGE).get_page(request.GET.get("page"))
-    narrowed: dict[str, Any] = {"with": number, "show": status} | (
-        {"question": question.key} if question else {}
-    )
     context = {
         "found": gold_difference,
         "first": described(gold_difference.first),
         "second": described(gold_difference.second),
         "meaning": STATUSES[status],
+        "not_compared": [
+            f"{', '.join(titles)} (in the {place} alone)"
+            for place, titles in gold_difference.only_in.items()
+            if titles
+        ],
+        "statuses": list(HEADINGS.values()),
+        "test_parts": TEST_PARTS,
         "pair": urlencode({"with": number}),
         "files": file_addresses("gold-difference-file", pk),
         "status": status,
@@ -91,7 +107,6 @@ def compared(request: HttpRequest, pk: int) -> HttpResponse:
         "page": page,
         "rows": _with_items(list(page)),
         "split": splits.lock_of(gold_difference.first.corpus),
-        "query": f"{urlencode(narrowed)}&",
     }
     return render(request, "calibration/gold_difference.html", context)
 
@@ -108,11 +123,17 @@ def _refused(request: HttpRequest, pk: int, refused: CalibrationError) -> HttpRe
 
 
 def _with_items(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows of a difference with their items and turn numbers."""
+    """Return rows of a difference with their items, turn numbers, and both golds' values."""
     related = ("continuation__dialogue", "turn")
     items = Item.objects.select_related(*related).in_bulk({row["item_id"] for row in rows})
     turn_numbers.number(item.turn for item in items.values())
-    return [row | {"place": items[row["item_id"]]} for row in rows]
+    return [row | {"place": items[row["item_id"]], "sides": _sides(row)} for row in rows]
+
+
+def _sides(row: dict[str, Any]) -> list[list[Any]]:
+    """Return number, text, reason and source of a row's two labels."""
+    names = ("number", "text", "reason", "source")
+    return [[row[f"{gold}_{name}"] for name in names] for gold in ("first", "second")]
 
 
 @require_http_methods(["GET", "POST"])
@@ -150,7 +171,10 @@ class GoldForm(forms.Form):
         choices=lambda: [("", BY_SCALE), *((rule.key, rule.title) for rule in RULES.values())],
     )
     raters = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all people."
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="From whose answers",
+        help_text="None ticked: all people.",
     )
 
     def __init__(self, data: Any = None, *, counted: Census, **kwargs: Any) -> None:
@@ -204,6 +228,9 @@ class GoldForm(forms.Form):
                 "field": self[f"{RULE_OF}{key}"],
                 "rule": self._rule_of(key),
                 "preview": previews.get(key),
+                "reasons": [f"{reason} ({n:,})" for reason, n in previews[key].reasons.items()]
+                if key in previews
+                else [],
             }
             for key, question in self.questions.items()
         ]
@@ -261,6 +288,16 @@ PREVIEW = "preview"
 MOST_OTHERS = 100
 """Maximum number of other golds offered for comparison, newest first."""
 
+GOLDS = Listing(
+    Column("Made", "created_at"),
+    Column("Labels of", "campaign__name"),
+    Column("Questions of", VERSION_TITLE),
+    Column("Rule", "rule"),
+    Column("Labels", "n", is_numeric=True),
+    Column("Without value", "without", is_numeric=True),
+    Column("By", "created_by__username"),
+)
+
 
 @require_GET
 @place_researcher_only
@@ -270,7 +307,7 @@ def index(request: HttpRequest) -> HttpResponse:
     if campaign is None:
         return redirect("corpus-gold", corpus.name) if corpus else redirect("corpora")
     golds = campaign.golds.select_related("corpus", "campaign", "scheme_version__scheme", "created_by")
-    page = Paginator(golds.order_by("-pk"), 50).get_page(request.GET.get("page"))
+    page = GOLDS.page(request, golds.order_by("-pk"))
     descriptions = [described(gold) for gold in page]
     context = {"page": page, "shown": descriptions, "corpus": corpus, "campaign": campaign}
     return render(request, "calibration/golds.html", context)
@@ -347,11 +384,11 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     description = described(gold)
     question_rows = Question.objects.filter(pk__in=gold.counts).order_by("position")
     questions = [
-        {"question": question, "rule": description.rule_of(question.key), "n": n, "without": without}
+        (question, description.rule_of(question.key), n, without)
         for question in question_rows
         for n, without in [gold.counts[str(question.pk)]]
     ]
-    changes = changes_of(gold)
+    changes, names = changes_of(gold), names_in(gold.corpus)
     context = {
         "gold": gold,
         "files": file_addresses("gold-file", gold.pk),
@@ -363,14 +400,26 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "described": description,
         "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
         "findings": findings_of(gold),
-        "names": names_in(gold.corpus),
-        "others": [described(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
+        "names": names,
+        "raters": ", ".join(names.short(name) for name in gold.options["raters"]),
+        "left_out": gold.options.get("why_left_out", {}).items(),
+        "others": [_choice(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
+        "test_parts": TEST_PARTS,
+        "query": "only=without&" if only_without else "",
         "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),
         "only_without": only_without,
         "exports": gold.exports.select_related("created_by")[:10],
     }
     return render(request, "calibration/gold.html", context)
+
+
+def _choice(gold: Gold) -> tuple[int, str]:
+    """Return a gold to compare with, as an option."""
+    campaign = f" · {gold.campaign.name}" if gold.campaign else ""
+    training = ", training part" if gold.is_of_training else ""
+    place = f"{gold.corpus.name}{campaign}{training}"
+    return gold.pk, f"{gold.pk}: {described(gold)} · {place} · {moment(localtime(gold.created_at))}"
 
 
 def _again(gold: Gold) -> list[tuple[str, str]]:

@@ -156,6 +156,12 @@ def _page_address(page: ReportPage, pk: int, query: QueryDict) -> str:
     return f"{reverse(page.kind.name, args=[pk])}?{params.urlencode()}"
 
 
+def chart_files(request: HttpRequest, route: str, pk: int, data: str) -> dict[str, str]:
+    """Return the addresses of a page's chart as SVG, PNG and its data, by form."""
+    forms = ("svg", "png", data)
+    return {form: f"{reverse(route, args=[pk, form])}?{request.GET.urlencode()}" for form in forms}
+
+
 def download(content: str | bytes, media_type: str, name: str) -> HttpResponse:
     """Return a file download."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import access as loading
 from annotation.access import campaign_researcher_only
 from annotation.corpora import queries
-from annotation.corpora.splits import LONGEST_PURPOSE
+from annotation.corpora.splits import LONGEST_PURPOSE, TRAINING
 from annotation.corpora.splits import unopened_raters as unopened
 from calibration import access
 from calibration.access import part_of, requested_report, study_researcher_only
@@ -32,6 +32,7 @@ from calibration.api.studies import PlanQuerySerializer
 from calibration.errors import CalibrationError, OlderFormat
 from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
+from calibration.pages.report_pages import chart_files
 from calibration.reports import charts
 from calibration.reports.figures import worded
 from calibration.reports.names import Names, names_in, names_of, titled_snapshot
@@ -54,7 +55,7 @@ from calibration.studies.disagreements import (
 )
 from calibration.studies.inputs import split_of
 from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read
-from config.permissions import researcher_only
+from config.permissions import is_researcher, researcher_only
 from jobs.models.job import Job
 
 # Response of a study's pages if it cannot be computed.
@@ -124,7 +125,32 @@ def _shown_as(request: HttpRequest, current: Report) -> dict[str, Any]:
         "part": current.part,
         "forms": RENDERINGS.values(),
         "switches": _switches(request),
+        "new_gold": _new_gold_address(current.study),
+        "nothing": _nothing(current.study, request),
     }
+
+
+def _new_gold_address(study: Study) -> str:
+    place = {"campaign": study.campaign_id} if study.campaign_id else {"corpus": study.corpus_id}
+    part = {"part": TRAINING} if study.definition.get("split") == TRAINING else {}
+    return f"{reverse('new-gold')}?{urlencode(place | part)}"
+
+
+def _nothing(study: Study, request: HttpRequest) -> dict[str, str]:
+    """Return what a report without labels to compare says, and where others are."""
+    if not study.campaign:
+        return {
+            "text": "A report compares raters, so a question needs answers of two raters or more on the same "
+            "items. Collect labels in a campaign, import some, or run a judge."
+        }
+    text = (
+        "A campaign’s report compares the people who took part in it, so two of them need to rate the same "
+        "items."
+    )
+    if not is_researcher(request.user):
+        return {"text": text}
+    text += " What was imported for the corpus, and what judges said, is in the corpus’s report."
+    return {"text": text, "href": reverse("corpus-report", args=[study.corpus_id])}
 
 
 def _switches(request: HttpRequest) -> dict[str, str]:
@@ -374,6 +400,8 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
         if again:
             return redirect(_address_of_plans(study, request))
         context |= {"query": query} | _shown_of_plans(study, answer)
+        context["values"] = _values(answer) | parameters
+        context["chart_files"] = chart_files(request, "plan-file", pk, "data")
         if isinstance(answer, PlanAnswer) and answer.computed_at:
             newer = plans.newer_job(study, query)
             context["kept"] = CachedFigures({}, answer.computed_at, answer.labels_since, newer)
@@ -436,7 +464,8 @@ def _form(study: Study, parameters: dict[str, str]) -> dict[str, Any]:
     plain = [(key, worded(key).name) for key in PLANNED if not key.startswith(GAP)]
     return {
         "study": study,
-        "given": parameters,
+        "values": parameters,
+        "goals": [("width", "a narrow interval"), ("power", "passing the alternative annotator test")],
         "questions": _titles(choices),
         "raters": [
             (PEOPLE, "people with each other"),
@@ -469,7 +498,6 @@ def _shown_of_plans(study: Study, answer: PlanAnswer | Job) -> dict[str, Any]:
     chart = plan_texts.chart_of(titled_answer)
     return {
         "answer": answer,
-        "half": f"{answer.target / 2:.4g}" if answer.goal == "width" and answer.target else "",
         "heading": plan_texts.title(titled_answer),
         "sentences": plan_texts.sentences(titled_answer),
         "cautions": plan_texts.cautions(titled_answer),
@@ -480,6 +508,15 @@ def _shown_of_plans(study: Study, answer: PlanAnswer | Job) -> dict[str, Any]:
         "chart": chart,
         "svg": mark_safe(charts.inline_svg(chart)) if chart else "",
     }
+
+
+def _values(answer: PlanAnswer | Job) -> dict[str, str]:
+    """Return the values of the form's fields for a plan that leaves them to their defaults."""
+    if isinstance(answer, Job):
+        return {}
+    values = {"question": answer.question, "rater": answer.rater, "statistic": answer.statistic}
+    half = f"{answer.target / 2:.4g}" if answer.goal == "width" and answer.target else ""
+    return values | {"half_width": half}
 
 
 def _address_of_plans(study: Study, request: HttpRequest) -> str:
@@ -527,7 +564,6 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
             for name in (items_listed.first, items_listed.second)
         ],
         "table": _table(items_listed, part),
-        "query": f"{urlencode(items_listed.params(part))}&",
     }
     return render(request, "calibration/disagreements.html", context)
 

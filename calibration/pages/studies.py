@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from django import forms
@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
+from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus
 from annotation.schemes.definitions import UNSCALED
@@ -64,6 +65,7 @@ class LevelFields(forms.Form):
         required=False,
         choices=[(level, LEVEL_NAMES[level]) for level in LEVELS],
         widget=forms.CheckboxSelectMultiple,
+        label="Correlate at the level of",
         help_text="None ticked: agreement on the items alone.",
     )
     reference = forms.ChoiceField(required=False, label="Correlate with")
@@ -94,6 +96,7 @@ class LevelFields(forms.Form):
     by = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
+        label="What makes a system, beside its name",
         help_text="Ticked, each combination with the system counts as a system of its own.",
     )
     p = forms.ChoiceField(
@@ -111,6 +114,7 @@ class LevelFields(forms.Form):
         required=False,
         choices=[("first", "the first answer"), ("mean", "the mean of all answers")],
         widget=forms.CheckboxSelectMultiple,
+        label="Rows of a judge that was asked several times",
         help_text="Both ticked: a judge asked several times has a row for each.",
     )
     heading = forms.ChoiceField(
@@ -222,6 +226,46 @@ def _count(name: str, label: str) -> forms.IntegerField:
     return forms.IntegerField(min_value=least, max_value=most, initial=initial, required=False, label=label)
 
 
+GROUPS = (
+    ("Only some systems, conditions or dates", "", "systems conditions first_day last_day split"),
+    ("A question asked differently", "", "answering answered map ranges"),
+    (
+        "Levels: turns, dialogues, systems",
+        "Pearson’s r, ρ and τ-b of judges and metrics with people, at each level ticked.",
+        "levels reference unit missing system_score by p shared_dialogues row_samples heading best_per",
+    ),
+    ("Preferences: pairs and rankings", "", "ties both_bad anchor"),
+    ("Panels of judges, baselines", "", "panel members least no_baselines"),
+    (
+        "When to trust a judge",
+        "A verdict in the report follows from these thresholds. The defaults suit most studies.",
+        "gap agreement coverage people clusters events ignore_length alternative_test",
+    ),
+    (
+        "Statistics and intervals",
+        "",
+        "statistics samples leave_out interval resamples seed confidence epsilon",
+    ),
+)
+"""Fields that fold: title, note and names of each group."""
+
+
+@dataclass(frozen=True)
+class FieldGroup:
+    """Fields of a study's form that fold, open where one is filled in or wrong."""
+
+    title: str
+    note: str
+    fields: list[forms.BoundField]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a field is wrong or is not as it is by default."""
+        return any(
+            row.errors or str(row.value() or "") != str(row.field.initial or "") for row in self.fields
+        )
+
+
 class StudyForm(LevelFields, SubsetFields):
     """Settings of a study: name, questions, raters, subset, a map of scales, statistics, intervals."""
 
@@ -250,7 +294,11 @@ class StudyForm(LevelFields, SubsetFields):
         help_text="For linear: 1 to 5 = 0 to 4",
         error_messages={"invalid": "Write the two ranges as: 1 to 5 = 0 to 4"},
     )
-    statistics = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
+    statistics = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Each has a column in the report, where it applies to the scale and the raters.",
+    )
     samples = forms.ChoiceField(
         required=False,
         choices=[
@@ -285,7 +333,10 @@ class StudyForm(LevelFields, SubsetFields):
         "definition, with the command or the API.",
     )
     members = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all judges."
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Members of the panel",
+        help_text="None ticked: all judges.",
     )
     least = forms.IntegerField(
         required=False,
@@ -332,7 +383,7 @@ class StudyForm(LevelFields, SubsetFields):
         required=False,
     )
 
-    def __init__(self, *args: Any, counted: Census, corpus: Corpus, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, counted: Census, corpus: Corpus, part: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         raters = counted.raters.values()
         people = [(MEAN_OF_PEOPLE, "the mean of all people")]
@@ -340,9 +391,9 @@ class StudyForm(LevelFields, SubsetFields):
         self._choices("by", [(key, key) for key in condition_keys(corpus)])
         self._choices("systems", [(name, name) for name in system_names(corpus)])
         self._choices("conditions", _condition_choices(corpus))
-        splits = list(corpus.splits.order_by("pk").values_list("name", flat=True))
-        self._choices("split", [(name, name) for name in splits])
-        if len(splits) < 2:
+        names = list(splits.splits_of(corpus).values_list("name", flat=True))
+        self._choices("split", [(name, name) for name in names])
+        if len(names) < 2 or part:
             del self.fields["split"]
         comparable = [q for q in counted.questions.values() if q.level != TEXT]
         scaled = {q.ref for q in comparable if q.level not in UNSCALED}
@@ -394,6 +445,22 @@ class StudyForm(LevelFields, SubsetFields):
         except ValueError as error:
             raise MapError("Write the two ranges as: 1 to 5 = 0 to 4") from error
         return ScaleMap.parse({"kind": "linear", "from": [a, b], "to": [c, d]})
+
+    def groups(self) -> list[FieldGroup]:
+        """Return the fields that fold, without those that have nothing to choose from."""
+        return [
+            FieldGroup(title, note, fields)
+            for title, note, names in GROUPS
+            if (fields := [self[name] for name in names.split() if self._has_choices(name)])
+        ]
+
+    def _has_choices(self, name: str) -> bool:
+        field = self.fields.get(name)
+        if name == "systems":
+            return len(getattr(field, "choices", ())) > 1
+        if name in ("least", "panel", "no_baselines"):
+            return self._has_choices("members")
+        return field is not None and bool(getattr(field, "choices", True))
 
     def definition(self) -> dict[str, Any]:
         """Return the study's definition, without settings left at their defaults."""
@@ -457,7 +524,7 @@ def new(request: HttpRequest) -> HttpResponse:
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     link = {key: request.GET[key] for key in LINK if key in request.GET}
-    form = StudyForm(request.POST or None, counted=counted, corpus=corpus, initial=link)
+    form = StudyForm(request.POST or None, counted=counted, corpus=corpus, part=part, initial=link)
     if (
         request.method == "POST"
         and form.is_valid()

@@ -41,6 +41,7 @@ from calibration.workbench.versions import (
 )
 from config.files import row_id
 from config.permissions import researcher_only, user_of
+from config.templatetags.concord import num
 from jobs.endpoints.parameter_inputs import WithParameters, form_field
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
@@ -253,7 +254,7 @@ UNASKED = 20
 
 @researcher_only
 def new_bench(request: HttpRequest) -> HttpResponse:
-    """Researchers: open a bench on a corpus or campaign; without a split, this draws one."""
+    """Researchers: open a bench on a corpus or campaign."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return redirect("corpora")
@@ -337,8 +338,7 @@ def _page(
     context = {
         "bench": about,
         "form": form,
-        "drafts": list(about.drafts.filter(of=None, search_text=None, discarded_at=None)),
-        "versions": versions_for(about),
+        **_starts(about, draft),
         "steps": _steps(about),
         "one": benches.unit(about)[0],
         "unit": benches.unit(about)[1],
@@ -349,6 +349,21 @@ def _page(
     if draft is not None and not more:
         context |= _panel(request, about, draft)
     return render(request, "workbench/bench.html", context, status=status)
+
+
+def _starts(about: Bench, draft: Draft | None) -> dict[str, Any]:
+    """Return the drafts and versions whose text a new draft may begin with, and the current one."""
+    drafts = list(about.drafts.filter(of=None, search_text=None, discarded_at=None))
+    versions = versions_for(about)
+    starts = [
+        *(
+            (f"draft-{row.number}", f"{row.name} (draft {row.number})" if row.kept else row.name)
+            for row in drafts
+        ),
+        *((row.ref, f"{row.ref}, comes with Concord" if row.is_built_in else row.ref) for row in versions),
+    ]
+    first = versions[0].ref if versions else ""
+    return {"drafts": drafts, "starts": starts, "start": f"draft-{draft.number}" if draft else first}
 
 
 def _everything(about: Bench) -> str:
@@ -383,7 +398,6 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
         "tried": tried,
         "judged": judged,
         "page": page,
-        "query": f"draft={draft.number}&",
         "longest_name": LONGEST_NAME,
         "longest_note": LONGEST_NOTE,
         "one": benches.unit(about)[0],
@@ -392,7 +406,7 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
     try:
         context["cards"] = showing.cards(about, judged, list(page))
         read = sheets(about, [judged])
-        context["figures"] = showing.agreement(read, judged)
+        context["figures"] = [_figure_row(row) for row in showing.agreement(read, judged)]
         apart = differences(read, judged)
         context |= {"n_apart": len(apart), "apart": _rows_of(about, judged, apart[:MOST_APART])}
         if not tried.active and (chart := line_of_drafts(about)):
@@ -401,6 +415,14 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
     except CalibrationError as error:
         context["refused"] = str(error)
     return context
+
+
+def _figure_row(row: showing.Agreement) -> dict[str, Any]:
+    """Return a figure of a draft's agreement as a row of the table of figures."""
+    calls = f"{row.reading.samples} of {row.reading.calls} calls" if row.reading.samples else ""
+    against = "" if row.against == "people" else f"against {row.against}"
+    note = ", ".join(filter(None, (calls, against)))
+    return {"question": row.question.title, "title": row.title, "note": note, "result": row.result}
 
 
 @require_POST
@@ -466,15 +488,29 @@ def bench_checks(request: HttpRequest, pk: int) -> HttpResponse:
             messages.error(request, str(error))
     own = request.GET.getlist("own") or own_systems(draft)
     try:
-        context["findings"] = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+        findings = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+        context["findings"] = [(finding, _check_rows(finding)) for finding in findings]
     except CalibrationError as error:
         messages.error(request, str(error))
     context |= {
-        "own": own,
-        "systems": sorted(set(item_systems(list(items_of(bench))))),
+        "systems": [(name, name in own) for name in sorted(set(item_systems(list(items_of(bench)))))],
         "active": _active(draft),
     }
     return render(request, "workbench/checks.html", context)
+
+
+def _check_rows(finding: checks.Finding) -> list[dict[str, Any]]:
+    """Return a check's figures as rows of the table of figures."""
+    return [
+        {
+            "question": row.question,
+            "title": row.title,
+            "note": row.about,
+            "result": row.result,
+            "not_asked": [f"{row.not_asked:,}"],
+        }
+        for row in finding.figures
+    ]
 
 
 def _draft(bench: Bench, drafts: list[Draft], request: HttpRequest) -> Draft | None:
@@ -541,15 +577,18 @@ def _differences_context(
     rows: list[Difference],
 ) -> dict[str, Any]:
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    filters = {name: request.GET.get(name, "") for name in FILTERS if request.GET.get(name)}
     return {
         "page": page,
-        "query": f"{urlencode(filters)}&" if filters else "",
         "here": request.get_full_path(),
         "questions": [sheet.question for sheet in sheet_list],
         "systems": systems_of(sheet_list),
         "directions": DIRECTIONS,
         "counts": marks.counts(bench),
+        "marked": [
+            ("keep-judged", selected.key if selected else ""),
+            *((f"keep-{name}", request.GET.get(name, "")) for name in FILTERS[1:]),
+            ("keep-page", page.number),
+        ],
         "longest_note": marks.LONGEST,
         "verdicts": [pair for pair in Mark.Verdict.choices if pair[0] != Mark.Verdict.WITHDRAWN],
         "rows": _rows_of(bench, selected, list(page)) if selected else [],
@@ -558,14 +597,16 @@ def _differences_context(
 
 def _rows_of(bench: Bench, judged: Judged, rows: list[Difference]) -> list[dict[str, Any]]:
     """Return differences with their items and lines, the answers and reasons of both sides, and marks."""
-    related = ("continuation__dialogue", "continuation__system", "turn")
+    related = ("continuation__dialogue__corpus", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk([difference.item for difference in rows])
     turn_numbers.number(item.turn for item in items.values())
     lines, current = lines_of(list(items.values())), marks.current_marks(bench)
     why, reasons = showing.explanations(judged, items), showing.reasons_of_people(bench, items)
     return [
         {
-            "one": difference,
+            "question": difference.sheet.question,
+            "note_id": f"note-{difference.item}-{difference.sheet.question.id}",
+            "judge_name": _judge_name(difference, judged),
             "item": items[difference.item],
             "lines": lines[difference.item],
             "people": [
@@ -590,6 +631,13 @@ def _people_answers(difference: Difference) -> list[tuple[str, str]]:
         for j in ratings.of_kind("human")
         if ratings.values[difference.row, j] == ratings.values[difference.row, j]
     ]
+
+
+def _judge_name(difference: Difference, judged: Judged) -> str:
+    """Return a judge's name, with how far it is from people where answers have an order."""
+    if not difference.direction:
+        return judged.name
+    return f"{judged.name}, {difference.direction}, {num(difference.distance, 2)} apart on average"
 
 
 def _judge(difference: Difference, judged: Judged) -> str:

@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from annotation.kinds import COMPARING, OF_RECORDS
 from annotation.models import Corpus, ItemMember
+from annotation.text import display
 from calibration.errors import DefinitionError
 
 #     {"systems": ["model-x", "model-y"], "conditions": {"prompting": "vanilla", "turns_per_call": [1, 5]},
@@ -59,7 +60,7 @@ class Subset:
         }
 
     def in_words(self) -> str:
-        """Return `systems a and b, prompting vanilla, labels from 1 March 2026`; empty if not narrowed."""
+        """Return `systems a and b, prompting vanilla, labels from 1 Mar 2026`; empty if not narrowed."""
         parts = []
         if self.systems:
             names = list(self.systems[:MOST_NAMES])
@@ -70,7 +71,7 @@ class Subset:
             f"{key} {_join_values([_text(v) for v in values], 'or')}" for key, values in self.conditions
         ]
         days = [
-            f"{word} {day.day} {day:%B %Y}"
+            f"{word} {display.day(day)}"
             for word, day in (("from", self.first_day), ("to", self.last_day))
             if day is not None
         ]

@@ -468,9 +468,8 @@ class Share(Figure):
 
 @dataclass(frozen=True)
 class Below:
-    """Content under the table: the folded raters, some notes, and the number of further notes."""
+    """Content under the table: some notes, and the number of further notes."""
 
-    folded: Table | None
     notes: Sequence[Marked]
     n_more: int
 
@@ -519,13 +518,14 @@ def _view(table: CoverageTable, *, in_file: bool) -> View:
     remarks = tuple(_note_text(note) for note in table.notes[:MOST_NOTES]) if in_file else ()
     key = table_key("coverage", question_key(table.ref))
     visible = tabulate(key, title, [(ANOTHER, "Share of turns")], rows, first="Rater", remarks=remarks)
-    folded = None
+    folded: tuple[Table, ...] = ()
     if not in_file and len(rows) > MOST_ROWS:
-        folded = replace(visible, rows=visible.rows[MOST_ROWS:])
+        more = f"{len(rows) - MOST_ROWS} more raters"
+        folded = (replace(visible, key="", title=more, rows=visible.rows[MOST_ROWS:]),)
         visible = replace(visible, rows=visible.rows[:MOST_ROWS])
-    below = Below(folded, table.notes[:MOST_NOTES], n_more) if folded or table.notes else None
+    below = Below(table.notes[:MOST_NOTES], n_more) if table.notes else None
     template = "calibration/_coverage.html" if below else ""
-    return View(visible, (*_findings(table), WILSON), template=template, data=below)
+    return View(visible, (*_findings(table), WILSON), template=template, data=below, folded=folded)
 
 
 def _note_text(note: Marked) -> str:

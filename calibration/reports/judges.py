@@ -173,13 +173,12 @@ def _view(
     if is_page and len(names) > FEW:
         pairs, rest = _with_best(question)
     key = table_key(COMPARED_KEY, question_key(question.ref))
-    folded = _compared_table(f"{key}-others", f"The other pairs on {title}", rest) if rest else None
+    others = f"The other {counted(len(rest), 'pair')} on {title}"
     return View(
         _compared_table(key, f"Judges compared: {title}", pairs),
         tuple(_compared_remarks(question, people, is_cut=bool(rest))),
         switches,
-        "calibration/_other_pairs.html" if folded else "",
-        folded,
+        folded=(_compared_table("", others, rest),) if rest else (),
     )
 
 
@@ -632,11 +631,8 @@ def key_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     for title, table in selected:
         matrices = [row for row in table.rows if row.n] if _has_matrices(table) else []
         on_page = params is not None and bool(matrices)
-        template = "calibration/_confusions.html" if on_page else ""
-        data = [_confusion(title, table, row) for row in matrices] if on_page else None
-        key_tables.append(
-            View(_key_table(title, table), tuple(_key_remarks(table)), switches, template, data)
-        )
+        folded = tuple(_confusion(title, table, row) for row in matrices) if on_page else ()
+        key_tables.append(View(_key_table(title, table), tuple(_key_remarks(table)), switches, folded=folded))
         if params is None and matrices:
             key_tables.append(View(_answers_by_key_value(title, table, matrices)))
     return key_tables

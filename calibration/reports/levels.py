@@ -586,8 +586,8 @@ def _views(result: Snapshot, table: LevelTable, at: int, params: PageParams | No
     table_views = [View(level_table, level_remarks(result, table))]
     if scatters := _charts_of(result, table, at):
         selected = scatters if params is None else [_select_chart(scatters, table, params)]
-        switches = [Switch(chart.up, {DOTS: chart.key}, chart in selected) for chart in scatters]
-        data = {"charts": [(chart, _svg(chart)) for chart in selected], "switches": switches}
+        switches = tuple(Switch(chart.up, {DOTS: chart.key}, chart in selected) for chart in scatters)
+        data = [(chart, _svg(chart)) for chart in selected]
         title = (
             selected[0].title
             if len(selected) == 1
@@ -595,7 +595,7 @@ def _views(result: Snapshot, table: LevelTable, at: int, params: PageParams | No
         )
         caption = ("Each point is a system, with its interval on both axes.",)
         scatter_table = Table(level_key("systems", table), title, [])
-        table_views.append(View(scatter_table, caption, template=TEMPLATE, data=data))
+        table_views.append(View(scatter_table, caption, switches, TEMPLATE, data))
     return table_views
 
 

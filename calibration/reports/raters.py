@@ -14,10 +14,12 @@ from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import QuestionFigures, crowd, figures, label, leading_question, worded
 from calibration.reports.snapshot import Figure, QuestionRaters, RaterLine, RepeatLine, Snapshot, recorded
 from calibration.reports.tables import (
+    Bare,
     CsvLine,
     PageParams,
     Row,
     Section,
+    Switch,
     Table,
     View,
     as_printed,
@@ -285,24 +287,15 @@ FEWEST_DRAWN = 3
 KINDS = {"human": "person", "": "rater"}
 
 
-@dataclass(frozen=True)
-class Folded:
-    """A table on the page: for a long one its ends, and the rows between them."""
-
-    table: Table
-    between: Table | None = None
+MOST_VALUES = 12
+"""Number of different values up to which the page shows how often each rater gave each."""
 
 
 @dataclass(frozen=True)
-class RatersPage:
-    """The raters of one question on the page, and all questions; `use`: the frequency of each value."""
+class Frequency(Bare):
+    """How often a rater gave a value, in percent."""
 
-    questions: list[tuple[str, str]]
-    ref: str
-    tables: list[Folded]
-    values: list[str]
-    use: list[tuple[str, list[float]]]
-    notes: tuple[str, ...]
+    percent: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -323,7 +316,7 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
         reasons = unknown(titled)
         return [View(Table(KEY, "Raters, one by one", []), reasons)] if reasons else []
     if params is not None:
-        return [_page(described, unknown(titled), params)]
+        return _page(described, unknown(titled), params)
     rater_views = [
         View(table, notes(question[2], question[1].crowd) if place == 0 else ())
         for question in described
@@ -334,31 +327,35 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     return [*rater_views[:-1], replace(last, remarks=(*last.remarks, *unknown(titled), *meanings))]
 
 
-def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PageParams) -> View:
-    """Return one view of the selected question, else of the leading question."""
+def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PageParams) -> list[View]:
+    """Return the tables of the selected question, else of the leading question, long ones folded."""
     by_ref = {question[1].data.ref: question for question in titled}
     first = leading_question([question[1] for question in titled])
     selected = params.get(KEY, "") if params.get(KEY) in by_ref else first.data.ref if first else ""
     question = by_ref[selected]
-    values = list(dict.fromkeys(value for row in question[2].rows for value in row.shares))
-    page = RatersPage(
-        [(ref, title) for ref, (title, _, _) in by_ref.items()],
-        selected,
-        [_folded(table) for table in _tables(question)],
-        values,
-        [
-            (row.name, [row.shares.get(value, 0.0) for value in values])
-            for row in question[2].rows
-            if row.shares
-        ],
-        (*notes(question[2], question[1].crowd), *meaning([question[2]], question[1].crowd)),
+    switches = tuple(Switch(title, {KEY: ref}, ref == selected) for ref, (title, _, _) in by_ref.items())
+    shown = [_folded(table) for table in _tables(question)]
+    remarks = (*notes(question[2], question[1].crowd), *meaning([question[2]], question[1].crowd))
+    shown[0] = replace(shown[0], switches=switches if len(switches) > 1 else ())
+    shown[-1] = replace(
+        shown[-1], folded=(*shown[-1].folded, *_use(question[2])), remarks=(*remarks, *undescribed)
     )
-    return View(
-        Table(table_key(KEY, question_key(selected)), f"Raters, one by one: {question[0]}", []),
-        undescribed,
-        template="calibration/_raters.html",
-        data=page,
-    )
+    return shown
+
+
+def _use(raters: QuestionRaters) -> list[Table]:
+    """Return the table of how often each rater gave each value, unless there are many values."""
+    values = list(dict.fromkeys(value for row in raters.rows for value in row.shares))
+    rows = [_row(line, [_frequency(line, value) for value in values]) for line in raters.rows if line.shares]
+    title = "How often each value was given"
+    columns = [(value, value) for value in values]
+    return [Table("", title, columns, rows, first="Rater")] if rows and len(values) <= MOST_VALUES else []
+
+
+def _frequency(line: RaterLine, value: str) -> Frequency:
+    like = line.figures[0]
+    share = line.shares.get(value, 0.0)
+    return Frequency("share", value=share, n_items=like.n_items, n_clusters=like.n_clusters)
 
 
 def _titled(result: Snapshot) -> list[Titled]:
@@ -450,15 +447,16 @@ def _sorted(rows: Iterable[RaterLine], name: str) -> list[RaterLine]:
     return sorted(rows, key=place)
 
 
-def _folded(table: Table) -> Folded:
-    """Split a long table into its ends, with the judges, and the people between them."""
+def _folded(table: Table) -> View:
+    """Split a long table into its ends, with the judges, and the people between them, who are folded."""
     people = [row for row in table.rows if row.compared.startswith(("person", "simulated", "rater"))]
     if len(people) <= MANY:
-        return Folded(table)
+        return View(table)
     between = people[ENDS:-ENDS]
     hidden = {id(row) for row in between}
     ends = [row for row in table.rows if id(row) not in hidden]
-    return Folded(replace(table, rows=ends), replace(table, rows=between))
+    title = f"The {len(between)} between them"
+    return View(replace(table, rows=ends), folded=(replace(table, key="", title=title, rows=between),))
 
 
 def _pages(table: Table) -> list[Table]:

@@ -11,7 +11,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from annotation.models import TestLook
-from annotation.text.display import number, percent
+from annotation.text.display import day, moment, number, percent
 from calibration.models import Report
 from calibration.renderings import (
     NEEDS,
@@ -72,7 +72,7 @@ def summary(report: Report) -> str:
         f"{counted(counts.labels, 'label')} of {counted(counts.raters, 'rater')} on "
         f"{counted(counts.items, 'item')} in {counted(counts.clusters, 'cluster')}; "
         f"{plan.resamples:,} cluster resamples, {plan.interval} interval, seed {plan.seed}; "
-        f"computed {report.created_at:%d %B %Y %H:%M} UTC"
+        f"computed {moment(report.created_at)}"
     )
 
 
@@ -94,9 +94,13 @@ def _part(result: Snapshot) -> str:
 def look_lines(report: Report) -> list[str]:
     """Return one line per look at test, then one per judge for which test was opened."""
     test_looks = [
-        f"{look.at:%d %B %Y}, {look.by or 'unknown'}: {look.purpose}{_judges(look)}" for look in looks(report)
+        f"{day(look.at)}, {look.by or 'unknown'}: {look.purpose}{_judges(look)}" for look in looks(report)
     ]
-    return [*test_looks, *(f"opened for a judge: {opening.sentence()}" for opening in openings_of(report))]
+    opened = [
+        f"opened for a judge: {day(opening.opening.at)}, {opening.sentence()}"
+        for opening in openings_of(report)
+    ]
+    return [*test_looks, *opened]
 
 
 def _judges(look: TestLook) -> str:

@@ -262,8 +262,9 @@ class Switch:
 class View:
     """A table of a section as it is shown, with the remarks under it.
 
-    A table without rows is not drawn: `remarks` then say why. `template` shows, under the table, content that
-    is not a table (a confusion matrix, notes); it receives this view as `view`, and reads `data`.
+    A table without rows is not drawn: `remarks` then say why. `folded` tables are shown on request under it.
+    `template` shows, under the tables, what is none (a chart, notes); it receives this view as `view`, and
+    reads `data`. `lead` is a sentence above the table.
     """
 
     table: Table
@@ -271,13 +272,15 @@ class View:
     switches: tuple[Switch, ...] = ()
     template: str = ""
     data: Any = None
+    folded: tuple[Table, ...] = ()
+    lead: str = ""
 
     @property
     def has_content(self) -> bool:
         """Whether it shows a figure, or counts if its table holds nothing else."""
         cells = [cell for row in self.table.rows for cell in row.cells if cell]
         substantial = [cell for cell in cells if not isinstance(cell, Count)] or cells
-        return self.data is not None or any(cell.ok for cell in substantial)
+        return bool(self.data or self.folded) or any(cell.ok for cell in substantial)
 
     @property
     def why_empty(self) -> str:

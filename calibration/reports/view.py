@@ -369,19 +369,36 @@ def without_content(result: Snapshot) -> list[str]:
 
 
 @dataclass(frozen=True)
+class SectionView:
+    """A section on the page: its charts, its tables, and its anchor, if it has one."""
+
+    charts: Sequence[tuple[charts.Chart, SafeString]]
+    views: Sequence[View]
+    key: str = ""
+    leads: bool = False
+
+
+@dataclass(frozen=True)
 class TopicView:
-    """A topic's fold on the page: its heading, charts, tables of agreement, and sections with content."""
+    """A topic's fold on the page: its heading, its sections with content, and what is no section."""
 
     heading: TopicHeading
-    is_open: bool
-    drawn: list[tuple[charts.Chart, SafeString]]
-    agreement: list[Table]
-    sections: list[tuple[Section, list[tuple[charts.Chart, SafeString]], Sequence[View]]]
+    sections: list[SectionView]
+    template: str = ""
 
     @property
-    def has_content(self) -> bool:
-        """Whether there is anything to unfold."""
-        return bool(self.drawn or self.agreement or self.sections)
+    def is_open(self) -> bool:
+        """Whether it is unfolded at first: it holds the purpose of its study."""
+        return any(section.leads for section in self.sections)
+
+
+TEMPLATES: dict[Topic, str] = {
+    "failures": "calibration/_failures.html",
+    "by-level": "calibration/_levels_link.html",
+    "rater-by-rater": "calibration/_raters.html",
+    "method": "calibration/_method.html",
+}
+"""Templates of what a topic shows under its sections."""
 
 
 def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
@@ -406,11 +423,13 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
         "overview": _overview(result),
         "people_counted": crowd(questions).counted(n_people) if n_people else "",
         "failures": failures(result, names) if params is not None else [],
-        "topics": topics(result, names, params),
-        "means": means(result),
+        "topics": (page_topics := topics(result, names, params)),
+        "contents": [
+            *([("verdicts", "Verdicts")] if result.verdicts else []),
+            *((topic.heading.key, topic.heading.short) for topic in page_topics),
+        ],
         "papers": paper_tables(result),
         "verdict_files": verdicts.table(result),
-        "metrics": tables.metrics(result),
         "pairs": pairs_of(result, params) if params is not None else None,
         "matrices": matrices(result) if params is None else [],
         "raters": tables.raters(result),
@@ -438,34 +457,75 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     disagreements.
     """
     questions = figures(result)
+    headings = topic_headings(result, names)
+    by_topic: dict[Topic, list[SectionView]] = {key: [] for key in headings}
     has_judges = any(question.judging or question.names(METRIC) for question in questions)
-    agreement = tables.agreement(result)
-    by_topic: dict[Topic, TopicView] = {
-        key: TopicView(heading, False, [], [], []) for key, heading in topic_headings(result, names).items()
-    }
     judged: Topic = "judge-agrees" if has_judges else "humans-agree"
-    by_topic[judged].agreement.extend(agreement)
+    below: dict[Topic, list[tuple[charts.Chart, SafeString]]] = {judged: [], "humans-agree": []}
+    for chart, svg in _with_svg(_split_charts(result)[1]):
+        below["humans-agree" if chart.key == "krippendorff_alpha" else judged].append((chart, svg))
+    agreement, link = tables.agreement(result), [LINK] if params is not None else []
     if has_judges:
         of_people = [table for table in map(tables.of_people, agreement) if table.rows]
-        by_topic["humans-agree"].agreement.extend(of_people)
-    for chart, svg in _with_svg(_split_charts(result)[1]):
-        topic: Topic = "humans-agree" if chart.key == "krippendorff_alpha" else judged
-        by_topic[topic].drawn.append((chart, svg))
-    for section, views in sections(result, params):
+        views = _agreement(result, of_people, link, is_judged=False)
+        by_topic["humans-agree"].append(SectionView(below["humans-agree"], views))
+    views = _agreement(result, agreement, link, is_judged=has_judges)
+    by_topic[judged].append(SectionView(below[judged], views))
+    for section, section_views in sections(result, params):
+        drawn = _with_svg(section.charts(result))
         topic = judged if section.topic == "judge-agrees" else section.topic
-        by_topic[topic].sections.append((section, _with_svg(section.charts(result)), views))
+        by_topic[topic].append(SectionView(drawn, section_views, section.key, section.leads))
+    by_topic["paper-tables"].append(SectionView([], _published(result)))
     visible: set[Topic] = {"rater-by-rater", "method"}
     if params is not None and any(q.people and q.names(JUDGE) for q in questions):
         visible.add("failures")
-    if means(result) or paper_tables(result):
-        visible.add("paper-tables")
-    if tables.metrics(result):
-        visible.add("judge-agrees")
     return [
-        replace(topic, is_open=any(section.leads for section, *_ in topic.sections))
-        for key, topic in by_topic.items()
-        if topic.has_content or key in visible
+        TopicView(heading, by_topic[key], TEMPLATES.get(key, ""))
+        for key, heading in headings.items()
+        if key in visible or any(section.charts or section.views for section in by_topic[key])
     ]
+
+
+LINK = "Each name leads to the items on which these raters differ."
+
+
+def _agreement(
+    result: Snapshot, agreement: Sequence[Table], link: list[str], *, is_judged: bool
+) -> list[View]:
+    """Return tables of agreement with the notes on how to read them; with judges also that of metrics."""
+    crowd_words = crowd(figures(result))
+    people, metrics = crowd_words.many, tables.metrics(result) if is_judged else None
+    notes = [
+        "Items stand above their number of clusters (dialogues), each figure above its "
+        f"{result.definition.plan.level:.0%} interval. κ and MCC of more than two raters read one table of "
+        "all pairs of ratings, ρ is the mean over pairs of raters; α and agreement are of all together.",
+        "A dash: the statistic does not apply to this scale or these raters.",
+    ]
+    if is_judged:
+        notes[1:1] = [
+            "ω: the share of those tested whom the judge can replace; over judges: the same where each judge "
+            "is tested at q divided by their number, so that it holds for whichever is chosen; advantage: "
+            "the share of items on which it does at least as well.",
+            f"Gap: judge with {people} minus {people} with {people}, on the same items and resamples.",
+        ]
+    views = [View(table) for table in agreement]
+    if views:
+        views[-1] = replace(views[-1], remarks=(*notes, *link))
+    own_scale = f"A metric has a scale of its own, so it meets {people} by order alone."
+    return [*views, *([View(metrics, (own_scale,))] if metrics else [])]
+
+
+def _published(result: Snapshot) -> list[View]:
+    """Return the tables of papers with their captions, and the means over pairs of raters."""
+    people = crowd(figures(result)).many
+    lead = (
+        "The other figures read one table of all pairs of ratings. A mean over pairs takes each pair of "
+        "raters by itself and weighs it by the items it shares. Where raters share few items it pulls "
+        f"{people} with each other down and leaves the judge, who shares many, so its gap says “better” of a "
+        "judge that is just one more of them."
+    )
+    papers = [View(paper.table, lead=paper.table.caption) for paper in paper_tables(result)]
+    return [*papers, *(View(table, lead=lead) for table in means(result))]
 
 
 def _overview(result: Snapshot) -> tuple[charts.Chart, SafeString] | None:
@@ -518,7 +578,9 @@ def looks(report: Report) -> list[TestLook]:
 def openings_of(report: Report) -> list[Opened]:
     """For a report of test, return when test was opened for its judges, numbered within their families."""
     result = snapshot_of(report)
-    split = report.study.corpus.splits.filter(name=result.split.name).first() if result.split else None
+    split = (
+        splits.splits_of(report.study.corpus).filter(name=result.split.name).first() if result.split else None
+    )
     if split is None or report.part != "test":
         return []
     judge_names = {rater.name for rater in result.answered if rater.kind == "judge"}

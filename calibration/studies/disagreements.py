@@ -312,7 +312,7 @@ def items_with_answers(
 ) -> list[ItemAnswers]:
     """Return rows of the ratings as items with text, answers, reasons and evidence, in a few queries."""
     ids = [question.items[row] for row in rows]
-    related = ("continuation__dialogue", "continuation__system", "turn")
+    related = ("continuation__dialogue__corpus", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk(ids)
     reasons, points = _reasons(question, ids), points_of(question, ids)
     lines = lines_of([items[pk] for pk in dict.fromkeys(ids)])

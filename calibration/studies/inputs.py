@@ -106,7 +106,7 @@ def split_of(study: Study) -> Split | None:
 
     A study of training dialogues has no split. Raises DefinitionError if the named split does not exist.
     """
-    corpus_splits = Split.objects.filter(corpus_id=study.corpus_id).select_related("corpus").order_by("pk")
+    corpus_splits = splits.splits_of(study.corpus).select_related("corpus")
     name = study.definition.get("split")
     if of_study(study).training:
         if not study.corpus.has_training:

@@ -254,7 +254,7 @@ def _shared_item(item: ItemAnswers) -> SharedItem:
 def shown_disagreements(share: ReportShare) -> list[ShownDisagreements]:
     """Return a link's disagreements with their turns; items deleted since are left out."""
     ids = {entry["item"] for part in share.transcripts for entry in part["items"]}
-    related = ("continuation__dialogue", "continuation__system", "turn")
+    related = ("continuation__dialogue__corpus", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk(ids)
     lines = lines_of(list(items.values()))
     visible = []

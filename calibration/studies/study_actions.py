@@ -20,7 +20,7 @@ from calibration.ratings.definitions import Definition, parse
 from calibration.ratings.ratings import subjects_of
 from calibration.ratings.scope import Census, of_study, offered, scope_of
 from calibration.ratings.subsets import check_subset
-from calibration.reports.snapshot import is_readable, to_json
+from calibration.reports.snapshot import is_readable, snapshot_of, to_json
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
 from config.models import Event
@@ -29,6 +29,7 @@ from jobs.errors import JobRefused
 from jobs.kinds import JobKind
 from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
+from jobs.webhook_events import VERDICT_CHANGED, tell
 
 NAME_LIMIT = 120
 EVERYONE = {"leave_out": False}
@@ -127,19 +128,42 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
         splits.fix(split=read.split, by=by)
     report = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
     if report is None:
-        result = to_json(result_of(read, progress))
-        report, is_new = Report.objects.get_or_create(
-            study=study,
-            part=part,
-            inputs_hash=read.hash,
-            defaults={"result": result, "stamp": read.stamp, "created_by": by},
-        )
-        if is_new:
-            _log(by, "compute report", study, part=part, report=report.pk)
+        report = _store(read, to_json(result_of(read, progress)), by)
     if report.stamp != read.stamp:
         report.stamp = read.stamp
         report.save(update_fields=["stamp"])
     return report
+
+
+@transaction.atomic
+def _store(read: inputs.Inputs, result: dict[str, Any], by: User | None) -> Report:
+    """Store a report, unless somebody else just did, and tell webhooks of verdicts that changed."""
+    study, part = read.study, read.part
+    before = latest(study, part)
+    report, is_new = Report.objects.get_or_create(
+        study=study,
+        part=part,
+        inputs_hash=read.hash,
+        defaults={"result": result, "stamp": read.stamp, "created_by": by},
+    )
+    if is_new:
+        _log(by, "compute report", study, part=part, report=report.pk)
+        if before is not None and is_readable(before):
+            _tell_of_verdicts(before, report)
+    return report
+
+
+def _tell_of_verdicts(before: Report, report: Report) -> None:
+    """Write the event of a report whose verdict on some judge and question differs from the one before."""
+    old, new = ({(v.ref, v.rater): v.state for v in snapshot_of(row).verdicts} for row in (before, report))
+    changes = Counter((old[key], new[key]) for key in new if key in old and old[key] != new[key])
+    if not changes:
+        return
+    study = report.study
+    about = {"study": study.pk, "corpus": study.corpus_id, "campaign": study.campaign_id}
+    rows = [{"from": a, "to": b, "verdicts": count} for (a, b), count in sorted(changes.items())]
+    data = about | {"report": report.pk, "before": before.pk, "part": report.part, "changes": rows}
+    tell(VERDICT_CHANGED, study.campaign_id, data)
 
 
 def check_part(study: Study, part: str) -> None:

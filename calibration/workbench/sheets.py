@@ -445,7 +445,7 @@ def cards(bench: Bench, judged: Judged, targets: Sequence[BenchTarget]) -> list[
 
 
 def _empty(targets: Sequence[BenchTarget]) -> list[Card]:
-    related = ("turn", "continuation__dialogue", "continuation__system")
+    related = ("turn", "continuation__dialogue__corpus", "continuation__system")
     rows = Item.objects.select_related(*related)
     single = rows.in_bulk([target.item_id for target in targets if target.item_id is not None])
     continuations = [target.continuation_id for target in targets if target.item_id is None]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template.base import render_value_in_context
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -18,11 +19,17 @@ register = template.Library()
 
 @dataclass(frozen=True)
 class Heading:
-    """A column of a table: whether it holds numbers, and whether only screen readers get its heading."""
+    """A column of a table: whether it holds numbers, and whether only screen readers get its heading.
+
+    The list sorts by it at `href`; `direction` is how it is sorted now (`ascending`, `descending`).
+    """
 
     text: Any
     is_numeric: bool = False
     is_hidden: bool = False
+    key: str = ""
+    href: str = ""
+    direction: str = ""
 
 
 @register.filter
@@ -53,11 +60,18 @@ def figure(value: Any) -> Heading:
     return Heading(value, is_numeric=True)
 
 
+@register.filter
+def figures(values: Iterable[Any]) -> list[Heading]:
+    """Return values as cells of columns of numbers."""
+    return [figure(value) for value in values]
+
+
 @register.simple_tag(takes_context=True)
 def row(context: template.Context, *cells: Any) -> SafeString:
-    """Return a row of a table: its first cell names it; `figure` makes a cell that of a column of numbers."""
+    """Return a row of a table: its first cell names it; `figure` and `figures` make cells of numbers."""
     line = []
-    for place, value in enumerate(cells):
+    values = [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
+    for place, value in enumerate(values):
         cell = value if isinstance(value, Heading) else Heading(value)
         text = mark_safe(render_value_in_context(cell.text, context))
         pattern = '<td class="n">{}</td>' if cell.is_numeric else "<td>{}</td>"
@@ -80,10 +94,27 @@ def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> 
     return tableframe(render_to_string("_components/table.html", names), **frame)
 
 
+@register.simple_block_tag(takes_context=True)
+def listing(context: template.Context, content: SafeString, page: Any, **frame: Any) -> SafeString:
+    """Frame the rows of a list (`config.listing`) with headings and pages, or say that nothing matches.
+
+    Keywords as for `table`.
+    """
+    names = {"page": page, "table": table(content, page.columns, **frame)}
+    return render_to_string("_components/listing.html", names, request=context["request"])
+
+
 @register.simple_block_tag
 def text(content: SafeString) -> SafeString:
     """Return what stands in it, for a name: `{% text as lead %}...{% endtext %}`."""
     return SafeString(content.strip())
+
+
+@register.simple_tag
+def link(text: Any, route: str, *values: Any, kind: str = "") -> SafeString:
+    """Return a link to a route; kind: its classes."""
+    address = reverse(route, args=values)
+    return format_html('<a href="{}"{}>{}</a>', address, _attributes({"class": kind or None}), text)
 
 
 @register.simple_block_tag
@@ -109,9 +140,14 @@ def emptystate(title: Any, text: Any, action: Any = "", route: str = "", *values
 
 
 @register.simple_block_tag
-def part(content: SafeString, title: Any = "", *, id: str = "", label: str = "") -> SafeString:
-    """Frame a part of a page with its heading, or with a name that screen readers get."""
-    names = {"content": content, "title": title, "id": id, "label": label}
+def part(
+    content: SafeString, title: Any = "", *, id: str = "", label: str = "", note: Any = "", beside: Any = ""
+) -> SafeString:
+    """Frame a part of a page with its heading, or with a name that screen readers get.
+
+    note: a sentence after the heading; beside: its actions.
+    """
+    names = {"content": content, "title": title, "id": id, "label": label, "note": note, "beside": beside}
     return render_to_string("_components/part.html", names)
 
 
@@ -154,9 +190,18 @@ def act(
 
     confirm: what is asked before.
     """
-    pairs = _attributes({key.replace("_", "-"): value for key, value in attributes.items()})
+    pairs = _attributes(attributes)
     button = format_html('<button class="btn{}"{}>{}</button>', f" btn-{tone}" if tone else "", pairs, text)
     return form(context, button, "", route, *values, kind=kind, confirm=confirm)
+
+
+@register.simple_tag
+def pick(key: Any, name: Any) -> SafeString:
+    """Return the cell with which a row is selected, for the form of `_components/bulk.html`."""
+    pairs = _attributes(
+        {"id": f"select-{key}", "value": key, "aria-label": f"Select {name}", "class": "form-check-input"}
+    )
+    return format_html('<td><input type="checkbox" name="selected" form="bulk"{}></td>', pairs)
 
 
 @register.filter
@@ -166,8 +211,16 @@ def into(value: Any, sentence: str) -> str:
 
 
 @register.filter
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 turn", "1,200 turns"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+@register.filter
 def badge(text: Any, tone: str = "") -> SafeString:
-    """Return a word in a coloured field; tone: warning, danger, success, primary or none."""
+    """Return a word, if there is one, in a coloured field; tone: warning, danger, success, primary."""
+    if not text:
+        return SafeString("")
     return format_html(
         '<span class="badge fs-5 align-middle{}">{}</span>', f" bg-{tone}-lt" if tone else "", text
     )
@@ -176,7 +229,7 @@ def badge(text: Any, tone: str = "") -> SafeString:
 TONES = {
     "warning": ("paused",),
     "danger": ("failed", "stuck", "unclear", "refused"),
-    "success": ("done", "open", "collected", "delivered"),
+    "success": ("done", "open", "working", "collected", "delivered"),
     "primary": ("running", "writing", "making", "batched", "under way", "leased"),
 }
 STATE_WORDS = {"batched": "in a batch", "leased": "under way", "pending": "waiting"}
@@ -192,10 +245,24 @@ def state(state: str, is_empty: Any = False) -> SafeString:
 
 
 @register.simple_block_tag
-def card(content: SafeString, title: Any, *, level: int = 2, extra: str = "") -> SafeString:
-    """Frame a part of a page as a card with its heading."""
+def card(
+    content: SafeString, title: Any, *, level: int = 2, extra: str = "", note: Any = "", beside: Any = ""
+) -> SafeString:
+    """Frame a part of a page as a card with its heading; note and beside as for `part`."""
     names = {"content": content, "title": title, "level": level, "extra": extra}
-    return render_to_string("_components/card.html", names)
+    return render_to_string("_components/card.html", names | {"note": note, "beside": beside})
+
+
+@register.simple_tag
+def progress(part: int, whole: int, label: str) -> SafeString:
+    """Return a bar with its numbers: what is done of how much."""
+    return render_to_string("_components/progress.html", {"part": part, "whole": whole, "label": label})
+
+
+@register.simple_tag(takes_context=True)
+def facts(context: template.Context, rows: Iterable[tuple[Any, Any]]) -> SafeString:
+    """Return pairs of term and value as entries of `<dl class="facts">`, those that have a value."""
+    return mark_safe("".join(fact(context, name, value) for name, value in rows))
 
 
 @register.simple_tag(takes_context=True)
@@ -226,12 +293,14 @@ def isolated(text: Any) -> SafeString:
 def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
 ) -> SafeString:
-    """Return a field to type in, with its label; keywords are attributes, and `hint`, `id`."""
+    """Return a field to type in, with its label.
+
+    Keywords are attributes (`aria_label` is `aria-label`), and `hint`, `id`, and `problems`: the sentences
+    about what is wrong with it, which have their place below it even when there is none.
+    """
     text = None if value is None else mark_safe(render_value_in_context(value, context))
-    key = attributes.pop("id", name)
-    hint = attributes.pop("hint", "")
-    pairs = _attributes({"id": key, "name": name, **attributes, "value": text})
-    return _field(key, label, format_html("<input{}>", pairs), hint)
+    pairs, beside = _described(name, attributes)
+    return _field(label, format_html("<input{}>", _attributes(pairs | {"value": text})), beside)
 
 
 @register.simple_tag(takes_context=True)
@@ -239,11 +308,19 @@ def textarea(
     context: template.Context, name: str, label: Any, value: Any = "", **attributes: Any
 ) -> SafeString:
     """Return a field for a text of several lines, with its label; keywords as for `input`."""
-    key = attributes.pop("id", name)
-    hint = attributes.pop("hint", "")
-    pairs = _attributes({"id": key, "name": name, "rows": 3, "dir": "auto", **attributes})
     text = mark_safe(render_value_in_context(value, context))
-    return _field(key, label, format_html("<textarea{}>\n{}</textarea>", pairs, text), hint)
+    pairs, beside = _described(name, {"rows": 3, "dir": "auto", **attributes})
+    return _field(label, format_html("<textarea{}>\n{}</textarea>", _attributes(pairs), text), beside)
+
+
+@register.simple_tag
+def fields(*parts: Any) -> SafeString:
+    """Return fields of a Django form, single ones or lists of them; none for a field that it lacks."""
+    lines = []
+    for part in parts:
+        for field in [part] if isinstance(part, BoundField) else part or ():
+            lines.append(render_to_string("_components/field.html", {"field": field}))
+    return mark_safe("".join(lines))
 
 
 @register.simple_tag
@@ -258,6 +335,22 @@ def datalist(id: str, values: Iterable[Any]) -> SafeString:
     """Return the values that a field proposes, which names them by `list`."""
     lines = format_html_join("\n", '<option value="{}"></option>', ((value,) for value in values))
     return format_html('<datalist id="{}">{}</datalist>', id, lines)
+
+
+@register.simple_tag
+def choices(
+    name: str,
+    legend: Any,
+    options: Iterable[Any],
+    current: Collection[Any] = (),
+    *,
+    hint: Any = "",
+    **attributes: Any,
+) -> SafeString:
+    """Return boxes of which several may be ticked, with their legend; options as for `select`."""
+    boxes = [{"value": value, "text": text, "is_ticked": value in current} for value, text in _pairs(options)]
+    names = {"name": name, "legend": legend, "boxes": boxes, "hint": hint}
+    return render_to_string("_components/choices.html", names | {"attributes": _attributes(attributes)})
 
 
 @register.filter
@@ -281,30 +374,67 @@ def select(
 ) -> SafeString:
     """Return a field to choose in, with its label.
 
-    Options are values, or pairs of value and text. Keywords are attributes, and `hint`, `id`, and `none`: the
-    text of the choice of nothing, which comes first.
+    Options are values, pairs of value and text, or pairs of a group's name and a list of its options.
+    Keywords as for `input`, and `none`: the text of the choice of nothing, which comes first.
     """
-    key = attributes.pop("id", name)
-    hint = attributes.pop("hint", "")
-    rows = [(row, row) if isinstance(row, str) else tuple(row) for row in options]
-    lines = [
-        format_html('<option value="{}"{}>{}</option>', value, SELECTED if value == current else "", text)
-        for value, text in rows
-    ]
-    if "none" in attributes:
-        lines.insert(0, format_html('<option value="">{}</option>', attributes.pop("none")))
-    pairs = _attributes({"id": key, "name": name, **attributes})
-    return _field(key, label, format_html("<select{}>{}</select>", pairs, mark_safe("\n".join(lines))), hint)
+    rows = [("", attributes.pop("none"))] if "none" in attributes else []
+    pairs, beside = _described(name, attributes)
+    lines = mark_safe("\n".join(_options([*rows, *options], current)))
+    return _field(label, format_html("<select{}>{}</select>", _attributes(pairs), lines), beside)
+
+
+def _pairs(options: Iterable[Any]) -> list[tuple[Any, Any]]:
+    return [(row, row) if isinstance(row, str) else tuple(row) for row in options]
+
+
+def _options(options: Iterable[Any], current: Any) -> list[SafeString]:
+    lines = []
+    for value, text in _pairs(options):
+        if isinstance(text, list):
+            group = mark_safe("".join(_options(text, current)))
+            lines.append(format_html('<optgroup label="{}">{}</optgroup>', value, group))
+        else:
+            is_current = SELECTED if value == current else ""
+            lines.append(format_html('<option value="{}"{}>{}</option>', value, is_current, text))
+    return lines
+
+
+@register.simple_tag
+def hidden(pairs: Iterable[tuple[str, Any]] = (), **values: Any) -> SafeString:
+    """Return hidden fields of a form, from pairs or keywords; none for those without a value."""
+    rows = [(name, value) for name, value in [*pairs, *values.items()] if value not in (None, "")]
+    return format_html_join("", '<input type="hidden" name="{}" value="{}">', rows)
+
+
+@register.simple_block_tag
+def query(content: SafeString, button: str, *, card: bool = False) -> SafeString:
+    """Frame the fields that choose what the page shows, by its address, with their button.
+
+    card: they stand on the page by themselves, with its main button.
+    """
+    return render_to_string("_components/query.html", {"content": content, "button": button, "card": card})
 
 
 def _attributes(values: dict[str, Any]) -> SafeString:
     pairs = [(name, value) for name, value in values.items() if value is not None and value is not False]
-    return format_html_join("", ' {}="{}"', ((name, "" if value is True else value) for name, value in pairs))
+    texts = ((name.replace("_", "-"), "" if value is True else value) for name, value in pairs)
+    return format_html_join("", ' {}="{}"', texts)
 
 
-def _field(key: str, label: Any, control: SafeString, hint: Any) -> SafeString:
-    names = {"key": key, "label": label, "control": control, "hint": hint}
-    return render_to_string("_components/control.html", names)
+def _described(name: str, keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the attributes of a control, which point at what stands around it, and what that is."""
+    own = {"id": keywords.get("id", name), "name": name}
+    beside = {place: keywords[place] for place in ("hint", "problems") if place in keywords}
+    ids = [f"{own['id']}-{place}" for place in beside if place == "problems" or beside[place]]
+    described = " ".join([*filter(None, [keywords.get("aria_describedby")]), *ids])
+    rest = {key: value for key, value in keywords.items() if key not in {*own, *beside}}
+    rest |= {"aria_describedby": described} if described else {}
+    rest |= {"aria_invalid": "true"} if keywords.get("problems") else {}
+    return own | rest, beside | {"key": own["id"], "has_problems": "problems" in beside}
+
+
+def _field(label: Any, control: SafeString, beside: dict[str, Any]) -> SafeString:
+    return render_to_string("_components/control.html", {"label": label, "control": control, **beside})
 
 
 @register.simple_block_tag
@@ -332,9 +462,10 @@ def menu(content: SafeString, title: str) -> SafeString:
 
 
 @register.simple_block_tag
-def dialog(content: SafeString, id: str, *, title: str = "") -> SafeString:
-    """Frame a dialog with its heading, initially closed."""
-    return render_to_string("_components/dialog.html", {"content": content, "id": id, "title": title})
+def dialog(content: SafeString, id: str, *, title: str = "", closes: bool = False) -> SafeString:
+    """Frame a dialog with its heading, initially closed; closes: it has a button that closes it."""
+    names = {"content": content, "id": id, "title": title, "closes": closes}
+    return render_to_string("_components/dialog.html", names)
 
 
 @register.simple_block_tag

@@ -81,9 +81,9 @@ def open_bench(
 
     A protocol that takes any scheme is bound to `scheme` (`key` or `key@version`; default for a campaign: its
     own scheme), asked by `variant`. `include_self`: also the original turns of dialogues that have
-    continuations by others. Fixes the corpus's split, and first draws one where there is none: half of the
-    clusters, seed 0. Raises JudgeError for a name in use, a protocol without a text, a scheme that it cannot
-    ask, a corpus that cannot be split, and a dev part without targets for the protocol.
+    continuations by others. Fixes the corpus's split; where there is none, benches have one of their own
+    (`splits.of_benches`). Raises JudgeError for a name in use, a protocol without a text, a scheme that it
+    cannot ask, a corpus that cannot be split, and a dev part without targets for the protocol.
     """
     name = name.strip()
     if not 1 <= len(name) <= LONGEST_NAME:
@@ -98,10 +98,9 @@ def open_bench(
         raise JudgeError(f"{protocol} compares responses; benches are for judges of turns and dialogues.")
     _, questions = questions_of(bound, campaign, over)
     try:
-        split = splits.lock_of(corpus) or splits.draw(corpus=corpus, by=by)
+        split = splits.of_benches(corpus=corpus, by=by)
     except SplitRefused as error:
         raise JudgeError(f"Drafts are tried on dev alone, and {error}.") from error
-    splits.fix(split=split, by=by)
     bench = Bench.objects.create(
         name=name,
         corpus=corpus,
@@ -396,7 +395,9 @@ def picked(bench: Bench, variant: str, wording: Wording, picking: Mapping[str, A
     """
     if not picking or not picking["rule"]:
         return wording
-    return pick(protocol_of(bench, variant), variant, wording, Pick(bench.corpus, **picking))
+    return pick(
+        protocol_of(bench, variant), variant, wording, Pick(bench.corpus, split=bench.split, **picking)
+    )
 
 
 def identity(spec: Mapping[str, Any]) -> str:
@@ -438,10 +439,8 @@ def note(*, bench: Bench, spec: Mapping[str, Any], name: str) -> None:
 
 
 def tried(bench: Bench) -> set[str]:
-    """Return the identities of all judges ever tried on the dev part of a bench's split, of its protocol (and
-    scheme).
-    """
-    rows = Trial.objects.filter(split=bench.split, protocol=family(bench))
+    """Return the identities of all judges of a bench's protocol and scheme ever tried on its corpus."""
+    rows = Trial.objects.filter(split__corpus=bench.corpus_id, protocol=family(bench))
     return set(rows.values_list("fingerprint", flat=True))
 
 

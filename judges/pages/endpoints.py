@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import models
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -134,7 +134,7 @@ class EndpointForm(forms.ModelForm):
 def endpoints(request: HttpRequest) -> HttpResponse:
     """Researchers: the endpoints that they may use, and a form for a new one that a preset fills in.
 
-    `?next=` is the page that a saved endpoint leads back to.
+    `?next=` is the form that a saved endpoint leads back to, which then has it chosen.
     """
     person = user_of(request)
     if request.method == "POST" and not ownership.may_add(person):
@@ -194,7 +194,10 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
             messages.success(request, f"{saved.name} is saved. Try it to see whether it answers.")
             onwards, is_secure = request.GET.get("next", ""), request.is_secure()
             if url_has_allowed_host_and_scheme(onwards, {request.get_host()}, require_https=is_secure):
-                return redirect(onwards)
+                address, _, query = onwards.partition("?")
+                asked = QueryDict(query, mutable=True)
+                asked["endpoint"] = str(saved.pk)
+                return redirect(f"{address}?{asked.urlencode()}")
             return redirect(f"{reverse('endpoints')}#endpoint-{saved.pk}")
     rows = list(ownership.visible_to(person).select_related("pace", "owner").order_by("name"))
     for row in rows:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from annotation import scheme_store
+from annotation.corpora import splits
 from annotation.corpora.queries import showable
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Campaign, Corpus, SchemeVersion, System
@@ -316,7 +317,7 @@ class JudgeForm(RunForm, SelectionForm):
         judge = self.fields["judge"]
         assert isinstance(judge, forms.MultipleChoiceField)
         judge.choices = [(choice.value, choice.label) for choice in self.offered]
-        if not self.corpus.splits.exists():
+        if splits.lock_of(self.corpus) is None:
             del self.fields["open_test"]
         shows = self.fields["shows"]
         assert isinstance(shows, forms.MultipleChoiceField)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from annotation.models import Campaign, Corpus
 from annotation.text.display import money
@@ -31,6 +33,8 @@ from judges.runs.run_actions import start_judges, start_metrics
 from judges.runs.selection import judge_needs_opening, settings_of
 
 Target = tuple[Corpus, Campaign | None]
+ENTERED = "judges-entered"
+"""What a session holds of the form while somebody adds an endpoint for it."""
 FIRST_BASE = "rubric"
 """Protocol whose text a new prompt starts from, unless another one is chosen."""
 
@@ -47,16 +51,38 @@ def new_run(request: HttpRequest) -> HttpResponse:
     if "metrics" in (request.POST.get("kind"), request.GET.get("kind")):
         return _metrics(request, about)
     if request.method != "POST":
-        form = _form(request, about, initial={"judge": request.GET.getlist("judge")})
-        return _judges(request, about, form)
+        return _resumed(request, about)
+    if "add-endpoint" in request.POST:
+        request.session[ENTERED] = {_place(about): dict(request.POST.lists())}
+        return redirect(f"{reverse('endpoints')}?next={quote(request.get_full_path())}")
     if "prompt-write" in request.POST:
         return _write_prompt(request, about)
     if "change" in request.POST:
-        return _judges(request, about, _as_entered(request, about))
+        form = _as_entered(request.POST, request, about)
+        return _judges(request, about, form, _unsaved_prompt(request.POST, about))
     form = _form(request, about, request.POST)
     if form.is_valid() and (response := _review_or_start(request, about, form)):
         return response
-    return _judges(request, about, form)
+    return _judges(request, about, form, _unsaved_prompt(request.POST, about))
+
+
+def _resumed(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
+    """Show the form: empty, or as it was left to add an endpoint, which is then chosen."""
+    entered = QueryDict(mutable=True)
+    for name, values in request.session.pop(ENTERED, {}).get(_place(about), {}).items():
+        entered.setlist(name, values)
+    endpoints = request.GET.getlist("endpoint")
+    if not entered:
+        initial = {"judge": request.GET.getlist("judge")} | ({"endpoint": endpoints} if endpoints else {})
+        return _judges(request, about, _form(request, about, initial=initial))
+    if endpoints:
+        entered.setlist("judge-endpoint", endpoints)
+    return _judges(request, about, _as_entered(entered, request, about), _unsaved_prompt(entered, about))
+
+
+def _place(about: dict[str, Any]) -> str:
+    """Return the key of what is entered about a corpus or campaign."""
+    return f"{about['corpus'].pk}/{about['campaign'].pk if about['campaign'] else ''}"
 
 
 def _target_of(request: HttpRequest) -> Target | None:
@@ -87,9 +113,11 @@ def _form(
     return JudgeForm(data, person=user_of(request), prefix="judge", **about, **options)
 
 
-def _as_entered(request: HttpRequest, about: dict[str, Any], judges: Sequence[str] = ()) -> JudgeForm:
+def _as_entered(
+    posted: QueryDict, request: HttpRequest, about: dict[str, Any], judges: Sequence[str] = ()
+) -> JudgeForm:
     """Return the form with what was entered, unchecked, and further judges chosen."""
-    bound = _form(request, about, request.POST)
+    bound = _form(request, about, posted)
     entered: dict[str, Any] = {name: bound[name].data for name in bound.fields}
     if not entered["endpoint"]:  # the page sends none while no chosen judge asks a model
         del entered["endpoint"]
@@ -139,7 +167,7 @@ def _write_prompt(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
     base = versions.find(ref) if ref in _bases() else _first_base()
     if posted["prompt-write"] != "save" or base.ref != posted.get("prompt-loaded"):
         editor = PromptForm(prefix="prompt", base=base, corpus=about["corpus"], initial=_prompt_name(posted))
-        return _judges(request, about, _as_entered(request, about), editor)
+        return _judges(request, about, _as_entered(posted, request, about), editor)
     editor = PromptForm(posted, prefix="prompt", base=base, corpus=about["corpus"])
     if editor.is_valid():
         data = editor.cleaned_data
@@ -157,8 +185,23 @@ def _write_prompt(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
         else:
             messages.success(request, f"The prompt {saved.prompt.name} is saved and chosen.")
             ref = f"{saved.prompt.name}@{saved.number}"
-            return _judges(request, about, _as_entered(request, about, [ref]))
-    return _judges(request, about, _as_entered(request, about), editor)
+            return _judges(request, about, _as_entered(posted, request, about, [ref]))
+    return _judges(request, about, _as_entered(posted, request, about), editor)
+
+
+def _unsaved_prompt(posted: QueryDict, about: dict[str, Any]) -> PromptForm | None:
+    """Return the editor with a text that was changed and not saved; None where there is none."""
+    ref = posted.get("prompt-loaded", "")
+    if ref not in _bases():
+        return None
+    editor = PromptForm(posted, prefix="prompt", base=versions.find(ref), corpus=about["corpus"])
+    entered = {name: editor[name].data for name in editor.fields}
+    if all(
+        (entered[part] or "").split() == getattr(editor.base.wording, part).split()
+        for part in ("system", "user")
+    ):
+        return None
+    return PromptForm(prefix="prompt", base=editor.base, corpus=about["corpus"], initial=entered)
 
 
 def _prompt_name(posted: QueryDict) -> dict[str, str]:
@@ -233,6 +276,7 @@ def _review(request: HttpRequest, about: dict[str, Any], forecasts: list[Forecas
         "receivers": list(receivers.values()),
         "total": _total(estimates),
         "entered": entered,
+        "unsaved": _unsaved_prompt(request.POST, about),
         "example": _example(request, forecasts, about["campaign"]),
         "counted": requests.COUNTED,
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,6 +16,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Rater, turn_numbers
+from config.files import row_id
+from config.listing import Column, Listing
 from config.lists import LongPaginator
 from config.permissions import researcher_only, user_of
 from jobs import access, runs
@@ -56,7 +58,7 @@ def one_run(
     context["unclear"] = _unclear(run, adopting)
     context["report"] = "" if state.moving or run.is_empty or not state.done else _report_of(run)
     status = 422 if caps or adopting else 200
-    return render(request, "judges/run.html", context | {"query": f"show={show}&"}, status=status)
+    return render(request, "judges/run.html", context, status=status)
 
 
 def _report_of(run: Run) -> str:
@@ -180,13 +182,29 @@ def cap_run(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("run", pk)
 
 
+COSTS = {
+    by: Listing(
+        Column(by.capitalize()),
+        *([] if by == "run" else [Column("Runs", "runs", is_numeric=True)]),
+        Column("Calls made", "total_asked", is_numeric=True),
+        Column("From the cache", "total_cached", is_numeric=True),
+        Column("Tokens read", "total_tokens_in", is_numeric=True),
+        Column("Tokens written", "total_tokens_out", is_numeric=True),
+        Column("Cost", "total_cost", is_numeric=True),
+        Column("Saved by the cache", "total_saved", is_numeric=True),
+        tie="key",
+    )
+    for by in runs.SPENT_BY
+}
+
+
 @require_GET
 @researcher_only
 def costs(request: HttpRequest) -> HttpResponse:
     """Researchers: costs of judges, by judge, campaign or run."""
     by = request.GET.get("by", "judge")
     by = by if by in runs.SPENT_BY else "judge"
-    page = Paginator(runs.spent(by), 50).get_page(request.GET.get("page"))
+    page = COSTS[by].page(request, runs.spent(by))
     rows = [runs.spending_row(row) for row in page]
     if by == "judge":
         raters = Rater.objects.in_bulk([row["key"] for row in rows if row["key"] is not None])
@@ -196,7 +214,6 @@ def costs(request: HttpRequest) -> HttpResponse:
         "rows": rows,
         "by": by,
         "ways": list(runs.SPENT_BY),
-        "query": f"by={by}&",
     }
     return render(request, "judges/costs.html", context)
 
@@ -264,7 +281,16 @@ def sync_endpoints(request: HttpRequest) -> None:
 
 
 def offer_endpoints(request: HttpRequest, form: forms.Form) -> None:
-    """Offer, in all fields of a form for an endpoint, those that the person who sends the request may use."""
-    for field in form.fields.values():
+    """Offer, in all fields of a form for an endpoint, those that the person who sends the request may use.
+
+    `?endpoint=`, or the only one, is chosen where one is needed.
+    """
+    endpoints = usable_by(user_of(request)).order_by("name")
+    added = row_id(request.GET.get("endpoint", ""))
+    usual = endpoints.filter(pk=added) if added else endpoints[:2]
+    for name, field in form.fields.items():
         if isinstance(field, forms.ModelChoiceField) and getattr(field.queryset, "model", None) is Endpoint:
-            field.queryset = usable_by(user_of(request)).order_by("name")
+            field.queryset = endpoints
+            if name == "endpoint" and len(usual) == 1 and (added or not form.initial.get(name)):
+                form.initial[name] = usual[0]
+            field.is_for_endpoint = name == "endpoint"  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.kinds import WITH_TURN
 from annotation.models import Continuation, Dialogue, Label, Occasion, Question
-from annotation.models.corpora import Corpus, Item
+from annotation.models.corpora import Corpus, Item, Split
 from annotation.models.labels import Rater, live_labels
 from annotation.text.references import item_key, parse_item_key
 from annotation.text.views import RENDERING
@@ -349,8 +349,8 @@ class Pick:
     """Criteria for picking examples: `n` are shown in a call. `keys` are items picked `by_hand`, in order;
     `judge` names the judge whose distance from people counts for `most_disagreed` ('': the distance of people
     from each other). `whole_corpus` explicitly allows a corpus without a split. `scheme` names the scheme to
-    ask if the protocol takes any and the prompt is bound to none. Examples come from dev, or from training if
-    that is the `part`."""
+    ask if the protocol takes any and the prompt is bound to none. Examples come from dev (of `split`, by
+    default the corpus's), or from training if that is the `part`."""
 
     corpus: Corpus
     rule: str
@@ -361,6 +361,7 @@ class Pick:
     whole_corpus: bool = False
     scheme: str = ""
     part: str = ""
+    split: Split | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +416,7 @@ def _clusters(criteria: Pick) -> frozenset[str] | None:
     if criteria.part not in ("", TRAINING):
         raise JudgeError(f"Examples come from dev or from {TRAINING}: there is no part {criteria.part!r}.")
     if criteria.part != TRAINING:
-        return dev_clusters(criteria.corpus, whole_corpus=criteria.whole_corpus)
+        return _dev_clusters(criteria)
     if criteria.whole_corpus:
         raise JudgeError("Examples come from training or from the whole corpus: choose one of the two.")
     if not criteria.corpus.has_training:
@@ -429,18 +430,15 @@ def _of(criteria: Pick, clusters: frozenset[str] | None) -> str:
     return "dev part" if clusters is not None else "items"
 
 
-def dev_clusters(corpus: Corpus, *, whole_corpus: bool = False) -> frozenset[str] | None:
-    """Return the clusters that examples may come from; None for all of a corpus without a split.
-
-    Raises JudgeError for a corpus without a split unless `whole_corpus`.
-    """
-    lock = splits.lock_of(corpus)
-    if lock is not None:
-        return splits.clusters(split=lock, part="dev")
-    if not whole_corpus:
+def _dev_clusters(criteria: Pick) -> frozenset[str] | None:
+    """Return the clusters of dev; None for all of a corpus without a split, which the criteria must allow."""
+    split = criteria.split or splits.lock_of(criteria.corpus)
+    if split is not None:
+        return splits.clusters(split=split, part="dev")
+    if not criteria.whole_corpus:
         raise NoSplit(
-            f"The corpus {corpus.name} has no split, so nothing keeps its examples out of a test: draw one "
-            "on its page, or say on purpose that the whole corpus is for development."
+            f"The corpus {criteria.corpus.name} has no split, so nothing keeps its examples out of a test: "
+            "draw one on its page, or say on purpose that the whole corpus is for development."
         )
     return None
 

@@ -18,6 +18,7 @@ from django.db import connection
 from django.db.models import BooleanField, F, Func
 from tqdm import tqdm
 
+from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.kinds import KINDS
 from annotation.models import Campaign, Continuation, Rater, Split, System
@@ -291,7 +292,7 @@ def split_for(corpus: Corpus, part: str) -> Split | None:
         if not corpus.has_training:
             raise JudgeError(f"No dialogue of {corpus.name} is in training.")
         return None
-    split = corpus.splits.order_by("pk").first()
+    split = splits.lock_of(corpus)
     if split is None:
         raise JudgeError(f"The corpus {corpus.name} has no split: draw one on its page.")
     return split
@@ -299,7 +300,7 @@ def split_for(corpus: Corpus, part: str) -> Split | None:
 
 def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
     """Return the parts of a corpus as choices for a form; none if it has neither a split nor training."""
-    is_split, training = corpus.splits.exists(), corpus.has_training
+    is_split, training = splits.lock_of(corpus) is not None, corpus.has_training
     choices = [("", "dev and test")] if is_split else [("", "all but training")] if training else []
     if is_split:
         choices += [("dev", "dev only"), ("test", "test only")]

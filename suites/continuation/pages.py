@@ -22,6 +22,7 @@ from calibration.exports import downloads
 from calibration.pages.exports import answer, place_query
 from calibration.reports.wording import counted
 from config.files import file_response, row_id
+from config.listing import Column, Listing, natural
 from config.permissions import researcher_only, user_of
 from jobs import job_actions as jobs
 from jobs.endpoints.parameter_inputs import LinesField, WithParameters, form_field, given_parameters
@@ -263,6 +264,16 @@ def counts(rows: QuerySet[Production]) -> dict[str, int]:
     return {"": sum(totals.values())} | totals
 
 
+PRODUCTIONS = Listing(
+    Column("Dialogue", natural("dialogue__key")),
+    Column("System", natural("writer__name")),
+    Column("State", "status"),
+    Column("Steps answered", "step", is_numeric=True),
+    Column("What to know", "error"),
+    search=("dialogue__key", "writer__name", "error"),
+)
+
+
 @require_GET
 @researcher_only
 def production_list(request: HttpRequest) -> HttpResponse:
@@ -274,11 +285,8 @@ def production_list(request: HttpRequest) -> HttpResponse:
     status = request.GET.get("status", "")
     rows = rows.filter(status=status) if status in Production.Status.values else rows
     order = "id" if run else "-id"
-    page = Paginator(rows.order_by(order), 50).get_page(request.GET.get("page"))
-    query = "".join(
-        f"{name}={value}&" for name, value in (("run", run.pk if run else ""), ("status", status)) if value
-    )
-    context = {"run": run, "page": page, "counts": counted_rows.items(), "status": status, "query": query}
+    page = PRODUCTIONS.page(request, rows.order_by(order))
+    context = {"run": run, "page": page, "counts": counted_rows.items(), "status": status}
     return render(request, "continuation/productions.html", context)
 
 
@@ -297,7 +305,6 @@ def production_page(request: HttpRequest, pk: int) -> HttpResponse:
         "settings": (production.condition | production.writer.spec["settings"]).items(),
         "page": page,
         "result_text": result_text,
-        "query": "",
     }
     return render(request, "continuation/production.html", context)
 
@@ -408,12 +415,24 @@ class BenchmarkForm(WithParameters):
         )
 
 
+BENCHMARKS = Listing(
+    Column("Benchmark", natural("name")),
+    Column("State"),
+    Column("Made of"),
+    Column("Instances", is_numeric=True),
+    Column("By", "created_by__username"),
+    Column("Asked for", "created_at", is_numeric=True),
+    search=("name",),
+    size=25,
+)
+
+
 @require_GET
 @researcher_only
 def benchmark_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all benchmarks, latest first."""
     rows = Benchmark.objects.select_related("corpus", "created_by")
-    page = Paginator(rows, 25).get_page(request.GET.get("page"))
+    page = BENCHMARKS.page(request, rows)
     active = any(benchmark.state == Benchmark.State.MAKING for benchmark in page)
     return render(request, "continuation/benchmarks.html", {"page": page, "active": active})
 

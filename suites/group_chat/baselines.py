@@ -223,7 +223,7 @@ class Lessons:
 
     def __init__(self, corpus: Corpus, agent: Agent) -> None:
         self.learns = agent.learns
-        self.split = corpus.splits.order_by("pk").first() if agent.learns else None
+        self.split = splits.lock_of(corpus) if agent.learns else None
         self._dialogues: list[records.Dialogue] = []
         self._of: dict[str, Learnt] = {}
         if agent.learns:

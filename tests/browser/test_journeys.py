@@ -119,7 +119,7 @@ def test_from_a_file_to_gold(page_of, tmp_path, write) -> None:
         ada.add("System part", "\nThe shop promises short and complete replies.")
         ada.press("Save and choose")
         expect(page.get_by_label("support judge")).to_be_checked()
-        ada.press("Add an endpoint", "link")
+        ada.press("Add an endpoint")
         ada.choose("Fill in for", "vLLM")
         expect(page.get_by_label("Base URL")).to_have_value(re.compile("http"))
         ada.fill("Base URL", fake.url)

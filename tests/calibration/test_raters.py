@@ -99,12 +99,12 @@ def test_sixty_raters_are_folded_to_the_ends_and_drawn(researcher: Client, compi
         mine = [made.turns[(place + step * 7) % 60] for step in range(8)]
         made.say(f"p{place:02}", "quality", {item: float(1 + (place + item.pk) % 5) for item in mine})
     report = report_of(made, resamples=10)
-    (view,) = section.views(snapshot_of(report), {})
-    folded = view.data.tables[0]
-    assert len(folded.table.rows) == 2 * section.ENDS
-    assert len(folded.between.rows) == 50
-    values = [row.cells[1].value for row in (*folded.table.rows[:5], *folded.between.rows)]
-    assert min(values) == folded.table.rows[0].cells[1].value or len(values) == 55
+    view = section.views(snapshot_of(report), {})[0]
+    between = view.folded[0]
+    assert len(view.table.rows) == 2 * section.ENDS
+    assert len(between.rows) == 50
+    values = [row.cells[1].value for row in (*view.table.rows[:5], *between.rows)]
+    assert min(values) == view.table.rows[0].cells[1].value or len(values) == 55
     assert "The 50 between them" in page_of(researcher, report)
     latex = RENDERINGS["latex"].write(report)
     assert "% How raters rate: Quality (2 of 2)" in latex

@@ -174,7 +174,7 @@ def test_a_subset_without_labels_says_so(rated: Static, researcher: Client) -> N
     study = narrowed(rated, {"systems": ["a"], "to": EARLIER.isoformat()})
     report = studies.compute(study=study, part="all", by=None)
     assert "No label fits" in researcher.get(reverse("report", args=[study.pk])).content.decode()
-    assert f"labels to {EARLIER.day} {EARLIER:%B %Y}: no label fits." in RENDERINGS["md"].write(report)
+    assert f"labels to {EARLIER.day} {EARLIER:%b %Y}: no label fits." in RENDERINGS["md"].write(report)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_subset_is_written_as_it_is_read() -> None:
     raw = {"systems": ["a", "a"], "conditions": {"k": ["x", 1, None]}, "from": "2026-03-01"}
     subset = parse({"subset": raw}).subset
     assert parse_subset(subset.as_dict()) == subset
-    assert subset.in_words() == "system a, k x, 1 or null, labels from 1 March 2026"
+    assert subset.in_words() == "system a, k x, 1 or null, labels from 1 Mar 2026"
     assert "subset" not in parse({"subset": {}}).as_dict()
     many = Subset(systems=tuple("abcdefghij"))
     assert many.in_words() == "systems a, b, c, d, e, f, g, h and 2 more"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotation.corpora import splits
 from annotation.models import Label, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
 from calibration.models import ForAdjudication, Mark
@@ -47,16 +48,23 @@ def test_one_target_of_dev_is_not_called_all_of_them(rea: Client, monkeypatch: p
     assert "On the one turn of dev" in rea.get(f"/workbench/{bench.pk}/").content.decode()
 
 
-def test_opening_a_bench_draws_the_split_that_is_missing_and_says_so_before(rea: Client) -> None:
+def test_a_bench_on_a_corpus_without_a_split_keeps_its_own_dev_and_says_so_before(rea: Client) -> None:
     corpus = small_corpus(4)
     address = f"/workbench/new/?corpus={corpus.pk}"
     offered = rea.get(address)
-    assert "has no split yet. Opening the bench draws one" in offered.content.decode()
+    assert "has no split yet. Drafts see half of its dialogues." in offered.content.decode()
     assert offered.context["form"]["name"].value() == f"{corpus.name}, bench 1"
     assert not corpus.splits.exists(), "looking draws nothing"
     page = post(rea, address, name="mine", protocol=PROTOCOL, seed=3)
     split = corpus.splits.get()
     assert (split.seed, split.test_share, split.fixed_at is None) == (0, 0.5, False)
+    assert splits.lock_of(corpus) is None
+    assert (
+        "Benches try drafts on 2 clusters. They stay in dev."
+        in rea.get(f"/corpora/{corpus.name}/settings/").content.decode()
+    )
+    drawn = rea.post(f"/corpora/{corpus.name}/split/", {"seed": 5, "test_share": 0.9}, follow=True)
+    assert "The split is drawn: 2 clusters in dev, 2 in test." in drawn.content.decode()
     assert "Try the text on five turns" in page
     assert Bench.objects.get().seed == 3
     assert f"On all {benches.available(Bench.objects.get())} turns of dev" in page

@@ -55,11 +55,11 @@ def test_a_field_to_choose_in_marks_the_chosen_and_escapes() -> None:
     source = '{% select "rater" "Rater" raters chosen none="anybody" hint=hint required=True %}'
     page = render(source, raters=[("a", "<Ana>"), (2, "Two")], chosen=2, hint="<i>")
     assert '<label for="rater">Rater</label>' in page
-    assert '<select id="rater" name="rater" required="">' in page
+    assert '<select id="rater" name="rater" required="" aria-describedby="rater-hint">' in page
     assert '<option value="">anybody</option>' in page
     assert '<option value="a">&lt;Ana&gt;</option>' in page
     assert '<option value="2" selected>Two</option>' in page
-    assert '<span class="hint">&lt;i&gt;</span>' in page
+    assert '<span class="hint" id="rater-hint">&lt;i&gt;</span>' in page
 
 
 def test_a_field_to_type_in_and_a_fact_escape_their_values() -> None:
@@ -72,6 +72,38 @@ def test_a_field_to_type_in_and_a_fact_escape_their_values() -> None:
     assert page == (
         "<div><dt>Role</dt><dd>&lt;i&gt;</dd></div><div><dt>&lt;b&gt;</dt><dd>&lt;i&gt;, here</dd></div>"
     )
+
+
+def test_a_field_points_at_its_problems_and_keywords_are_attributes() -> None:
+    source = '{% input "q" "Text" problems=problems hx_post="/check/" aria_describedby="above" %}'
+    page = " ".join(render(source, problems=["<b>"]).split())
+    described = 'aria-describedby="above q-problems"'
+    assert f'<input id="q" name="q" hx-post="/check/" {described} aria-invalid="true">' in page
+    assert '<ul class="errorlist" id="q-problems"><li>&lt;b&gt;</li></ul>' in page
+    assert '<ul class="errorlist" id="q-problems"></ul>' in " ".join(render(source).split())
+    assert "aria-invalid" not in render(source)
+
+
+def test_a_number_has_its_noun() -> None:
+    source = '{{ one|counted:"turn" }}, {{ many|counted:"turn" }}, {{ none|counted:"turn" }}'
+    assert render(source, one=1, many=1200, none=0) == "1 turn, 1,200 turns, 0 turns"
+
+
+def test_boxes_of_which_several_are_ticked_escape_their_texts() -> None:
+    page = render('{% choices "who" "People" people inside %}', people=[(1, "<Ana>"), (2, "Ben")], inside={2})
+    assert "<legend>People</legend>" in page
+    assert '<input type="checkbox" name="who" id="who-1" value="1" >' in page
+    assert '<input type="checkbox" name="who" id="who-2" value="2" checked>' in page
+    assert "<bdi>&lt;Ana&gt;</bdi>" in page
+
+
+def test_a_part_has_its_actions_beside_its_heading() -> None:
+    more = '{% text as more %}<a href="/">More</a>{% endtext %}'
+    source = more + "{% part title note=note beside=more %}x{% endpart %}"
+    page = render(source, title="<b>", note="<i>")
+    assert "<h2>&lt;b&gt;</h2>" in page
+    assert '<span class="small text-secondary">&lt;i&gt;</span>' in page
+    assert '<span class="ms-auto"><a href="/">More</a></span>' in page
 
 
 def test_a_dialog_is_named_by_its_heading() -> None:

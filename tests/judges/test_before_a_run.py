@@ -15,11 +15,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus, Rater, Scheme
-from jobs.models import Run
+from jobs.models import Endpoint, Run
 from jobs.prompt import about_tokens
 from judges.management.run_options import RunCommand
 from judges.models import Prompt
-from judges.prompts import requests
+from judges.prompts import requests, versions
 from judges.runs import estimates
 from judges.runs.estimates import estimate
 from judges.runs.lookup import availability, language_warning
@@ -118,6 +118,47 @@ def test_a_prompt_is_written_beside_the_choice_and_nothing_entered_is_lost(
     assert chosen(saved, "judge-judge") == ["Kind@1", "rules_baseline:"]
     assert 'name="judge-samples" value="3"' in saved.content.decode()
     assert Prompt.objects.get().protocol == "cpdscore_simple"
+
+
+def test_an_unsaved_prompt_survives_the_review_which_says_that_it_does_not_run(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    address = f"{reverse('new-run')}?corpus={small_corpus().pk}"
+    text = {"prompt-loaded": "cpdscore_simple_without_reference@1", "prompt-name": "Kind <b>"}
+    text |= {"prompt-system": "$notice", "prompt-user": "Be kind.\r\n$response"}
+    form = DETAIL | {"judge-endpoint": str(endpoint_of(fake).pk)} | text
+    review = researcher.post(address, form).content.decode()
+    assert "The new prompt Kind &lt;b&gt; is not saved" in review
+    back = researcher.post(address, form | {"change": "1"}).content.decode()
+    assert "Be kind.\r\n$response" in back or "Be kind.\n$response" in back
+    assert all(part in back for part in ('value="Kind &lt;b&gt;"', "<details open>"))
+    base = versions.find("cpdscore_simple_without_reference@1").wording
+    unchanged = form | {"prompt-system": base.system, "prompt-user": base.user.replace("\n", "\r\n")}
+    assert "is not saved" not in researcher.post(address, unchanged).content.decode()
+    assert "is not saved" not in researcher.post(address, form | {"prompt-loaded": "none@1"}).content.decode()
+
+
+def test_adding_an_endpoint_leads_back_to_all_that_was_entered_with_the_new_one_chosen(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    address = f"{reverse('new-run')}?corpus={small_corpus().pk}"
+    form = DETAIL | {"judge-endpoint": str(endpoint_of(fake).pk), "judge-samples": "3", "add-endpoint": "1"}
+    form |= {"prompt-loaded": "cpdscore_simple_without_reference@1", "prompt-user": "Be kind. $response"}
+    left = researcher.post(address, form)
+    assert left.headers["Location"].startswith(f"{reverse('endpoints')}?next=")
+    fields = {"name": "mine", "base_url": "https://one.example/v1", "model": "m", "currency": "USD"}
+    fields |= {"concurrency": "4", "timeout_s": "10", "active": "on"}
+    saved = researcher.post(left.headers["Location"], fields)
+    added = Endpoint.objects.get(name="mine")
+    assert saved.headers["Location"] == f"{address}&endpoint={added.pk}"
+    page = researcher.get(saved.headers["Location"])
+    assert chosen(page, "judge-endpoint") == [str(added.pk)]
+    assert chosen(page, "judge-judge") == [form["judge-judge"]]
+    assert 'name="judge-samples" value="3"' in page.content.decode()
+    assert "Be kind. $response" in page.content.decode()
+    assert "Be kind. $response" not in researcher.get(address).content.decode(), (
+        "what was entered comes back once"
+    )
 
 
 def test_judges_for_the_corpus_s_own_questions_come_first(researcher: Client, fake: FakeLLM) -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.corpora import splits
+from annotation.errors import SplitRefused
 from annotation.models import Item, Label, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
 from jobs.models import Call, Endpoint, Run
@@ -18,6 +19,7 @@ from judges.prompts import versions
 from judges.protocols import Wording
 from judges.runs.material import machines
 from judges.runs.plans import Judge
+from tests import factories
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
@@ -94,16 +96,47 @@ def test_the_database_refuses_a_target_of_test_and_a_label_of_a_draft(fake: Fake
         )
 
 
-def test_a_bench_draws_the_split_that_its_corpus_lacks_and_nothing_where_there_is_no_dev() -> None:
+def test_a_bench_on_a_corpus_without_a_split_leaves_it_without() -> None:
     corpus = small_corpus(3)
     bench = benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=corpus)
-    assert bench.split == corpus.splits.get()
+    assert splits.lock_of(corpus) is None
+    assert (bench.split.name, bench.split.fixed_at is None) == ("workbench", False)
+    second = benches.open_bench(by=None, name="b 2", protocol=PROTOCOL, corpus=corpus)
+    assert second.split == bench.split
+    with pytest.raises(SplitRefused, match="workbench is the split of benches"):
+        splits.draw(corpus=corpus, by=None, name="workbench")
     alone = small_corpus(1)
     with pytest.raises(
         JudgeError, match=r"tried on dev alone, and the corpus .* has fewer than two clusters"
     ):
         benches.open_bench(by=None, name="c", protocol=PROTOCOL, corpus=alone)
     assert not alone.splits.exists()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_draft_has_seen_the_test_part_of_a_split_drawn_after_its_bench(seed: int) -> None:
+    corpus = small_corpus(9)
+    bench = benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=corpus)
+    seen = dev(bench)
+    split = splits.draw(corpus=corpus, by=None, seed=seed, test_share=0.3)
+    assert seen <= splits.clusters(split=split, part="dev")
+    assert len(splits.clusters(split=split, part="test")) == 3
+    split = splits.draw(corpus=corpus, by=None, seed=seed + 9, test_share=0.9)
+    assert splits.clusters(split=split, part="dev") == seen
+    second = splits.draw(corpus=corpus, by=None, seed=seed, test_share=0.2, name="other", purpose="a check")
+    assert seen <= splits.clusters(split=second, part="dev")
+    later = benches.open_bench(by=None, name="c", protocol=PROTOCOL, corpus=corpus)
+    assert (later.split, bench.split.name) == (split, "workbench")
+
+
+def test_dialogues_imported_after_the_split_are_not_shown_by_an_earlier_bench() -> None:
+    corpus = small_corpus(4)
+    bench = benches.open_bench(by=None, name="b", protocol=PROTOCOL, corpus=corpus)
+    split, seen = splits.draw(corpus=corpus, by=None, seed=3), dev(bench)
+    new = [factories.dialogue(corpus, f"new{number}") for number in range(8)]
+    splits.grow(corpus=corpus)
+    assert dev(bench) == seen
+    assert {row.cluster for row in new} & splits.clusters(split=split, part="test")
 
 
 def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> None:

@@ -39,6 +39,7 @@ from calibration.agree.report import (
     verdict_payloads,
     verdicts_of,
 )
+from calibration.reports import requirements
 from calibration.reports.wording import join_names
 from calibration.statistics import Analysis, Plan, analyse
 from calibration.statistics.core.engine import second_opinions
@@ -76,6 +77,7 @@ class Command(BaseCommand):
     def _report(self, options: dict[str, Any]) -> None:
         try:
             options = with_defaults(options)
+            required = requirements.requested(options)
             plan = _plan(options)
             if options["describe"]:
                 self.stdout.write(_description(options))
@@ -103,6 +105,7 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=UNCERTAIN) from None
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
+        verdicts, figures = [line for section in sections for line in verdict_payloads(section)], entries
         if is_alone:
             tables[0] = replace(tables[0], remarks=(*tables[0].remarks, *_facts_of_file(file, sections)))
             sections, entries, additions = [], [], additions[:1]
@@ -111,7 +114,7 @@ class Command(BaseCommand):
                 "input": _describe_input(file, sections),
                 "statistics": entries,
                 "stand_in": _stand_ins(sections),
-                "verdicts": [line for section in sections for line in verdict_payloads(section)],
+                "verdicts": verdicts,
             }
             for added in additions:
                 document |= added.lists
@@ -130,6 +133,7 @@ class Command(BaseCommand):
             else:
                 content = renderings.WRITERS[form](file.name, sections, tables)
         self.stdout.write(content)
+        requirements.require(options, required, verdicts=verdicts, statistics=figures, name=file.name)
 
 
 def _description(options: dict[str, Any]) -> str:

@@ -10,10 +10,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotation.text.display import moment
 from calibration.errors import CalibrationError, StudyError
 from calibration.management import options as command_options
 from calibration.management.options import find_study, write_output
 from calibration.models import Report, Study
+from calibration.reports import requirements, verdicts
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of, to_json
 from calibration.reports.view import SECTIONS
@@ -50,7 +52,7 @@ def verify(report: Report, progress: Progress | None = None) -> Verification:
     read = inputs.read(report.study, report.part)
     if read.hash != report.inputs_hash:
         raise StudyError(
-            f"the report of {report.created_at:%d %B %Y %H:%M} UTC was made from inputs "
+            f"the report of {moment(report.created_at)} was made from inputs "
             f"{report.inputs_hash[:16]}, and they are {read.hash[:16]} now: labels, definition or split "
             "changed, so there is nothing to hold it against"
         )
@@ -113,6 +115,7 @@ class Command(DatabaseCommand):
             "scikit-learn computes kappa and MCC of two raters as well",
         )
         parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
+        requirements.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on an error."""
@@ -121,8 +124,10 @@ class Command(DatabaseCommand):
                 "--everyone is for automatic reports: a study says leave_out in its definition"
             )
         if options["verify"]:
-            refuse_unused(options, ["format", "output", "purpose"], "--verify writes no report")
+            unused = ["format", "output", "purpose", "require", "junit"]
+            refuse_unused(options, unused, "--verify writes no report")
         command_options.refuse_purpose(options)
+        required = requirements.requested(options)
         try:
             study = _create_study(options) if options["definition"] else find_study(options)
             if options["verify"]:
@@ -133,6 +138,18 @@ class Command(DatabaseCommand):
             raise CommandError(str(error)) from error
         text = RENDERINGS[options["format"] or "md"].write(report)
         write_output(self, text, options["output"])
+        snapshot = snapshot_of(report)
+        requirements.require(
+            options,
+            required,
+            verdicts=verdicts.payloads(snapshot),
+            statistics=[
+                {**figure.as_dict(), "raters": list(figure.raters), "question": question.title}
+                for question in snapshot.questions
+                for figure in question.figures
+            ],
+            name=study.name,
+        )
 
     def _report(self, study: Study, options: dict[str, Any]) -> Report:
         part = options["part"] or studies.default_part(study)
@@ -148,7 +165,7 @@ class Command(DatabaseCommand):
                 f"the study {study.name} has no report on {part} yet: there is nothing to verify"
             )
         verification = verify(report, self._progress)
-        name = f"the report of {study.name} ({part}, {report.created_at:%d %B %Y %H:%M} UTC)"
+        name = f"the report of {study.name} ({part}, {moment(report.created_at)})"
         if verification.different:
             first = "\n  ".join(verification.different[:MOST])
             raise CommandError(f"{name} differs in {len(verification.different):,} places:\n  {first}")

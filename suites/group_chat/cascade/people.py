@@ -58,7 +58,7 @@ class Badge:
     that the judge gave the same value throughout.
     """
 
-    judge: str
+    judge: Rater
     dimension: str
     why: str = ""
     study: str = ""
@@ -74,11 +74,12 @@ class Badge:
     def sentence(self) -> str:
         """Return the badge as one sentence."""
         if self.why or self.figure is None:
-            return f"{NOT_CALIBRATED.capitalize()}: {self.judge} on {self.dimension}: {self.why}."
+            return f"{NOT_CALIBRATED.capitalize()}: {self.judge.title} on {self.dimension}: {self.why}."
         low, high = self.figure.low, self.figure.high
         ends = "" if low is None or high is None else f" ({rounded(low, 2)} to {rounded(high, 2)})"
         return (
-            f"{self.judge} on {self.dimension} agrees with people at {rounded(self.figure.point, 3)}{ends}, "
+            f"{self.judge.title} on {self.dimension} agrees with people at "
+            f"{rounded(self.figure.point, 3)}{ends}, "
             f"{self.figure.name.replace('_', ' ')}, n = {self.figure.n_items:,}, in the study {self.study}."
         )
 
@@ -94,7 +95,7 @@ def badges(corpus: Corpus, judges: Sequence[Rater]) -> tuple[Badge, ...]:
     rated_dimensions = _rated_dimensions(corpus, judges)
     compared = list(_compared(corpus)) if rated_dimensions else []
     return tuple(
-        _best(judge.name, dimension, [pair for pair in compared if pair[1].key == dimension])
+        _best(judge, dimension, [pair for pair in compared if pair[1].key == dimension])
         for judge in judges
         for dimension in DIMENSIONS
         if (judge.pk, dimension) in rated_dimensions
@@ -123,7 +124,7 @@ def _compared(corpus: Corpus) -> Iterator[tuple[Report, Question]]:
                     yield report, question
 
 
-def _best(judge: str, dimension: str, pairs: Iterable[tuple[Report, Question]]) -> Badge:
+def _best(judge: Rater, dimension: str, pairs: Iterable[tuple[Report, Question]]) -> Badge:
     candidates = [_badge(judge, dimension, *pair) for pair in pairs]
     in_study = [badge for badge in candidates if badge is not None]
     if not in_study:
@@ -134,13 +135,13 @@ def _best(judge: str, dimension: str, pairs: Iterable[tuple[Report, Question]]) 
     )
 
 
-def _badge(judge: str, dimension: str, report: Report, question: Question) -> Badge | None:
+def _badge(judge: Rater, dimension: str, report: Report, question: Question) -> Badge | None:
     """Return a judge's badge from one study's question, None where the judge is not in it."""
-    own = next((rater for rater in question.raters if rater.name == judge), None)
+    own = next((rater for rater in question.raters if rater.name == judge.name), None)
     if own is None:
         return None
     figures = QuestionFigures(question)
-    figure = figures.with_people(figures.headline, judge)
+    figure = figures.with_people(figures.headline, judge.name)
     people = [
         rater for rater in question.raters if rater.kind == HUMAN_KIND and rater.n and not rater.simulated
     ]

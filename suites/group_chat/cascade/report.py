@@ -205,7 +205,9 @@ def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev
         else "Baselines that learn from keys learnt from all families but the scored one."
     )
     for judge in context.judges:
-        if doubtful := [badge.dimension for badge in context.badges if badge.judge == judge and badge.stands]:
+        if doubtful := [
+            badge.dimension for badge in context.badges if badge.judge.title == judge and badge.stands
+        ]:
             yield (
                 f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubtful)}. Its numbers of conduct "
                 "are no result before a study compares them with people."
@@ -382,7 +384,7 @@ def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeR
         tuple(rows),
         tuple(others),
         best,
-        judges=tuple(judge.name for judge in part.judges),
+        judges=tuple(judge.title for judge in part.judges),
         badges=badges(query.corpus, part.judges),
         people=people.read(source.scenarios, items, query.plan),
         probed=Counter(decision.scenario for decision in score_figures.probed(oracle)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -543,7 +543,7 @@ class Agreement:
     kappa: Result
     equal: Result
     people: int
-    fake_model: bool = False
+    title: str = ""
 
 
 def agreements(
@@ -569,7 +569,10 @@ def agreements(
     most = majority(people)
     judges = [rater for rater in raters.values() if rater.kind == Rater.Kind.JUDGE]
     return tuple(
-        agreement(judge.name, ratings_by_rater[judge.pk], most, places, len(people), plan)
+        replace(
+            agreement(judge.name, ratings_by_rater[judge.pk], most, places, len(people), plan),
+            title=judge.title,
+        )
         for judge in sorted(judges, key=lambda rater: rater.name)
     )
 

@@ -264,7 +264,9 @@ def report_tables(rows: Sequence[RowFigures], name_rows: Sequence[NamesRow]) -> 
 
 def agreement_table(rows: Sequence[Agreement]) -> Table:
     """Agreement of judges of free answers with people."""
-    lines = [Line(row.judge, (Figure(row.kappa), Figure(row.equal), row.people)) for row in rows]
+    lines = [
+        Line(row.judge, (Figure(row.kappa), Figure(row.equal), row.people), title=row.title) for row in rows
+    ]
     notes = (
         "Cohen's kappa over the answers that both the judge and people rated; of several people most of them "
         "count. A study of the question `right` compares them in full.",
@@ -418,7 +420,8 @@ def _facts(
         yield f"Question {'sets' if len(sets) > 1 else 'set'}: {', '.join(sets)}.{_policies(query, sets)}"
     words = {"strict": "a letter as it was asked for", "lenient": "an option's text as well as a letter"}
     yield f"Right is scored by the {query.rule} rule: {words[query.rule]} counts."
-    decided = query.judge or "nobody"
+    judge = judge_named(query.corpus, query.judge)
+    decided = judge.title if isinstance(judge, Rater) else judge or "nobody"
     if any(row.by_judge or (row.strict is None and not row.is_failed) for row in answer_rows):
         yield f"Answers that no rule decides are decided by {decided}: choose a judge or people who answered."
     if any(row.place.fake_model for row in answer_rows):

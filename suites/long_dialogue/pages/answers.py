@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
@@ -121,7 +120,6 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
             request, "long_dialogue/answers_list.html", context | {"refused": str(refused)}, status=422
         )
     page = Paginator(answer_listing.rows, PAGE).get_page(request.GET.get("page"))
-    parameters = {key: value for key, value in {**query_texts, **filters}.items() if value}
     context |= {
         "listing": answer_listing,
         "page": page,
@@ -130,7 +128,6 @@ def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
             (row, _condition(row, answer_listing.differ), _outcome(row, answer_listing.query.rule))
             for row in page
         ],
-        "query": f"{urlencode(parameters)}&" if parameters else "",
     }
     return render(request, "long_dialogue/answers_list.html", context)
 

@@ -32,7 +32,7 @@ from suites.long_dialogue.editing.question_records import describe_dropped, desc
 from suites.long_dialogue.editing.question_relations import table_of, version_of
 from suites.long_dialogue.editing.question_sets import LONGEST_NAME, SEED
 from suites.long_dialogue.scripts.quiz import POLICIES
-from suites.pages import add_refusal, search_query, search_values
+from suites.pages import add_refusal, search_values
 
 PAGE_SIZE = 50
 USES_SHOWN = 100
@@ -149,7 +149,6 @@ def question_set(request: HttpRequest, pk: int, set_pk: int) -> HttpResponse:
                 row | {"evidence": _evidence(row["record"])}
                 for row in question_records.with_uses(stored_set, page)
             ],
-            "query": search_query(filters),
             "searched": any(filters.values()),
         },
     )
@@ -211,7 +210,6 @@ def question(request: HttpRequest, pk: int, set_pk: int, record: int) -> HttpRes
             (use, _reason(use))
             for use in (question_records.describe_use(use, question_record, sessions) for use in page)
         ],
-        "query": "",
     }
     return render(request, "long_dialogue/question.html", context)
 
@@ -349,7 +347,6 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
             (record, [record.content[name] for name in COLUMNS[kind] if name], _numbered(record))
             for record in page
         ],
-        "query": search_query(filters),
         "searched": any(filters.values()),
     }
     return render(request, "long_dialogue/records.html", context)

@@ -40,7 +40,7 @@ from suites.long_dialogue.editing.sessions import (
     versions_of,
     warnings_of,
 )
-from suites.pages import add_refusal, search_query, search_values
+from suites.pages import add_refusal, search_values
 
 # Downloading a script in the native format.
 
@@ -82,7 +82,6 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
     context = {
         **_about(overview),
         "texts": [("text", "Words", search["text"]), ("speaker", "Speaker", search["speaker"])],
-        "query": search_query(search),
     }
     if any(search.values()):
         return render(
@@ -97,7 +96,6 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
     record_counts = sessions.records_of(overview.dialogue, [row.session.id for row in page], kinds)
     context |= {
         "page": page,
-        "query": "",
         "sessions": [_line(overview, row, record_counts[row.session.id], open_row) for row in page],
         "opened": _unfolded(overview, open_row, request)
         if open_row is not None and open_row in list(page)
