@@ -336,6 +336,13 @@ def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> Saf
 
 
 @register.simple_tag
+def datalist(id: str, values: Iterable[Any]) -> SafeString:
+    """Return the values that a field proposes, which names them by `list`."""
+    lines = format_html_join("\n", '<option value="{}"></option>', ((value,) for value in values))
+    return format_html('<datalist id="{}">{}</datalist>', id, lines)
+
+
+@register.simple_tag
 def choices(
     name: str,
     legend: Any,
