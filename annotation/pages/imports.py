@@ -256,7 +256,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponseBase:
     template = "corpora/_upload.html" if _is_part(request) else "corpora/upload.html"
     result = (upload_row.job.result if upload_row.job else None) or {}
     context |= {"format": FORMATS.get(upload_row.format), "n_problems": result.get("total", 0)}
-    context |= {"facts": _facts(upload_row.result or {}), "ending": _ending(upload_row)}
+    context |= {"facts": _facts(upload_row.result or {}), "ending": _outcome_of(upload_row)}
     return render(request, template, context)
 
 
@@ -270,12 +270,12 @@ def _facts(result: dict[str, Any]) -> list[tuple[str, int]]:
     return [(title, result.get(name, 0)) for name, title in names.items()]
 
 
-def _ending(upload_row: Upload) -> str:
+def _outcome_of(upload_row: Upload) -> str:
     """Return how an import ended that brought nothing."""
     if upload_row.state == "failed" and upload_row.job:
         return f"Nothing was imported: {upload_row.job.error}."
-    ending = "cancelled" if upload_row.state == "cancelled" else "interrupted"
-    return f"The import was {ending}; nothing was kept."
+    outcome = "cancelled" if upload_row.state == "cancelled" else "interrupted"
+    return f"The import was {outcome}; nothing was kept."
 
 
 def _is_part(request: HttpRequest) -> bool:
@@ -550,14 +550,14 @@ def _readings(prepared: PreparedImport) -> list[tuple[str, str]]:
     """Return the readings of a table from which to choose; none where there is no choice."""
     readings = prepared.outline.profile.readings if prepared.outline.profile else ()
     rows = [(reading.key, reading.sentence.replace("Each row ", "")) for reading in readings]
-    chosen = [] if prepared.reading else [("", "is as chosen below")]
-    return [*chosen, *rows] if len(rows) > 1 else []
+    none = [] if prepared.reading else [("", "is as chosen below")]
+    return [*none, *rows] if len(rows) > 1 else []
 
 
 def _roles_note(prepared: PreparedImport, upload_row: Upload) -> str:
     """Return where the roles of the columns are from."""
-    chosen = "as you chose" if upload_row.mapping else "guessed"
-    return f"{'remembered' if prepared.uses_earlier else chosen}; change what is wrong"
+    source = "as you chose" if upload_row.mapping else "guessed"
+    return f"{'remembered' if prepared.uses_earlier else source}; change what is wrong"
 
 
 def _steps(number: int, many: int) -> list[tuple[str, str, str, int, bool]]:

@@ -480,7 +480,7 @@ def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _links_page(request: HttpRequest, issued: Sequence[links.IssuedLink], title: str) -> HttpResponse:
-    rows = [(made.link.addressee, _address(request, made), made.link.expires_at) for made in issued]
+    rows = [(each.link.addressee, _address(request, each), each.link.expires_at) for each in issued]
     return render(request, "accounts/links.html", {"title": title, "rows": rows})
 
 

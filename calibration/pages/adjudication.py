@@ -445,8 +445,8 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
         "report": _report(adjudication_round),
         "warning": agreement.WARNING,
         "files": [
-            (f"{what.capitalize()}, {form.upper()}", what, form)
-            for what in decisions.TABLES
+            (f"{table.capitalize()}, {form.upper()}", table, form)
+            for table in decisions.TABLES
             for form in decisions.FORMS
         ],
         "draws": adjudication_round.draws.order_by("number"),
@@ -465,14 +465,14 @@ def _facts(row: AdjudicationRound, progress: reading.Progress, names: Names) -> 
     """Return what is to know of a round as pairs of term and value; those without a value do not apply."""
     two, in_hand = row.adjudicators == 2, f" ({progress.held:,} in hand)" if progress.held else ""
     deciding = "two adjudicators, who must agree" if two else "one adjudicator"
-    shown = "who answered" if row.shows_names else "raters by pseudonym"
+    names_text = "who answered" if row.shows_names else "raters by pseudonym"
     rules = _rules(row, names)
     return [
         ("Decided differently", f"{progress.differ:,}" if two else ""),
         ("Waiting", f"{progress.waiting:,}{in_hand}"),
         ("Questions of", row.scheme_version.name),
         ("Each case", f"{deciding}{', also of items that they rated' if row.own_items else ''}"),
-        ("Shown", f"{shown}{', the system' if row.shows_systems else ''}"),
+        ("Shown", f"{names_text}{', the system' if row.shows_systems else ''}"),
         *(("Rule", f"{title}: {bound}" if bound else title) for title, bound in rules),
         ("Seed", str(row.seed)),
         ("Test part", "taken, while nobody has opened it" if row.takes_locked else ""),

@@ -170,21 +170,21 @@ def _compared(
             yield Check(requirement, about, sentence)
         elif requirement.subject == ANSWERED:
             share = verdict["n_answered"] / verdict["n_items"] if verdict["n_items"] else None
-            yield _held(requirement, about, share, "people rated no item")
+            yield _check_value(requirement, about, share, "people rated no item")
         elif requirement.subject in OF_VERDICTS:
-            yield _figure_held(requirement, about, verdict.get(requirement.subject))
+            yield _check_figure(requirement, about, verdict.get(requirement.subject))
         elif (symbol := SYMBOLS.get(requirement.subject)) and _statistic_of(verdict).startswith(symbol):
-            yield _figure_held(requirement, about, verdict["agreement"])
+            yield _check_figure(requirement, about, verdict["agreement"])
     if requirement.subject not in (VERDICT, ANSWERED, *OF_VERDICTS, *SYMBOLS):
         judges = {verdict["rater"] for verdict in verdicts}
-        for entry in _named(requirement.subject, statistics, judges):
+        for entry in _figures_called(requirement.subject, statistics, judges):
             raters, question = entry["raters"], str(entry.get("question") or "")
             if requirement.rater and requirement.rater not in raters:
                 continue
             if requirement.question and requirement.question != question:
                 continue
             about = raters[0] if entry["name"].startswith("judge_") else join_names(list(raters))
-            yield _figure_held(requirement, f"{about} on {question}" if question else about, entry)
+            yield _check_figure(requirement, f"{about} on {question}" if question else about, entry)
 
 
 def _statistic_of(verdict: Mapping[str, Any]) -> str:
@@ -193,7 +193,9 @@ def _statistic_of(verdict: Mapping[str, Any]) -> str:
     return name.removeprefix("judge_").removeprefix("mean_")
 
 
-def _named(name: str, statistics: Sequence[Mapping[str, Any]], judges: set[str]) -> list[Mapping[str, Any]]:
+def _figures_called(
+    name: str, statistics: Sequence[Mapping[str, Any]], judges: set[str]
+) -> list[Mapping[str, Any]]:
     """Return the figures of a name: of judges with all people, else with each, else of people alone."""
     for key in (f"judge_{name}", f"judge_mean_{name}"):
         if pooled := [entry for entry in statistics if entry["name"] == key]:
@@ -205,13 +207,13 @@ def _named(name: str, statistics: Sequence[Mapping[str, Any]], judges: set[str])
     return exact
 
 
-def _figure_held(requirement: Requirement, about: str, figure: Mapping[str, Any] | None) -> Check:
+def _check_figure(requirement: Requirement, about: str, figure: Mapping[str, Any] | None) -> Check:
     figure = figure or {"reason": "there is no such figure"}
     reason = figure.get("reason") or "it has no interval"
-    return _held(requirement, about, figure.get(requirement.end), reason)
+    return _check_value(requirement, about, figure.get(requirement.end), reason)
 
 
-def _held(requirement: Requirement, about: str, value: float | None, reason: str) -> Check:
+def _check_value(requirement: Requirement, about: str, value: float | None, reason: str) -> Check:
     if value is None:
         return Check(requirement, about, f"not defined: {reason}")
     is_met = OPERATORS[requirement.sign](value, requirement.bound)
@@ -238,9 +240,9 @@ def _absent(
     ):
         if name and name not in names:
             near = get_close_matches(name, names, n=MOST_NAMES, cutoff=0.5) or sorted(filter(None, names))
-            listed = join_names(near[:MOST_NAMES], MOST_NAMES) or "none"
+            names_text = join_names(near[:MOST_NAMES], MOST_NAMES) or "none"
             raise RequirementError(
-                f"{requirement.text!r}: the report has no {kind} {name!r}; it has {listed}"
+                f"{requirement.text!r}: the report has no {kind} {name!r}; it has {names_text}"
                 f"{f', and {len(names) - MOST_NAMES:,} others' if len(names) > MOST_NAMES else ''}"
             )
     return "the report compares no judge with people in this way"

@@ -259,9 +259,9 @@ def card(
 
 
 @register.simple_tag
-def progress(part: int, whole: int, label: str) -> SafeString:
+def progress(part: int, total: int, label: str) -> SafeString:
     """Return a bar with its numbers: what is done of how much."""
-    return render_to_string("_components/progress.html", {"part": part, "whole": whole, "label": label})
+    return render_to_string("_components/progress.html", {"part": part, "whole": total, "label": label})
 
 
 @register.simple_tag(takes_context=True)
@@ -366,8 +366,8 @@ def options(rows: Iterable[Any], names: str) -> list[tuple[Any, Any]]:
 
 
 def _attribute(row: Any, name: str) -> Any:
-    found = row[name] if isinstance(row, dict) else getattr(row, name)
-    return found() if callable(found) else found
+    value = row[name] if isinstance(row, dict) else getattr(row, name)
+    return value() if callable(value) else value
 
 
 SELECTED = mark_safe(" selected")

@@ -145,8 +145,8 @@ def tabs(context: template.Context, content: SafeString, corpus: Any = None) -> 
     if current in dict(LIBRARY):
         title, rows = "Library", [(text, reverse(name)) for text, name in LIBRARY]
     else:
-        shown = (context.get(name) for name in OF_A_CORPUS)
-        corpus = corpus or context.get("corpus") or next((row.corpus for row in shown if row), None)
+        subjects = (context.get(name) for name in OF_A_CORPUS)
+        corpus = corpus or context.get("corpus") or next((row.corpus for row in subjects if row), None)
         if corpus is None:
             return SafeString("")
         title, rows = corpus.name, [(text, reverse(name, args=[corpus.name])) for text, name in CORPUS_TABS]

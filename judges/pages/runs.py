@@ -111,8 +111,8 @@ def _figures(run: Run, state: Progress) -> list[tuple[str, Any]]:
     if state.active:
         rows += [("Waiting", f"{state.pending:,}"), ("Under way", f"{state.leased:,}")]
         rows += [("In batches", _count(state.batched)), ("Calls a second", number(state.rate, 1))]
-        left = state.seconds_left
-        rows.append(("Time left", "not known yet" if left is None else _duration(left)))
+        seconds_left = state.seconds_left
+        rows.append(("Time left", "not known yet" if seconds_left is None else _duration(seconds_left)))
     elif state.seconds is not None:
         rows.append(("Took", _duration(state.seconds)))
     if run.endpoint is None:
