@@ -128,7 +128,9 @@ def _shown_as(request: HttpRequest, current: Report) -> dict[str, Any]:
 
 
 def _new_gold_address(study: Study) -> str:
-    place = {"campaign": study.campaign_id} if study.campaign_id else {"corpus": study.corpus_id}
+    place: dict[str, Any] = (
+        {"campaign": study.campaign_id} if study.campaign_id else {"corpus": study.corpus_id}
+    )
     part = {"part": TRAINING} if study.definition.get("split") == TRAINING else {}
     return f"{reverse('new-gold')}?{urlencode(place | part)}"
 
