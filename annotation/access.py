@@ -140,6 +140,11 @@ def managed(user: Viewer) -> QuerySet[Campaign]:
     )
 
 
+def manages_any(user: Viewer) -> bool:
+    """Whether a user manages campaigns: researchers, and the researchers of any campaign."""
+    return is_researcher(user) or managed(user).exists()
+
+
 def campaign_role(campaign: int, pk: int) -> CampaignRole:
     """Return a person's role in a campaign. Researchers see the roles of every campaign."""
     rows = CampaignRole.objects.select_related("campaign", "user")
@@ -261,4 +266,4 @@ class IsResearcherSomewhere(BasePermission):
     """API permission: researchers, and the researchers of any campaign; the view filters by campaign."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        return is_researcher(request.user) or managed(request.user).exists()
+        return manages_any(request.user)

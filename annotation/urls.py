@@ -121,6 +121,7 @@ WORK = [
     path("work/<int:campaign>/<int:assignment>/submit/", work.submit, name="work-submit"),
     path("work/<int:campaign>/<int:assignment>/skip/", work.skip, name="work-skip"),
     path("campaigns/", campaigns.campaign_list, name="campaigns"),
+    path("campaigns/changes/", campaigns.change_campaigns, name="change-campaigns"),
     path("campaigns/new/", campaigns.new_campaign, name="new-campaign"),
     path("campaigns/<int:campaign>/", campaigns.campaign, name="campaign"),
     path("campaigns/<int:campaign>/preview/", work.campaign_preview, name="campaign-preview"),

@@ -11,8 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config import api
+from config.bulk import BulkOutcomeSerializer
 from config.lists import Filters, holds, one_of, since
 from jobs import access, job_actions
+from jobs.bulk_acts import JOB_ACTS, RUN_ACTS
 from jobs.kinds import KINDS
 from jobs.models import Job
 
@@ -74,8 +76,22 @@ def retry(request: Request, pk: int) -> Job:
     return job_actions.retry(job=access.job(pk), by=api.user(request))
 
 
+@api.post(JOB_ACTS.input, BulkOutcomeSerializer)
+def change_jobs(request: Request) -> Any:
+    """Cancel several jobs or retry them: each is changed or refused by itself."""
+    return JOB_ACTS.change(by=api.user(request), **api.data(request))
+
+
+@api.post(RUN_ACTS.input, BulkOutcomeSerializer)
+def change_runs(request: Request) -> Any:
+    """Pause or resume several runs: each is changed or refused by itself."""
+    return RUN_ACTS.change(by=api.user(request), **api.data(request))
+
+
 urlpatterns: list[URLPattern] = [
     path("jobs/", api.route(jobs), name="api-jobs"),
+    path("jobs/changes/", api.route(change_jobs), name="api-change-jobs"),
+    path("runs/changes/", api.route(change_runs), name="api-change-runs"),
     path("jobs/<int:pk>/", api.route(job), name="api-job"),
     path("jobs/<int:pk>/cancel/", api.route(cancel), name="api-cancel-job"),
     path("jobs/<int:pk>/retry/", api.route(retry), name="api-retry-job"),

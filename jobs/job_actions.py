@@ -77,7 +77,7 @@ def retry(*, job: Job, by: User | None) -> Job:
     """Queue a failed or cancelled job again. Raises JobError for a job in any other state."""
     job = Job.objects.select_for_update().get(pk=job.pk)
     if job.state not in (Job.State.FAILED, Job.State.CANCELLED):
-        raise JobError(f"the job is {job.state}: only one that failed or was cancelled can be done again")
+        raise JobError(f"The job is {job.state}: only one that failed or was cancelled can be done again.")
     other = active_job(job.kind, job.subject)
     if other is not None:
         return other

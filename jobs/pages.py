@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,8 +13,10 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from config.listing import Column, Listing
 from config.permissions import researcher_only, user_of
 from jobs import access, job_actions
+from jobs.bulk_acts import JOB_ACTS, RUN_ACTS
 from jobs.errors import JobError
 from jobs.models import Job, Run
 
@@ -45,14 +46,41 @@ def _work_status(request: HttpRequest) -> dict[str, int]:
 # The researcher's list of jobs, and actions on a job.
 
 
+JOBS = Listing(
+    Column("Select", is_hidden=True),
+    Column("Job", "kind"),
+    Column("State", "state"),
+    Column("Progress"),
+    Column("By", "created_by__username"),
+    Column("Asked for", "created_at", is_numeric=True),
+    Column("Actions", is_hidden=True),
+    search=("kind", "subject", "error", "created_by__username"),
+    size=25,
+)
+
+
 @require_GET
 @researcher_only
 def job_list(request: HttpRequest) -> HttpResponse:
     """Researchers: list all jobs, latest first; the page refreshes the list while a job is active."""
-    jobs = Job.objects.select_related("created_by")
-    page = Paginator(jobs, 25).get_page(request.GET.get("page"))
+    page = JOBS.page(request, Job.objects.select_related("created_by"))
     active = any(job.active for job in page)
-    return render(request, "jobs/list.html", {"page": page, "active": active})
+    context = {"page": page, "active": active, "acts": JOB_ACTS.acts}
+    return render(request, "jobs/list.html", context)
+
+
+@require_POST
+@researcher_only
+def change_jobs(request: HttpRequest) -> HttpResponse:
+    """Researchers: cancel the selected jobs, or run them again."""
+    return JOB_ACTS.change_and_return(request)
+
+
+@require_POST
+@researcher_only
+def change_runs(request: HttpRequest) -> HttpResponse:
+    """Researchers: pause or resume the selected runs."""
+    return RUN_ACTS.change_and_return(request)
 
 
 @require_POST
@@ -70,7 +98,7 @@ def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         job_actions.retry(job=access.job(pk), by=user_of(request))
     except JobError as error:
-        messages.error(request, f"Not done again: {error}.")
+        messages.error(request, str(error))
     return redirect("jobs")
 
 
@@ -78,6 +106,8 @@ def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
 
 urlpatterns: list[URLPattern] = [
     path("jobs/", job_list, name="jobs"),
+    path("jobs/changes/", change_jobs, name="change-jobs"),
+    path("runs/changes/", change_runs, name="change-runs"),
     path("jobs/<int:pk>/cancel/", cancel_job, name="cancel-job"),
     path("jobs/<int:pk>/retry/", retry_job, name="retry-job"),
 ]

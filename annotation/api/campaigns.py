@@ -24,6 +24,7 @@ from annotation.campaigns import campaign_actions, comparing, editing, sampling
 from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
+from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
 from annotation.campaigns.defaults import defaults
 from annotation.campaigns.settings import SETTINGS, Setting
 from annotation.corpora import queries
@@ -42,6 +43,7 @@ from annotation.models.campaigns import Campaign
 from annotation.people import accounts, participants
 from annotation.scheme_store import find
 from config import api
+from config.bulk import BulkOutcomeSerializer
 from config.lists import Filters, holds, one_of, since, with_name
 from config.permissions import IsResearcher, is_researcher
 from jobs.api import accepted
@@ -486,6 +488,15 @@ def campaign_list(request: Request) -> QuerySet[Campaign]:
     rows = access.managed(api.user(request)).filter(archived_at__isnull=archived == "false")
     ordered = rows.select_related("corpus", "scheme_version__scheme").order_by("-id")
     return CAMPAIGNS.of(request, ordered)
+
+
+@api.post(CAMPAIGN_ACTS.input, BulkOutcomeSerializer, permission=IsResearcherSomewhere)
+def change_campaigns(request: Request) -> Any:
+    """Researchers: pause, close, archive or restore several campaigns, each by itself.
+
+    People who only manage single campaigns change those.
+    """
+    return CAMPAIGN_ACTS.change(by=api.user(request), **api.data(request))
 
 
 @api.post(CampaignSerializer, CampaignSerializer, status=201, permission=IsResearcherSomewhere)

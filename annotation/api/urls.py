@@ -92,6 +92,7 @@ WEBHOOKS = [
 # API routes of campaigns and annotation.
 
 WORK = [
+    path("campaigns/changes/", route(campaigns.change_campaigns), name="api-change-campaigns"),
     path("campaigns/", route(campaigns.campaign_list, campaigns.create), name="api-campaigns"),
     path("campaigns/<int:campaign>/", route(campaigns.campaign, campaigns.change), name="api-campaign"),
     path("campaigns/<int:campaign>/copy/", route(campaigns.copy), name="api-copy-campaign"),

@@ -8,8 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
-from django.db.models.functions import Left
+from django.db.models import BigIntegerField, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce, Left
 
 from annotation.models import Continuation, Dialogue, Import, Item, ItemMember, System
 from annotation.models.corpora import Corpus, Turn
@@ -55,6 +56,13 @@ def counts(corpora: Sequence[Corpus]) -> dict[int, dict[str, int]]:
         for name in COUNTED:
             totals[corpus][name] += brought.get(name, 0)
     return totals
+
+
+def sum_of_counts(name: str) -> Coalesce:
+    """Return the order of corpora by one of these counts."""
+    count = Sum(Cast(KeyTextTransform(name, "counts"), BigIntegerField()))
+    imports = Import.objects.filter(corpus=OuterRef("pk")).order_by().values("corpus")
+    return Coalesce(Subquery(imports.annotate(n=count).values("n")), 0)
 
 
 def systems(corpus: Corpus) -> QuerySet[System]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.functions import Coalesce, NullIf
 
 from annotation.kinds import KINDS
 from annotation.schemes.definitions import EVIDENCE, LEVELS, SHORT_NAME, accepts
@@ -75,6 +76,14 @@ class SchemeVersion(models.Model):
     def ref(self) -> str:
         """Reference in commands and programs: key@version."""
         return f"{self.scheme.key}@{self.version}"
+
+
+VERSION_TITLE = Coalesce(
+    NullIf("scheme_version__title", Value("")),
+    "scheme_version__scheme__title",
+    output_field=models.TextField(),
+)
+"""Order of rows by the name of their scheme version."""
 
 
 class Question(models.Model):

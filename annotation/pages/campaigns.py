@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -23,6 +22,7 @@ from annotation.campaigns import editing, rules, sampling, tasks
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import tasks as campaign_tasks
+from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
 from annotation.campaigns.rules import Rules
 from annotation.errors import CampaignRefused, RoleRefused, SchemeRefused
 from annotation.kinds import COMPARING, OF_RECORDS, TURN
@@ -30,6 +30,7 @@ from annotation.models import CampaignMember, CampaignRole, turn_numbers
 from annotation.models.campaigns import NAME_LIMIT, Campaign
 from annotation.models.corpora import Corpus
 from annotation.models.people import PeopleGroup
+from annotation.models.schemes import VERSION_TITLE
 from annotation.pages import scheme_editor
 from annotation.pages.campaign_form import NEW_SCHEME, CampaignForm, new_initial
 from annotation.pages.scheme_editor import Edited, starter
@@ -40,6 +41,7 @@ from annotation.text.views import METADATA
 from annotation.work.leases import bounds_of
 from annotation.work.messages import waiting as waiting_threads
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.middleware import frames_others
 from config.models import Event
 from config.permissions import is_researcher, researcher_only, user_of
@@ -136,6 +138,16 @@ def _context(campaign: Campaign, current_rules: Rules) -> dict[str, Any]:
 
 
 MOST_REMARKS = 50
+CAMPAIGNS = Listing(
+    Column("Select", is_hidden=True),
+    Column("Campaign", natural("name")),
+    Column("State", "state"),
+    Column("Corpus", natural("corpus__name")),
+    Column("Asks", VERSION_TITLE),
+    Column("Annotators", "people", is_numeric=True),
+    Column("Submitted", "submitted", is_numeric=True),
+    search=("name", "corpus__name", "scheme_version__scheme__title"),
+)
 MOST_PILOTS = 10
 
 
@@ -143,7 +155,7 @@ MOST_PILOTS = 10
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """Researchers: list all campaigns, latest first; others: those they manage. `?archived=1`: archived."""
     mine = access.managed(user_of(request))
-    if not is_researcher(request.user) and not mine.exists():
+    if not access.manages_any(request.user):
         raise PermissionDenied
     archived = request.GET.get("archived") == "1"
     rows = (
@@ -155,14 +167,23 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         )
         .order_by("-id")
     )
-    page = Paginator(rows, 50).get_page(request.GET.get("page"))
+    page = CAMPAIGNS.page(request, rows)
     context = {
         "page": page,
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
+        "acts": CAMPAIGN_ACTS.acts,
         "n_archived": mine.filter(archived_at__isnull=False).count(),
     }
     return render(request, "campaigns/list.html", context)
+
+
+@require_POST
+def change_campaigns(request: HttpRequest) -> HttpResponse:
+    """Researchers, and others for campaigns that they manage: change the state of those selected."""
+    if not access.manages_any(request.user):
+        raise PermissionDenied
+    return CAMPAIGN_ACTS.change_and_return(request)
 
 
 @researcher_only

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
-from urllib.parse import quote_plus
+from typing import Any, NamedTuple
+from urllib.parse import quote_plus, urlencode
 
 from django.conf import settings as site
 from django.contrib import messages
@@ -35,6 +35,7 @@ from annotation.text.display import language_tag
 from annotation.work import labels
 from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only, user_of
 from jobs import job_actions as jobs
@@ -93,8 +94,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         or continuation.mode == Continuation.Mode.ROLLOUT,
         "history": history,
         "lines": lines,
-        "people": _people(dialogue_row, speakers),
-        "metadata": [(key, _display_value(value)) for key, value in dialogue_row.metadata.items()],
+        "about": _about(dialogue_row, speakers),
+        "actions": _actions(dialogue_row, continuation, is_own=continuation is own),
         "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
         "has_given": any(line.given for line in [*history, *lines]),
         "numbers": {line.position + 1: line.number for line in judged},
@@ -105,9 +106,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
-        "may_share": bool(queries.may_share([dialogue_row.pk])),
-        "has_metrics": continuation is not None and dialogue_view.has_metrics(continuation),
-        "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
+        "kinds": (kinds := [k for k in dialogue_view.KINDS.values() if any(k in a.by_kind for a in answers)]),
+        "answer_headings": [kind.capitalize() for kind in kinds],
     }
     return render(request, "corpora/dialogue.html", context)
 
@@ -158,16 +158,54 @@ def _links(dialogue: Dialogue, continuation: Continuation) -> dict[int, tuple[st
     }
 
 
-def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:
-    return [
-        {
-            **person,
-            "name": names.of(person["id"]),
-            "colour": names.colour(person["id"]),
-            "extra": _display_value(person["extra"]) if person.get("extra") else "",
-        }
-        for person in dialogue.participants
-    ]
+def _actions(dialogue: Dialogue, continuation: Continuation | None, *, is_own: bool) -> list[tuple[str, str]]:
+    """Return the links of a dialogue's page: text and address."""
+    links = []
+    if continuation is not None:
+        address = reverse("transcripts")
+        links.append(
+            ("Export transcript", f"{address}?corpus={dialogue.corpus_id}&continuation={continuation.pk}")
+        )
+    if queries.may_share([dialogue.pk]):
+        query = "" if is_own or continuation is None else f"?{urlencode({'continuation': continuation.key})}"
+        links.append(("Compare outputs", reverse("compare", args=[dialogue.pk]) + query))
+    if continuation is not None and dialogue_view.has_metrics(continuation):
+        links.append(("Metric values", reverse("profile-continuation", args=[continuation.pk])))
+    return links
+
+
+class StoredFact(NamedTuple):
+    """A person, the agenda or a piece of metadata of a dialogue, with what is stored about it."""
+
+    term: str
+    lines: list[str]
+    role: str = ""
+    colour: str = ""
+    is_agent: bool = False
+
+
+def _about(dialogue: Dialogue, names: Names) -> list[StoredFact]:
+    facts = []
+    for person in dialogue.participants:
+        aliases = ", ".join(person.get("aliases") or ())
+        extra = _display_value(person["extra"]) if person.get("extra") else ""
+        lines = [
+            " · ".join(person.get("profile") or ()),
+            f"also called: {aliases}" if aliases else "",
+            extra,
+        ]
+        facts.append(
+            StoredFact(
+                term=names.of(person["id"]),
+                lines=[line for line in lines if line],
+                role=person.get("role") or "",
+                colour=f"s{names.colour(person['id'])}",
+                is_agent=bool(person.get("agent")),
+            )
+        )
+    if dialogue.agenda:
+        facts.append(StoredFact("Agenda", [point["text"] for point in dialogue.agenda["items"]]))
+    return facts + [StoredFact(key, [_display_value(value)]) for key, value in dialogue.metadata.items()]
 
 
 def _display_value(value: Any) -> str:
@@ -202,6 +240,23 @@ def _parse_count(request: HttpRequest, name: str) -> int:
 
 
 PAGE_SIZE = 50
+CORPORA = Listing(
+    Column("Corpus", natural("name")),
+    Column("Dialogues", queries.sum_of_counts("dialogues"), is_numeric=True),
+    Column("Turns", queries.sum_of_counts("turns"), is_numeric=True),
+    Column("Items to rate", queries.sum_of_counts("items"), is_numeric=True),
+    Column("Ratings of campaigns"),
+    Column("Since", "created_at"),
+    search=("name",),
+)
+DIALOGUES = Listing(
+    Column("Dialogue", natural("key")),
+    Column("Part", "part"),
+    Column("Own turns", is_numeric=True),
+    Column("About", "summary"),
+    Column("People"),
+    size=PAGE_SIZE,
+)
 MOST_WAITING = 10
 """Newest files that are listed while they are not imported."""
 STEPS_COOKIE, STEPS_DAYS = "concord_first_steps", 400
@@ -212,7 +267,7 @@ STEPS_COOKIE, STEPS_DAYS = "concord_first_steps", 400
 @researcher_only
 def corpora(request: HttpRequest) -> HttpResponse:
     """Researchers: list all corpora, own imports that have not ended, and the first steps."""
-    page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = CORPORA.page(request, Corpus.objects.order_by("name"))
     counted = queries.counts(list(page))
     own = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
     own |= uploads.waiting_uploads().filter(by=user_of(request))
@@ -253,10 +308,9 @@ def dialogues(request: HttpRequest, name: str) -> HttpResponse:
         "counts": queries.counts([corpus_row])[corpus_row.pk],
         "labels": labels.count_labels(corpus_row),
         "systems": queries.systems(corpus_row),
-        "parts": splits.sizes(corpus_row),
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
-        **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),
+        **_results(request, corpus_row, search),
     }
     return render(request, "corpora/dialogues.html", context)
 
@@ -279,18 +333,21 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "corpora/settings.html", context)
 
 
-def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: str) -> dict[str, Any]:
+def _results(request: HttpRequest, corpus: Corpus, search: dict[str, str]) -> dict[str, Any]:
     """Return the turns found by a search, else a page of dialogues."""
     if search["text"] or search["speaker"]:
+        after = request.GET.get("after", "")
         matches = queries.search(corpus, **search, after=after, most=PAGE_SIZE)
         turn_numbers.number(matches.turns)
         return {"found": matches, "shows_turns": True}
     rows_of = queries.dialogues(corpus, system=search["system"])
     many, more = queries.count_dialogues(corpus, system=search["system"])
-    page = LongPaginator(rows_of, PAGE_SIZE, many=many, more=more).get_page(number)
+    parts = splits.sizes(corpus)
+    pages = LongPaginator(rows_of, PAGE_SIZE, many=many, more=more)
+    page = DIALOGUES.page(request, rows_of, unsorted=pages, without=() if parts else ("Part",))
     beginnings = queries.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
-    return {"page": page, "rows": rows, "shows_turns": False}
+    return {"page": page, "rows": rows, "parts": parts, "shows_turns": False}
 
 
 def _splits(corpus: Corpus) -> list[dict[str, Any]]:
@@ -378,6 +435,6 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
         "counts": queries.counts([corpus_row])[corpus_row.pk],
         "labels": labels.count_labels(corpus_row),
         "campaigns": corpus_row.campaigns.count(),
-        "refused": refused,
+        "problems": [refused[:1].upper() + refused[1:]] if refused else [],
     }
     return render(request, "corpora/delete.html", context, status=422 if refused else 200)

@@ -10,7 +10,6 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import urlencode
 from django.utils.text import Truncator
 from django.views.decorators.http import require_GET, require_POST
 
@@ -46,7 +45,7 @@ def my_messages(request: HttpRequest) -> HttpResponse:
             messages.see(by=viewer, thread=row["thread"])
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     mine = mine.exclude(campaign__state="draft").select_related("campaign").order_by("-campaign_id")
-    context: dict[str, Any] = {"page": page, "rows": rows, "memberships": mine, "query": ""}
+    context: dict[str, Any] = {"page": page, "rows": rows, "memberships": mine}
     context |= {"text_limit": messages.TEXT_LIMIT}
     return render(request, "annotate/messages.html", context)
 
@@ -96,13 +95,10 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
     members = campaign_row.members.values_list("user", flat=True)
     names = sorted(of_people(members, campaign_row.corpus_id).values())
-    filters = {"annotator": annotator, "waiting": "1" if waiting else ""}
-    filters = {name: value for name, value in filters.items() if value}
     context = {
         "campaign": campaign_row,
         "page": page,
         "rows": _rows(page.object_list, user_of(request), messages.pseudonyms(page.object_list)),
-        "query": f"{urlencode(filters)}&" if filters else "",
         "annotator": annotator,
         "waiting": waiting,
         "n_waiting": messages.waiting(campaign_row),

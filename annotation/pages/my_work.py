@@ -11,7 +11,6 @@ from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import urlencode
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
@@ -133,14 +132,12 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
     )
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
     campaigns = mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name")
-    filters = {name: value for name, value in search.items() if value}
     context = {
         "page": page,
         "rows": own_work.describe_submissions(page.object_list),
         "asked": search,
-        "searched": bool(filters),
+        "searched": any(search.values()),
         "most": own_work.MOST_FOUND,
-        "query": f"{urlencode(filters)}&" if filters else "",
         "campaigns": [(str(pk), name) for pk, name in campaigns],
         "marks": [(name, bool(search[name])) for name in ("flagged", "bookmarked", "commented")],
     }

@@ -15,7 +15,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -26,6 +25,7 @@ from annotation.people import accounts, deletion, groups, links, sign_in
 from annotation.people.accounts import PASSWORD_LIMIT, ROLES, USERNAME_LIMIT
 from annotation.people.names import LONGEST_ADDRESS
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.middleware import ZONE_COOKIE, available_zones
 from config.permissions import administrator_only, researcher_only, user_of
 
@@ -222,12 +222,26 @@ def password(request: HttpRequest) -> HttpResponse:
             update_session_auth_hash(request, user_of(request))
             messages.success(request, "The password was changed. All other sessions have ended.")
             return redirect("account")
-    return render(request, "accounts/password.html", {"form": form}, status=422 if form.errors else 200)
+    context = {
+        "form": form,
+        "title": "Change the password",
+        "lead": "Your sessions in other browsers end. Tokens stay as they are.",
+        "action": "Change",
+        "back": reverse("account"),
+    }
+    return render(request, "accounts/form.html", context, status=422 if form.errors else 200)
 
 
 # The audit log. Administrators only.
 
-EVENTS_SHOWN = 100
+EVENTS = Listing(
+    Column("When", "at"),
+    Column("By", "by__username"),
+    Column("Act", "verb"),
+    Column("About", "subject"),
+    Column("Details"),
+    size=100,
+)
 
 
 @require_GET
@@ -237,12 +251,12 @@ def log(request: HttpRequest) -> HttpResponse:
     """Administrators: list the log entries that match the filters, newest first."""
     form = AuditForm(request.GET, verbs=accounts.verbs())
     filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
-    page = Paginator(accounts.events(**filters), EVENTS_SHOWN).get_page(request.GET.get("page"))
+    page = EVENTS.page(request, accounts.events(**filters))
     names = accounts.usernames_of(event.subject for event in page)
     rows = [
         (event, names.get(event.subject, event.subject), accounts.detail_in_words(event)) for event in page
     ]
-    context = {"form": form, "page": page, "rows": rows, "query": f"{urlencode(filters)}&" if filters else ""}
+    context = {"form": form, "page": page, "rows": rows}
     return render(request, "accounts/log.html", context, status=200 if form.is_valid() else 422)
 
 
@@ -337,7 +351,14 @@ def described_person(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "people/described.html", context, status=422 if why else 200)
 
 
-PAGE_SIZE = 50
+PEOPLE = Listing(
+    Column("Name", natural("username")),
+    Column("Role", accounts.ROLE_ORDER),
+    Column("Tasks submitted", accounts.TASKS_SUBMITTED, is_numeric=True),
+    Column("Items answered", is_numeric=True),
+    Column("Last signed in", "last_login"),
+    search=("username",),
+)
 DEACTIVATES = (
     "Deactivating keeps a person out at once and frees the tasks they hold. Their answers stay as they are, "
     "and the account can be activated again."
@@ -357,13 +378,10 @@ def people(request: HttpRequest) -> HttpResponse:
 def _people(
     request: HttpRequest, form: PersonForm, invite: InviteForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
-    text = request.GET.get("text", "").replace("\0", "").strip()
-    page = Paginator(accounts.accounts(text), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = PEOPLE.page(request, accounts.accounts())
     context = {
         "page": page,
         "rows": accounts.rows(list(page)),
-        "text": text,
-        "query": f"{urlencode({'text': text})}&" if text else "",
         "invitations": (open_ones := list(links.open_invitations())),
         "being_sent": any(invitation.mail == OneTimeLink.Mail.QUEUED for invitation in open_ones),
         "has_mail": links.mail_is_set_up(),
@@ -578,5 +596,9 @@ def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, "The account and its data were deleted.")
             return redirect("people")
-    context = {"person": account_row, "destroyed": deletion.destroyed_with(account_row), "refused": why}
+    context = {
+        "person": account_row,
+        "destroyed": deletion.destroyed_with(account_row),
+        "problems": [why[:1].upper() + why[1:]] if why else [],
+    }
     return render(request, "accounts/delete_person.html", context, status=422 if why else 200)

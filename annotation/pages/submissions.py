@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import urlencode
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
@@ -26,11 +24,21 @@ from annotation.work.notes import live_notes as live
 from annotation.work.notes import notes_of_assignments as of_assignments
 from annotation.work.submissions import in_hand
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.permissions import is_researcher, user_of
 
 # The page of tasks that annotators hold: take tasks back, pass them on, assign a task.
 
-ROWS = 100
+HELD = Listing(
+    Column("Choose", is_hidden=True),
+    Column("Annotator"),
+    Column("About", natural("task__continuation__dialogue__key")),
+    Column("Since", "leased_at"),
+    Column("Held until", "lease_expires"),
+    Column("Draft saved", "draft_saved_at"),
+    Column("Remark"),
+    size=100,
+)
 
 
 @campaign_researcher_only
@@ -43,7 +51,7 @@ def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
         else:
             _take_back(request, campaign_row)
         return redirect(request.get_full_path())
-    page = Paginator(in_hand(campaign_row), ROWS).get_page(request.GET.get("page"))
+    page = HELD.page(request, in_hand(campaign_row))
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
     member_ids = campaign_row.members.filter(user__is_active=True).values_list("user", flat=True)
     members = sorted(of_people(member_ids, campaign_row.corpus_id).values())
@@ -56,7 +64,6 @@ def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
         "given_hours": handing.GIVEN_HOURS,
         "reason_limit": handing.REASON_LIMIT,
         "unlinked": not is_researcher(request.user),
-        "query": "",
     }
     return render(request, "campaigns/held.html", context)
 
@@ -108,19 +115,29 @@ def _take_back(request: HttpRequest, campaign: Campaign) -> None:
 # The pages of annotators' notes on turns.
 
 
+NOTES = Listing(
+    Column("Turn", natural("turn__continuation__dialogue__key")),
+    Column("Annotator"),
+    Column("Note", "comment"),
+    Column("When", "created_at"),
+    Column("Write", is_hidden=True),
+    search=("comment", "turn__continuation__dialogue__key"),
+    size=100,
+)
+
+
 @require_GET
 @campaign_researcher_only
 def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: list annotators' notes on turns in a campaign, latest first."""
     campaign_row = access.campaign(campaign)
-    page = Paginator(live(campaign_row), ROWS).get_page(request.GET.get("page"))
+    page = NOTES.page(request, live(campaign_row))
     turn_numbers.number(note.turn for note in page)
     names = of_people({note.user_id for note in page}, campaign_row.corpus_id)
     context = {
         "campaign": campaign_row,
         "page": page,
         "names": names,
-        "query": "",
     }
     return render(request, "campaigns/notes.html", context)
 
@@ -138,6 +155,17 @@ def campaign_notes_file(request: HttpRequest, campaign: int, form: str) -> HttpR
     return answer
 
 
+SUBMISSIONS = Listing(
+    Column("Choose", is_hidden=True),
+    Column("Annotator"),
+    Column("About", natural("task__continuation__dialogue__key")),
+    Column("Submitted", "submitted_at"),
+    Column("Seconds held", "seconds", is_numeric=True),
+    Column("Seconds attended", "attended", is_numeric=True),
+    Column("Answers", "answers", is_numeric=True),
+    Column("Remark", "comment"),
+    size=100,
+)
 DONE = {"return": "returned", "void": "voided"}
 
 
@@ -152,7 +180,7 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     annotator = request.GET.get("annotator", "").replace("\x00", "")
     if annotator:
         rows = rows.filter(user=person_called(annotator, campaign_row))
-    page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
+    page = SUBMISSIONS.page(request, rows)
     noted = of_assignments([row.pk for row in page])
     turns = [row.task.item.turn if row.task.item else None for row in page]
     turn_numbers.number([*turns, *(note.turn for notes in noted.values() for note in notes)])
@@ -163,7 +191,6 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
         "noted": noted,
         "reason_limit": withdrawing.REASON_LIMIT,
         "names": of_people({row.user_id for row in page}, campaign_row.corpus_id),
-        "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
     }
     return render(request, "campaigns/submissions.html", context)
 

@@ -15,7 +15,8 @@ from django.contrib.auth.password_validation import validate_password
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from rest_framework import authentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
@@ -48,6 +49,21 @@ def role_of(person: User) -> str:
     if person.is_superuser:
         return "administrator"
     return "researcher" if any(group.name == RESEARCHERS for group in person.groups.all()) else "annotator"
+
+
+ROLE_ORDER = Case(
+    When(is_superuser=True, then=2),
+    When(Exists(Group.objects.filter(name=RESEARCHERS, user=OuterRef("pk"))), then=1),
+    default=0,
+)
+"""Order of accounts by role, annotators first."""
+TASKS_SUBMITTED = Coalesce(
+    Subquery(
+        CampaignMember.objects.filter(user=OuterRef("pk")).values("user").annotate(n=Sum("done")).values("n")
+    ),
+    0,
+)
+"""Order of accounts by the tasks that they have submitted."""
 
 
 def annotators() -> QuerySet[User]:

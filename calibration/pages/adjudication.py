@@ -25,6 +25,7 @@ from annotation.pages.work import transcript
 from annotation.scheme_store import questionnaire_of
 from annotation.work.checking import parse
 from annotation.work.labels import pseudonyms_of_people as of_people
+from annotation.work.shortcuts import ADJUDICATION
 from calibration import access
 from calibration.access import place_of
 from calibration.adjudication import agreement, decisions
@@ -54,6 +55,7 @@ from calibration.ratings.scope import census, question_choices
 from calibration.reports.names import Names, names_in
 from calibration.workbench import marks
 from config.files import file_response
+from config.listing import Column, Listing
 from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import form_field
 
@@ -188,6 +190,7 @@ def _page(
         "refused": refused,
         "typical": decisions.TYPICAL,
         "longest_reason": decisions.LONGEST_REASON,
+        "shortcuts": ADJUDICATION,
         "guidelines": adjudication_round.campaign.guidelines.order_by("-version").first()
         if adjudication_round.campaign
         else None,
@@ -359,6 +362,14 @@ class AdjudicationForm(forms.Form):
 
 
 PAGE = 25
+MARKED = Listing(
+    Column("Item"),
+    Column("Question"),
+    Column("Why", "reason"),
+    Column("By", "created_by__username"),
+    Column("Actions", is_hidden=True),
+    size=PAGE,
+)
 
 
 @require_GET
@@ -371,7 +382,7 @@ def adjudication(request: HttpRequest) -> HttpResponse:
     place = {"campaign": campaign} if campaign else {"corpus": corpus}
     rounds = reading.rounds().filter(**place)
     waiting = marks.waiting().filter(item__continuation__dialogue__corpus=corpus)
-    page = Paginator(waiting, PAGE).get_page(request.GET.get("page"))
+    page = MARKED.page(request, waiting)
     turn_numbers.number(row.item.turn for row in page)
     context = {"page": page, "rounds": rounds, "corpus": corpus, "campaign": campaign}
     return render(request, "adjudication/list.html", context)
@@ -420,22 +431,24 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
     state, rule = request.GET.get("state", ""), request.GET.get("rule", "")
     page = Paginator(reading.cases(adjudication_round, state, rule), PAGE).get_page(request.GET.get("page"))
     rows = reading.numbered(list(page))
-    allowed = TITLES | reading.STATES
-    filters = {name: value for name, value in (("state", state), ("rule", rule)) if value in allowed}
-    names = names_in(adjudication_round.corpus)
+    names, progress = names_in(adjudication_round.corpus), reading.progress(adjudication_round)
     return {
         "round": adjudication_round,
-        "progress": reading.progress(adjudication_round),
+        "progress": progress,
         "page": page,
         "rows": [(case, reading.state_of(case), reading.why(case)) for case in rows],
         "states": reading.STATES,
         "state": state,
         "rule": rule,
-        "query": "".join(f"{name}={value}&" for name, value in filters.items()),
-        "rules": _rules(adjudication_round, names),
+        "facts": _facts(adjudication_round, progress, names),
         "names": names,
         "report": _report(adjudication_round),
         "warning": agreement.WARNING,
+        "files": [
+            (f"{what.capitalize()}, {form.upper()}", what, form)
+            for what in decisions.TABLES
+            for form in decisions.FORMS
+        ],
         "draws": adjudication_round.draws.order_by("number"),
     }
 
@@ -446,6 +459,24 @@ def _report(adjudication_round: AdjudicationRound) -> agreement.Report | str:
         return agreement.report(adjudication_round)
     except CalibrationError as error:
         return str(error)
+
+
+def _facts(row: AdjudicationRound, progress: reading.Progress, names: Names) -> list[tuple[str, Any]]:
+    """Return what is to know of a round as pairs of term and value; those without a value do not apply."""
+    two, in_hand = row.adjudicators == 2, f" ({progress.held:,} in hand)" if progress.held else ""
+    deciding = "two adjudicators, who must agree" if two else "one adjudicator"
+    shown = "who answered" if row.shows_names else "raters by pseudonym"
+    rules = _rules(row, names)
+    return [
+        ("Decided differently", f"{progress.differ:,}" if two else ""),
+        ("Waiting", f"{progress.waiting:,}{in_hand}"),
+        ("Questions of", row.scheme_version.name),
+        ("Each case", f"{deciding}{', also of items that they rated' if row.own_items else ''}"),
+        ("Shown", f"{shown}{', the system' if row.shows_systems else ''}"),
+        *(("Rule", f"{title}: {bound}" if bound else title) for title, bound in rules),
+        ("Seed", str(row.seed)),
+        ("Test part", "taken, while nobody has opened it" if row.takes_locked else ""),
+    ]
 
 
 def _rules(adjudication_round: AdjudicationRound, names: Names) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Item, Question, SchemeVersion, turn_numbers
+from annotation.models.schemes import VERSION_TITLE
 from annotation.schemes.definitions import UNSCALED
 from calibration import access
 from calibration.access import (
@@ -53,6 +54,7 @@ from calibration.pages.exports import TEST_PARTS, answer, file_addresses, taken_
 from calibration.ratings.scope import Census, offered, scope_of
 from calibration.reports.names import Names, names_in
 from config.files import row_id
+from config.listing import Column, Listing
 from config.lists import LongPaginator
 from config.permissions import is_researcher, user_of
 from config.templatetags.concord import moment
@@ -87,9 +89,6 @@ def compared(request: HttpRequest, pk: int) -> HttpResponse:
     key = request.GET.get("question")
     question = next((row.question for row in gold_difference.questions if row.question.key == key), None)
     page = Paginator(gold_difference.rows(status, question), PAGE).get_page(request.GET.get("page"))
-    narrowed: dict[str, Any] = {"with": number, "show": status} | (
-        {"question": question.key} if question else {}
-    )
     context = {
         "found": gold_difference,
         "first": described(gold_difference.first),
@@ -109,7 +108,6 @@ def compared(request: HttpRequest, pk: int) -> HttpResponse:
         "page": page,
         "rows": _with_items(list(page)),
         "split": splits.lock_of(gold_difference.first.corpus),
-        "query": f"{urlencode(narrowed)}&",
     }
     return render(request, "calibration/gold_difference.html", context)
 
@@ -291,6 +289,16 @@ PREVIEW = "preview"
 MOST_OTHERS = 100
 """Maximum number of other golds offered for comparison, newest first."""
 
+GOLDS = Listing(
+    Column("Made", "created_at"),
+    Column("Labels of", "campaign__name"),
+    Column("Questions of", VERSION_TITLE),
+    Column("Rule", "rule"),
+    Column("Labels", "n", is_numeric=True),
+    Column("Without value", "without", is_numeric=True),
+    Column("By", "created_by__username"),
+)
+
 
 @require_GET
 @place_researcher_only
@@ -300,7 +308,7 @@ def index(request: HttpRequest) -> HttpResponse:
     if campaign is None:
         return redirect("corpus-gold", corpus.name) if corpus else redirect("corpora")
     golds = campaign.golds.select_related("corpus", "campaign", "scheme_version__scheme", "created_by")
-    page = Paginator(golds.order_by("-pk"), 50).get_page(request.GET.get("page"))
+    page = GOLDS.page(request, golds.order_by("-pk"))
     descriptions = [described(gold) for gold in page]
     context = {"page": page, "shown": descriptions, "corpus": corpus, "campaign": campaign}
     return render(request, "calibration/golds.html", context)
@@ -399,7 +407,6 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "left_out": gold.options.get("why_left_out", {}).items(),
         "others": [_choice(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
         "test_parts": TEST_PARTS,
-        "query": "only=without&" if only_without else "",
         "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
         "only_without": only_without,
         "exports": gold.exports.select_related("created_by")[:10],

@@ -398,7 +398,6 @@ def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
         "tried": tried,
         "judged": judged,
         "page": page,
-        "query": f"draft={draft.number}&",
         "longest_name": LONGEST_NAME,
         "longest_note": LONGEST_NOTE,
         "one": benches.unit(about)[0],
@@ -578,10 +577,8 @@ def _differences_context(
     rows: list[Difference],
 ) -> dict[str, Any]:
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    filters = {name: request.GET.get(name, "") for name in FILTERS if request.GET.get(name)}
     return {
         "page": page,
-        "query": f"{urlencode(filters)}&" if filters else "",
         "here": request.get_full_path(),
         "questions": [sheet.question for sheet in sheet_list],
         "systems": systems_of(sheet_list),

@@ -4,23 +4,54 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, Value
+from django.db.models.functions import Coalesce, NullIf
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.campaigns import progress as campaign_progress
+from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
+from annotation.models.schemes import VERSION_TITLE
 from calibration.adjudication import rounds as reading
 from calibration.gold.derivation import described
 from calibration.overview import overview as overview_of
+from calibration.pages.golds import GOLDS
+from config.listing import Column, Listing, natural
 from config.permissions import researcher_only
 from jobs import runs
+from jobs.bulk_acts import RUN_ACTS
 from jobs.models.run import Call
 from judges.drafts import DRAFT
 
-PAGE = 50
+CAMPAIGNS = Listing(
+    Column("Select", is_hidden=True),
+    Column("Campaign", natural("name")),
+    Column("State", "state"),
+    Column("Asks", VERSION_TITLE),
+    Column("Annotators", "people", is_numeric=True),
+    Column("Ratings"),
+    search=("name",),
+)
+RUN_TITLE = Coalesce(NullIf("rater__short_name", Value("")), "rater__name", "title")
+RUNS = Listing(
+    Column("Select", is_hidden=True),
+    Column("Run", natural(RUN_TITLE)),
+    Column("State", "state"),
+    Column("Progress"),
+    Column("Failed", is_numeric=True),
+    Column("Begun", "created_at", is_numeric=True),
+    search=("rater__name", "rater__short_name", "title", "campaign__name"),
+)
+STUDIES = Listing(
+    Column("Study", natural("name")),
+    Column("Labels of", "campaign__name"),
+    Column("Reports", "n_reports", is_numeric=True),
+    Column("Last computed", "last"),
+    Column("By", "created_by__username"),
+    search=("name", "campaign__name"),
+)
 
 
 @require_GET
@@ -47,13 +78,14 @@ def annotation(request: HttpRequest, name: str) -> HttpResponse:
         .annotate(people=Count("members", distinct=True))
         .order_by("-pk")
     )
-    page = Paginator(campaigns, PAGE).get_page(request.GET.get("page"))
+    page = CAMPAIGNS.page(request, campaigns)
     context = {
         "corpus": corpus,
         "page": page,
         "rows": [(campaign, campaign_progress.counts(campaign)) for campaign in page],
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
+        "acts": CAMPAIGN_ACTS.acts,
         "n_archived": corpus.campaigns.filter(archived_at__isnull=False).count(),
         "rounds": reading.rounds().filter(corpus=corpus),
     }
@@ -66,13 +98,14 @@ def judges(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: the runs of judges and metrics over a corpus, latest first, and its benches."""
     corpus = access.corpus_named(name)
     rows = corpus.runs.exclude(kind=DRAFT).select_related("rater", "campaign").order_by("-pk")
-    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    page = RUNS.page(request, rows)
     states = runs.by_state(page)
     tried = Count("drafts", filter=Q(drafts__targets__gt=0, drafts__of=None))
     context = {
         "corpus": corpus,
         "page": page,
         "rows": [(run, *_calls(states.get(run.pk, {}))) for run in page],
+        "acts": RUN_ACTS.acts,
         "benches": corpus.benches.select_related("campaign").annotate(tried=tried).order_by("-pk"),
     }
     return render(request, "corpora/judges.html", context)
@@ -93,7 +126,7 @@ def results(request: HttpRequest, name: str) -> HttpResponse:
         .annotate(n_reports=Count("reports"), last=Max("reports__created_at"))
         .order_by("automatic", "-pk")
     )
-    page = Paginator(studies, PAGE).get_page(request.GET.get("page"))
+    page = STUDIES.page(request, studies)
     campaigns = corpus.campaigns.filter(archived_at=None).order_by("name")
     return render(request, "corpora/results.html", {"corpus": corpus, "page": page, "campaigns": campaigns})
 
@@ -104,6 +137,6 @@ def gold(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: the gold labels of a corpus, newest first, and what can be exported."""
     corpus = access.corpus_named(name)
     golds = corpus.golds.select_related("corpus", "campaign", "scheme_version__scheme", "created_by")
-    page = Paginator(golds.order_by("-pk"), PAGE).get_page(request.GET.get("page"))
+    page = GOLDS.page(request, golds.order_by("-pk"))
     context: dict[str, Any] = {"corpus": corpus, "page": page, "shown": [described(row) for row in page]}
     return render(request, "corpora/gold.html", context)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from urllib.parse import quote
-
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -16,21 +11,24 @@ from annotation import access
 from annotation.errors import RaterRefused
 from annotation.work.rater_names import nameable_raters, rename_rater
 from config.files import row_id
+from config.listing import Column, Listing, natural
 from config.permissions import researcher_only, user_of
+
+RATERS = Listing(
+    Column("Name", natural("name")),
+    Column("Kind", "kind"),
+    Column("From", "corpus__name"),
+    Column("Short name", "short_name"),
+    search=("short_name", "name"),
+)
 
 
 @require_GET
 @researcher_only
 def rater_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all judges and metrics with their short names, each with a field to change it."""
-    text = request.GET.get("name", "").replace("\x00", "").strip()
-    rows = nameable_raters().order_by("kind", "name", "pk")
-    if text:
-        rows = rows.filter(Q(short_name__icontains=text) | Q(name__icontains=text))
-    page = Paginator(rows, 50).get_page(request.GET.get("page"))
-    query = f"name={quote(text)}&" if text else ""
-    context: dict[str, Any] = {"page": page, "name": text, "query": query}
-    return render(request, "judges/raters.html", context)
+    page = RATERS.page(request, nameable_raters().order_by("kind", "name", "pk"))
+    return render(request, "judges/raters.html", {"page": page})
 
 
 @require_POST

@@ -94,9 +94,6 @@
     for (const frame of document.querySelectorAll("[data-sorts]")) {
       const rows = frame.querySelector("tbody").rows;
       frame.removeAttribute("data-sorts");
-      // A list that fetches itself anew would lose the order and the filter every few seconds.
-      if (frame.closest("[hx-trigger]") || frame.parentElement.querySelector('[aria-label="Pages"]'))
-        continue;
       if (rows.length < 2) continue;
       for (const heading of frame.querySelector("thead tr").cells) {
         if (!heading.textContent.trim() || heading.querySelector(".visually-hidden")) continue;
@@ -138,12 +135,16 @@
       window.location.reload();
     }
   });
-  // What is open stays open when its place refreshes itself; htmx keeps the focus of what has an id.
+  // What is open or selected stays so when its place refreshes itself; htmx keeps the focus of what has an id.
   let open = [];
+  let selected = [];
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     open = [...detail.target.querySelectorAll("details[open] > summary[id]")].map(({ id }) => id);
+    const isAct = detail.requestConfig.verb === "post";
+    selected = isAct ? [] : [...detail.target.querySelectorAll("[name=selected]:checked")].map(({ id }) => id);
   });
   document.addEventListener("htmx:afterSwap", () => {
+    for (const box of document.querySelectorAll("[name=selected]")) box.checked ||= selected.includes(box.id);
     for (const id of open) document.getElementById(id)?.parentElement.setAttribute("open", "");
   });
   // A link to a section that is folded, or to something inside it, opens it.

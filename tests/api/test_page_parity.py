@@ -116,6 +116,9 @@ webhook-act: api-webhook-act api-rotate-webhook
 redeliver-webhook: api-redeliver-webhook
 jobs: api-jobs
 cancel-job: api-cancel-job
+change-jobs: api-change-jobs
+change-runs: api-change-runs
+change-campaigns: api-change-campaigns
 retry-job: api-retry-job
 new-run: api-runs api-estimate-run api-protocols api-metrics api-prompt-request api-prompts
 run: api-run api-calls api-batches

@@ -111,8 +111,8 @@ def test_a_researcher_renames_a_judge_on_its_page_and_in_the_list(researcher: Cl
         assert HOSTILE not in html
         assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; co" in html
         assert run.rater.name in html
-    found = researcher.get(reverse("raters"), {"name": "no such name"}).content.decode()
-    assert "No judge or metric here" in found
+    found = researcher.get(reverse("raters"), {"text": "no such name"}).content.decode()
+    assert "Nothing matches" in found
     refused = researcher.post(address, {"short_name": "x" * 81}, follow=True).content.decode()
     assert "at most 80 are taken" in refused
 

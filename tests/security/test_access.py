@@ -71,6 +71,7 @@ RESEARCHERS = _names(
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
     "look-at-batch adopt-batch give-up-batch",
     "api-batches api-look-at-batch api-adopt-batch api-give-up-batch",
+    "change-jobs change-runs change-campaigns api-change-jobs api-change-runs api-change-campaigns",
     "api-jobs api-job api-cancel-job api-retry-job",
     "api-runs api-estimate-run api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
     "generate productions production agents api-agents",
