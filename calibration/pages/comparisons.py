@@ -339,6 +339,7 @@ class SideBySidePage(ReportPage):
             ],
             "language": language_tag(report.dialogue.language),
             "metric": row_id(metric),
+            "forms": self.kind.renderings.values() if report.rows else (),
             "query": _same_columns(report, metric),
         }
 
@@ -482,6 +483,7 @@ class TurnVsDialoguePage(ReportPage):
         """Return a page of continuations, and the dialogues with inversions."""
         return {
             "facts": inversion_facts(report),
+            "forms": self.kind.renderings.values() if report.lines else (),
             "page": Paginator(report.lines, PAGE).get_page(request.GET.get("page")),
             "several": [dialogue for dialogue in report.dialogues if dialogue.pairs],
         }

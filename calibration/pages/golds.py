@@ -38,6 +38,7 @@ from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
 from calibration.gold.derivation import (
     QUESTIONS,
+    Described,
     Preview,
     changes_of,
     counts_everybody,
@@ -51,7 +52,7 @@ from calibration.gold.rules import RULES, Option, Rule, default_rule, known_opti
 from calibration.models import Gold, GoldLabel
 from calibration.pages.exports import TEST_PARTS, answer, file_addresses, taken_by
 from calibration.ratings.scope import Census, offered, scope_of
-from calibration.reports.names import names_in
+from calibration.reports.names import Names, names_in
 from config.files import row_id
 from config.listing import Column, Listing
 from config.lists import LongPaginator
@@ -388,6 +389,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         for question in question_rows
         for n, without in [gold.counts[str(question.pk)]]
     ]
+    origin = gold_export.provenance(gold)
     changes, names = changes_of(gold), names_in(gold.corpus)
     context = {
         "gold": gold,
@@ -401,16 +403,26 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
         "findings": findings_of(gold),
         "names": names,
-        "raters": ", ".join(names.short(name) for name in gold.options["raters"]),
+        "facts": _facts(gold, origin, description, names),
         "left_out": gold.options.get("why_left_out", {}).items(),
         "others": [_choice(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
         "test_parts": TEST_PARTS,
         "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
-        "provenance": gold_export.provenance(gold),
         "only_without": only_without,
         "exports": gold.exports.select_related("created_by")[:10],
     }
     return render(request, "calibration/gold.html", context)
+
+
+def _facts(gold: Gold, origin: dict[str, Any], description: Described, names: Names) -> list[tuple[str, str]]:
+    """Return the terms and values that describe a gold."""
+    options = [(name[:1].upper() + name[1:], str(value)) for name, value in description.options]
+    return [
+        ("Labels", f"{origin['labels']:,}"),
+        ("Without a value", f"{origin['without_value']:,}"),
+        *options,
+        ("From", ", ".join(names.short(name) for name in gold.options["raters"])),
+    ]
 
 
 def _choice(gold: Gold) -> tuple[int, str]:

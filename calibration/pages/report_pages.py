@@ -73,7 +73,10 @@ def report_view(page: ReportPage) -> Callable[..., HttpResponse]:
         campaign = _campaign(request, subject)
         params = page.parameters(request.GET)
         context = {"corpus": subject, "campaign": campaign, "params": params}
-        context |= {"forms": page.kind.renderings.values()} | page.offers(subject, campaign, params)
+        context |= page.offers(subject, campaign, params)
+        if page.kind.open_test is not None:
+            names = (page.kind.name, f"{page.kind.name}-test")
+            context["page"], context["address"] = (reverse(name, args=[pk]) for name in names)
         status = 200
         if not context.get("nothing"):
             try:
@@ -83,7 +86,8 @@ def report_view(page: ReportPage) -> Callable[..., HttpResponse]:
                 if isinstance(report, Job):
                     context |= {"job": report, "title": page.kind.title}
                     return render(request, "calibration/figures_progress.html", context)
-                context |= {"report": report} | page.shows(request, report)
+                forms = page.kind.renderings.values()
+                context |= {"report": report, "forms": forms} | page.shows(request, report)
             except CalibrationError as refused:
                 is_error = page.is_error(subject, params)
                 context |= {"refused": str(refused), "is_error": is_error}

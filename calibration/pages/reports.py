@@ -501,7 +501,6 @@ def _form(study: Study, parameters: dict[str, str]) -> dict[str, Any]:
             *((r.name, r.choice) for r in choices.raters()),
         ],
         "statistics": [("Of raters", plain), ("Of a judge beside people", gaps)],
-        "forms": plan_texts.FORMS.values(),
     }
 
 
@@ -525,6 +524,7 @@ def _shown_of_plans(study: Study, answer: PlanAnswer) -> dict[str, Any]:
     chart = plan_texts.chart_of(titled_answer)
     return {
         "answer": answer,
+        "forms": plan_texts.FORMS.values(),
         "heading": plan_texts.title(titled_answer),
         "sentences": plan_texts.sentences(titled_answer),
         "cautions": plan_texts.cautions(titled_answer),

@@ -604,6 +604,7 @@ def _rows_of(bench: Bench, judged: Judged, rows: list[Difference]) -> list[dict[
     why, reasons = showing.explanations(judged, items), showing.reasons_of_people(bench, items)
     return [
         {
+            "difference": difference,
             "question": difference.sheet.question,
             "note_id": f"note-{difference.item}-{difference.sheet.question.id}",
             "judge_name": _judge_name(difference, judged),

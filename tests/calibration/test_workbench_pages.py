@@ -112,7 +112,7 @@ def test_the_results_begin_with_ten_disagreements_with_reasons_and_draw_the_draf
     shown = rea.get(f"/workbench/{bench.pk}/")
     assert len(shown.context["apart"]) == 10
     assert shown.context["n_apart"] > 10
-    shares = [row["one"].share for row in shown.context["apart"]]
+    shares = [row["difference"].share for row in shown.context["apart"]]
     assert shares == sorted(shares, reverse=True)
     page = shown.content.decode()
     assert "It &lt;b&gt;repeats&lt;/b&gt; itself." in page
@@ -128,7 +128,7 @@ def test_an_answer_is_marked_taken_back_and_sent_on(rea: Client, fake: FakeLLM) 
     tried(bench, fake)
     address, waiting = f"/workbench/{bench.pk}/disagreements/", f"/adjudication/?corpus={bench.corpus_id}"
     page = rea.get(address)
-    one = page.context["rows"][0]["one"]
+    one = page.context["rows"][0]["difference"]
     form = {"judged": "draft-1", "item": one.item, "question": one.sheet.question.id, "note": "seen"}
     marked = post(rea, f"/workbench/{bench.pk}/mark/", **form, verdict="people_wrong")
     assert "1 people wrong" in marked
