@@ -73,7 +73,7 @@ class ScaleFields:
 
 @dataclass(slots=True)
 class ColumnRow:
-    """One column of the table: its cells, its role, and the fields of that role."""
+    """One column of the table: its cells, its role, the fields of that role, the template of its boxes."""
 
     index: int
     name: str
@@ -85,6 +85,7 @@ class ColumnRow:
     item: str | None = None
     items: list[tuple[str, str]] = field(default_factory=list)
     scale: ScaleFields | None = None
+    box: str = ""
 
     @property
     def is_unnamed(self) -> bool:

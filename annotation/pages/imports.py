@@ -546,6 +546,12 @@ def _action(preview: Preview) -> str:
     return f"Import {many(preview.n_ratings, 'label')}" if preview.n_ratings else "Import"
 
 
+def _boxes(preview: Preview) -> dict[str, str]:
+    """Return the templates of the boxes to tick, by the role of the column under which they stand."""
+    boxes = {"speaker": "corpora/_rated.html"} if preview.speakers else {}
+    return boxes | ({"rater": "corpora/_models.html"} if preview.open_raters else {})
+
+
 def _readings(prepared: PreparedImport) -> list[tuple[str, str]]:
     """Return the readings of a table from which to choose; none where there is no choice."""
     readings = prepared.outline.profile.readings if prepared.outline.profile else ()
@@ -599,6 +605,9 @@ def _preview(
     if adds_labels:
         form["into"].label = "Add to"
     rows = column_rows(profile, prepared.mapping) if profile else []
+    boxes = _boxes(preview)
+    for row in rows:
+        row.box = boxes.get(row.role, "")
     roles = {row.role for row in rows}
     context = {
         "upload": upload_row,
@@ -617,10 +626,7 @@ def _preview(
         "adds_labels": adds_labels,
         "rows": rows,
         "roles": role_choices() if profile else [],
-        "boxes_in_rows": {"speaker": "speaker" in roles, "rater": "rater" in roles},
-        "shows_boxes": bool(
-            (preview.speakers and "speaker" not in roles) or (preview.open_raters and "rater" not in roles)
-        ),
+        "boxes": [template for role, template in boxes.items() if role not in roles],
         "is_open": dict.fromkeys(filter(None, request.POST.getlist("open")), True),
         "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
         "rated": [speaker for speaker, is_rated in preview.speakers.items() if is_rated],

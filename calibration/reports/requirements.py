@@ -196,7 +196,7 @@ def _statistic_of(verdict: Mapping[str, Any]) -> str:
 def _figures_called(
     name: str, statistics: Sequence[Mapping[str, Any]], judges: set[str]
 ) -> list[Mapping[str, Any]]:
-    """Return the figures of a name: of judges with all people, else with each, else of people alone."""
+    """Return the figures of this name: judges with all people, else with each, else people alone."""
     for key in (f"judge_{name}", f"judge_mean_{name}"):
         if pooled := [entry for entry in statistics if entry["name"] == key]:
             return pooled
