@@ -127,6 +127,7 @@ def _context(campaign: Campaign, current_rules: Rules) -> dict[str, Any]:
     return {
         "campaign": campaign,
         "asked": current_rules,
+        "is_fixed": campaign.state != Campaign.State.DRAFT,
         "authors": [("", "Nobody: anyone may rate anything"), (tasks.PARTICIPANTS, "Participants"), *fields],
         "strata_by": [("", "Nothing"), *sampling.choices(campaign.corpus)[1:]],
         "strata": [
