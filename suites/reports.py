@@ -111,7 +111,7 @@ Cell: TypeAlias = "Result | OwnCell | str | int"
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table: its name, its cells, whether it is a baseline, shown in grey, and its title on pages."""
+    """A row of a table: its name, its cells, whether it is a baseline (in grey), and its title."""
 
     name: str
     cells: tuple[Cell, ...]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
-from urllib.parse import quote_plus
+from typing import Any, NamedTuple
+from urllib.parse import quote_plus, urlencode
 
 from django.conf import settings as site
 from django.contrib import messages
@@ -94,8 +94,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         or continuation.mode == Continuation.Mode.ROLLOUT,
         "history": history,
         "lines": lines,
-        "people": _people(dialogue_row, speakers),
-        "metadata": [(key, _display_value(value)) for key, value in dialogue_row.metadata.items()],
+        "about": _about(dialogue_row, speakers),
+        "actions": _actions(dialogue_row, continuation, is_own=continuation is own),
         "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
         "has_given": any(line.given for line in [*history, *lines]),
         "numbers": {line.position + 1: line.number for line in judged},
@@ -106,9 +106,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
-        "may_share": bool(queries.may_share([dialogue_row.pk])),
-        "has_metrics": continuation is not None and dialogue_view.has_metrics(continuation),
-        "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
+        "kinds": (kinds := [k for k in dialogue_view.KINDS.values() if any(k in a.by_kind for a in answers)]),
+        "answer_headings": [kind.capitalize() for kind in kinds],
     }
     return render(request, "corpora/dialogue.html", context)
 
@@ -159,16 +158,54 @@ def _links(dialogue: Dialogue, continuation: Continuation) -> dict[int, tuple[st
     }
 
 
-def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:
-    return [
-        {
-            **person,
-            "name": names.of(person["id"]),
-            "colour": names.colour(person["id"]),
-            "extra": _display_value(person["extra"]) if person.get("extra") else "",
-        }
-        for person in dialogue.participants
-    ]
+def _actions(dialogue: Dialogue, continuation: Continuation | None, *, is_own: bool) -> list[tuple[str, str]]:
+    """Return the links of a dialogue's page: text and address."""
+    links = []
+    if continuation is not None:
+        address = reverse("transcripts")
+        links.append(
+            ("Export transcript", f"{address}?corpus={dialogue.corpus_id}&continuation={continuation.pk}")
+        )
+    if queries.may_share([dialogue.pk]):
+        query = "" if is_own or continuation is None else f"?{urlencode({'continuation': continuation.key})}"
+        links.append(("Compare outputs", reverse("compare", args=[dialogue.pk]) + query))
+    if continuation is not None and dialogue_view.has_metrics(continuation):
+        links.append(("Metric values", reverse("profile-continuation", args=[continuation.pk])))
+    return links
+
+
+class StoredFact(NamedTuple):
+    """A person, the agenda or a piece of metadata of a dialogue, with what is stored about it."""
+
+    term: str
+    lines: list[str]
+    role: str = ""
+    colour: str = ""
+    is_agent: bool = False
+
+
+def _about(dialogue: Dialogue, names: Names) -> list[StoredFact]:
+    facts = []
+    for person in dialogue.participants:
+        aliases = ", ".join(person.get("aliases") or ())
+        extra = _display_value(person["extra"]) if person.get("extra") else ""
+        lines = [
+            " · ".join(person.get("profile") or ()),
+            f"also called: {aliases}" if aliases else "",
+            extra,
+        ]
+        facts.append(
+            StoredFact(
+                term=names.of(person["id"]),
+                lines=[line for line in lines if line],
+                role=person.get("role") or "",
+                colour=f"s{names.colour(person['id'])}",
+                is_agent=bool(person.get("agent")),
+            )
+        )
+    if dialogue.agenda:
+        facts.append(StoredFact("Agenda", [point["text"] for point in dialogue.agenda["items"]]))
+    return facts + [StoredFact(key, [_display_value(value)]) for key, value in dialogue.metadata.items()]
 
 
 def _display_value(value: Any) -> str:
@@ -398,6 +435,6 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
         "counts": queries.counts([corpus_row])[corpus_row.pk],
         "labels": labels.count_labels(corpus_row),
         "campaigns": corpus_row.campaigns.count(),
-        "refused": refused,
+        "problems": [refused[:1].upper() + refused[1:]] if refused else [],
     }
     return render(request, "corpora/delete.html", context, status=422 if refused else 200)

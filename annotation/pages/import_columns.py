@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.text import Truncator
+
 from annotation.formats.mapping import (
     DIALOGUE_ITEM,
     ROLES,
     TURN_ITEM,
     Column,
     Entries,
-    Role,
     Scale,
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
@@ -35,14 +36,15 @@ GROUPS = {
 }
 """Roles in the menus, by group; those that are left come last."""
 TITLES = {"question": "Question", "rater": "Rater", "speaker": "Speaker", "system": "System"}
+EMPTIES = [("", "nothing: no answer"), (EMPTY_SET, "that no value applies")]
 HINTS = {"question": "from its column", "rater": "from its column"}
 
 
-def role_choices() -> list[tuple[str, list[Role]]]:
-    """Return the roles of the menus, grouped."""
+def role_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return key and title of the roles of the menus, grouped."""
     grouped = {key for keys in GROUPS.values() for key in keys}
-    groups = [(title, [ROLES[key] for key in keys]) for title, keys in GROUPS.items()]
-    return [*groups, ("As in Concord's exports", [ROLES[key] for key in ROLES if key not in grouped])]
+    groups = {**GROUPS, "As in Concord's exports": [key for key in ROLES if key not in grouped]}
+    return [(title, [(key, ROLES[key].title) for key in keys]) for title, keys in groups.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,13 @@ class ColumnRow:
         parts += [f"About {shortened(self.item)}"] if self.item else []
         parts += [f"Scale: {self.scale.summary}"] if self.scale else []
         return " · ".join(parts)
+
+    @property
+    def sample(self) -> str:
+        """Some of its cells, and how many different ones it has beyond them."""
+        cells = ", ".join(Truncator(example).chars(28) for example in self.examples)
+        more = f" · {self.n_different:,} different" if self.n_different > len(self.examples) else ""
+        return cells + more
 
     @property
     def number(self) -> str:

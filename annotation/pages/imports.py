@@ -36,11 +36,11 @@ from annotation.formats.corpus_format import (
 from annotation.formats.mapping import Entries, entries_of_yaml, yaml_of_entries
 from annotation.formats.source import ImportProblem, Source
 from annotation.models.corpora import Corpus, Upload
-from annotation.pages.import_columns import column_rows, posted_entries, role_choices, shortened
+from annotation.pages.import_columns import EMPTIES, column_rows, posted_entries, role_choices, shortened
 from annotation.records import SELF, Dialogue, LabelRecord
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import LEVELS
-from annotation.text.display import language_tag
+from annotation.text.display import language_tag, many
 from annotation.text.table_cells import NOBODY, judges_of, list_names, looks_like_a_model
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
@@ -49,6 +49,8 @@ from jobs.errors import JobError
 MOST_TURNS, MOST_CHARACTERS, MOST_ITEMS = 60, 600, 12
 """Turns of a dialogue in a preview, characters of a turn, and items of a file without dialogues."""
 COLOURS = 6
+MOST_DOUBTS = 8
+"""Doubts about a guessed reading that are listed."""
 
 # Choose a file.
 
@@ -221,14 +223,18 @@ class ImportForm(forms.Form):
             choices = [("", "the first with a table"), *((sheet, sheet) for sheet in sheets)]
             self.fields[SHEET] = forms.ChoiceField(choices=choices, required=False, label="Sheet")
 
-    def file_settings(self) -> list[forms.BoundField]:
-        """Return the fields of the format's settings."""
-        return [self[key] for key in self.settings]
+    def more(self) -> list[forms.BoundField]:
+        """Return the fields of the folded part: the format's settings first."""
+        return [self[name] for name in (*self.settings, "scheme", "source", "licence", "sha256")]
 
     def has_more(self) -> bool:
         """Whether a field in the folded part was filled in, or is invalid."""
-        names = ("scheme", "source", "licence", "sha256", *self.settings)
-        return any(self[name].errors or self[name].value() for name in names)
+        return any(field.errors or field.value() for field in self.more())
+
+    def targets(self, *, may_be_new: bool) -> list[forms.BoundField]:
+        """Return the fields of the corpus and the format, with a new corpus's name where there may be one."""
+        names = [*(["name"] if may_be_new else []), "into", "format", SHEET]
+        return [self[name] for name in names if name in self.fields]
 
 
 @require_http_methods(["GET", "POST"])
@@ -250,7 +256,26 @@ def upload(request: HttpRequest, pk: int) -> HttpResponseBase:
     template = "corpora/_upload.html" if _is_part(request) else "corpora/upload.html"
     result = (upload_row.job.result if upload_row.job else None) or {}
     context |= {"format": FORMATS.get(upload_row.format), "n_problems": result.get("total", 0)}
+    context |= {"facts": _facts(upload_row.result or {}), "ending": _ending(upload_row)}
     return render(request, template, context)
+
+
+def _facts(result: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return the counts of a finished import, with their names."""
+    names = {name: name.capitalize() for name in ("dialogues", "turns", "continuations", "items", "labels")}
+    if result.get("continuations", 0) <= result.get("dialogues", 0):
+        del names["continuations"]
+    rare = {"missing": "of them missing", "unchanged": "Labels there before"}
+    names |= {name: title for name, title in rare.items() if result.get(name)}
+    return [(title, result.get(name, 0)) for name, title in names.items()]
+
+
+def _ending(upload_row: Upload) -> str:
+    """Return how an import ended that brought nothing."""
+    if upload_row.state == "failed" and upload_row.job:
+        return f"Nothing was imported: {upload_row.job.error}."
+    ending = "cancelled" if upload_row.state == "cancelled" else "interrupted"
+    return f"The import was {ending}; nothing was kept."
 
 
 def _is_part(request: HttpRequest) -> bool:
@@ -485,7 +510,7 @@ def _summary(prepared: PreparedImport) -> str:
     """Describe the file in one line: rows, columns, and what its reading makes of them."""
     preview, profile, format = prepared.preview, prepared.outline.profile, prepared.outline.format
     if profile:
-        parts = [f"{_count(profile.n_rows, 'row')}, {_count(len(profile.columns), 'column')}"]
+        parts = [f"{many(profile.n_rows, 'row')}, {many(len(profile.columns), 'column')}"]
         readings = {reading.key: reading.sentence for reading in profile.readings}
         sentence = readings.get(prepared.reading, "").rstrip(".")
         parts += [sentence[:1].lower() + sentence[1:]] if sentence else []
@@ -496,7 +521,7 @@ def _summary(prepared: PreparedImport) -> str:
         "turn": preview.n_turns,
         "label": preview.n_labels,
     }
-    counted = ", ".join(_count(number, noun) for noun, number in counts.items() if number)
+    counted = ", ".join(many(number, noun) for noun, number in counts.items() if number)
     if counted and not preview.is_complete:
         counted = f"checked the first {FIRST_ROWS:,} rows: {counted}"
     return " · ".join([*parts, *([counted] if counted else [])])
@@ -507,7 +532,9 @@ def _doubts(prepared: PreparedImport) -> tuple[str, ...]:
     profile = prepared.outline.profile
     if profile is None or prepared.uses_earlier:
         return ()
-    return next((reading.doubts for reading in profile.readings if reading.key == prepared.reading), ())
+    doubts = next((reading.doubts for reading in profile.readings if reading.key == prepared.reading), ())
+    rest = len(doubts) - MOST_DOUBTS
+    return doubts if rest <= 0 else (*doubts[:MOST_DOUBTS], f"and {rest} more like these")
 
 
 def _action(preview: Preview) -> str:
@@ -515,12 +542,30 @@ def _action(preview: Preview) -> str:
     if not preview.is_complete:
         return "Import"
     if preview.n_dialogues:
-        return f"Import {_count(preview.n_dialogues, 'dialogue')}"
-    return f"Import {_count(preview.n_ratings, 'label')}" if preview.n_ratings else "Import"
+        return f"Import {many(preview.n_dialogues, 'dialogue')}"
+    return f"Import {many(preview.n_ratings, 'label')}" if preview.n_ratings else "Import"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _readings(prepared: PreparedImport) -> list[tuple[str, str]]:
+    """Return the readings of a table from which to choose; none where there is no choice."""
+    readings = prepared.outline.profile.readings if prepared.outline.profile else ()
+    rows = [(reading.key, reading.sentence.replace("Each row ", "")) for reading in readings]
+    chosen = [] if prepared.reading else [("", "is as chosen below")]
+    return [*chosen, *rows] if len(rows) > 1 else []
+
+
+def _roles_note(prepared: PreparedImport, upload_row: Upload) -> str:
+    """Return where the roles of the columns are from."""
+    chosen = "as you chose" if upload_row.mapping else "guessed"
+    return f"{'remembered' if prepared.uses_earlier else chosen}; change what is wrong"
+
+
+def _steps(number: int, many: int) -> list[tuple[str, str, str, int, bool]]:
+    """Return the buttons to the dialogue before and after: id, label, sign, number, and whether it exists."""
+    return [
+        ("previous-dialogue", "Previous dialogue", "←", number - 1, number > 1),
+        ("next-dialogue", "Next dialogue", "→", number + 1, number < many),
+    ]
 
 
 def _preview(
@@ -558,6 +603,9 @@ def _preview(
     context = {
         "upload": upload_row,
         "form": form,
+        "targets": form.targets(may_be_new=not adds_labels and not upload_row.into),
+        "readings": _readings(prepared),
+        "roles_note": _roles_note(prepared, upload_row),
         "format_key": key,
         "prepared": prepared,
         "profile": profile,
@@ -575,10 +623,13 @@ def _preview(
         ),
         "is_open": dict.fromkeys(filter(None, request.POST.getlist("open")), True),
         "judges": judges_of(str(prepared.settings.get(JUDGES, ""))) or (),
+        "rated": [speaker for speaker, is_rated in preview.speakers.items() if is_rated],
         "levels": LEVELS,
+        "empties": EMPTIES,
         "items": _items(preview.ratings),
         "dialogue": dialogue,
-        "number": number,
+        "title": f"{'The first dialogue' if number == 1 else f'Dialogue {number}'}, as it will be stored",
+        "steps": _steps(number, len(preview.dialogues)),
         "language": language_tag(dialogue.language) if dialogue else "",
         "parts": _parts(dialogue) if dialogue else [],
         "problems": problems,

@@ -222,7 +222,14 @@ def password(request: HttpRequest) -> HttpResponse:
             update_session_auth_hash(request, user_of(request))
             messages.success(request, "The password was changed. All other sessions have ended.")
             return redirect("account")
-    return render(request, "accounts/password.html", {"form": form}, status=422 if form.errors else 200)
+    context = {
+        "form": form,
+        "title": "Change the password",
+        "lead": "Your sessions in other browsers end. Tokens stay as they are.",
+        "action": "Change",
+        "back": reverse("account"),
+    }
+    return render(request, "accounts/form.html", context, status=422 if form.errors else 200)
 
 
 # The audit log. Administrators only.
@@ -589,5 +596,9 @@ def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, "The account and its data were deleted.")
             return redirect("people")
-    context = {"person": account_row, "destroyed": deletion.destroyed_with(account_row), "refused": why}
+    context = {
+        "person": account_row,
+        "destroyed": deletion.destroyed_with(account_row),
+        "problems": [why[:1].upper() + why[1:]] if why else [],
+    }
     return render(request, "accounts/delete_person.html", context, status=422 if why else 200)

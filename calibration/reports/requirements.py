@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from django.core.management.base import CommandError
 
 from annotation.text.display import number
+from calibration.errors import RequirementError
 from calibration.reports.wording import join_names
 from calibration.statistics.verdicts import TITLES
 
@@ -39,10 +40,6 @@ FORM = re.compile(
 )
 MOST_NAMES = 8
 EXAMPLES = "as in 'kappa.low >= 0.6', 'verdict == trust' or 'gap > -0.1 of my_judge on helpfulness'"
-
-
-class BadRequirement(ValueError):
-    """A requirement that cannot be read, or that speaks of nothing in the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +77,25 @@ class Check:
 
 
 def read(text: str) -> Requirement:
-    """Return a requirement from its text. Raises BadRequirement in one line."""
+    """Return a requirement from its text. Raises RequirementError in one line."""
     match = FORM.fullmatch(text.strip())
     if match is None:
-        raise BadRequirement(
+        raise RequirementError(
             f"{text!r} is no requirement: name a figure, a comparison and a value, {EXAMPLES}"
         )
     subject, end, sign, bound = match["subject"], match["end"], match["sign"], match["value"]
     narrowed = {"rater": match["rater"] or "", "question": match["question"] or ""}
     if subject == VERDICT:
         if end or sign not in ("==", "!=") or bound not in TITLES:
-            raise BadRequirement(f"{text!r}: verdict is compared by == or != with {', '.join(TITLES)}")
+            raise RequirementError(f"{text!r}: verdict is compared by == or != with {', '.join(TITLES)}")
         return Requirement(text.strip(), subject, "", sign, bound, **narrowed)
     if end and (end not in ENDS or subject == ANSWERED):
         ends = "it has no interval" if subject == ANSWERED else f"a figure has {', '.join(ENDS)}"
-        raise BadRequirement(f"{text!r}: there is no {subject}.{end}; {ends}")
+        raise RequirementError(f"{text!r}: there is no {subject}.{end}; {ends}")
     try:
         value = float(bound)
     except ValueError:
-        raise BadRequirement(f"{text!r}: {bound} is not a number") from None
+        raise RequirementError(f"{text!r}: {bound} is not a number") from None
     return Requirement(text.strip(), subject, end or "value", sign, value, **narrowed)
 
 
@@ -110,7 +107,7 @@ def check(
     """Return every requirement held against every judge and question that it speaks of.
 
     `verdicts` and `statistics` are those of a report's JSON. A requirement that nothing in the report can
-    meet or break is broken. Raises BadRequirement for a figure, judge or question that the report does not
+    meet or break is broken. Raises RequirementError for a figure, judge or question that the report does not
     have.
     """
     checks: list[Check] = []
@@ -226,7 +223,7 @@ def _absent(
     verdicts: Sequence[Mapping[str, Any]],
     statistics: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Say why nothing was held against a requirement. Raises BadRequirement for a name that is unknown."""
+    """Say why nothing was held against a requirement. Raises RequirementError for a name that is unknown."""
     raters = {verdict["rater"] for verdict in verdicts} | {
         rater for entry in statistics for rater in entry["raters"]
     }
@@ -242,7 +239,7 @@ def _absent(
         if name and name not in names:
             near = get_close_matches(name, names, n=MOST_NAMES, cutoff=0.5) or sorted(filter(None, names))
             listed = join_names(near[:MOST_NAMES], MOST_NAMES) or "none"
-            raise BadRequirement(
+            raise RequirementError(
                 f"{requirement.text!r}: the report has no {kind} {name!r}; it has {listed}"
                 f"{f', and {len(names) - MOST_NAMES:,} others' if len(names) > MOST_NAMES else ''}"
             )
@@ -272,7 +269,7 @@ def requested(options: Mapping[str, Any]) -> list[Requirement]:
         raise CommandError("--junit goes with --require: it is the outcome of these requirements")
     try:
         return [read(text) for text in options["require"] or ()]
-    except BadRequirement as error:
+    except RequirementError as error:
         raise CommandError(f"--require: {error}") from None
 
 
@@ -289,7 +286,7 @@ def require(
         return
     try:
         checks = check(required, verdicts, statistics)
-    except BadRequirement as error:
+    except RequirementError as error:
         raise CommandError(f"--require: {error}") from None
     if options["junit"]:
         try:

@@ -14,6 +14,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.text.display import many
+
 register = template.Library()
 
 
@@ -80,11 +82,14 @@ def row(context: template.Context, *cells: Any) -> SafeString:
 
 
 @register.simple_block_tag
-def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> SafeString:
+def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None, **frame: Any) -> SafeString:
     """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
 
-    A keyword that `tableframe` takes names the table and places it; kind: a class of the table.
+    A keyword that `tableframe` takes names the table and places it; kind: a class of the table; none: what
+    stands in its place where it has no rows, empty for nothing.
     """
+    if none is not None and not content.strip():
+        return format_html('<p class="text-secondary">{}</p>', none) if none else SafeString("")
     columns = [
         heading if isinstance(heading, Heading) else Heading(heading)
         for argument in headings
@@ -123,6 +128,20 @@ def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "
     actions = SafeString(content.strip())
     names = {"content": actions, "title": title, "lead": lead, "crumbs": crumbs}
     return render_to_string("_components/pagehead.html", names)
+
+
+@register.simple_tag
+def pagetitle(title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
+    """Return the head of a page without actions."""
+    return pagehead(SafeString(""), title, lead=lead, crumbs=crumbs)
+
+
+@register.simple_tag
+def emptystate(title: Any, text: Any, action: Any = "", route: str = "", *values: Any) -> SafeString:
+    """Return an empty state: what is missing, what to do, and the link that does it."""
+    names = {"title": title, "text": text, "action": action}
+    href = reverse(route, args=values) if route else ""
+    return render_to_string("_components/empty.html", names | {"href": href})
 
 
 @register.simple_block_tag
@@ -199,7 +218,7 @@ def into(value: Any, sentence: str) -> str:
 @register.filter
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: "1 turn", "1,200 turns"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return many(number, noun)
 
 
 @register.filter
@@ -279,7 +298,7 @@ def isolated(text: Any) -> SafeString:
 def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
 ) -> SafeString:
-    """Return a field to type in, with its label.
+    """Return a field to type in, with its label; with an empty one, the control alone.
 
     Keywords are attributes (`aria_label` is `aria-label`), and `hint`, `id`, and `problems`: the sentences
     about what is wrong with it, which have their place below it even when there is none.
@@ -314,6 +333,13 @@ def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> Saf
     """Return a box to tick before its label; keywords are attributes, such as `checked`."""
     pairs = _attributes({"type": "checkbox", "name": name, "value": value, **attributes})
     return format_html("<label><input{}> {}</label>", pairs, label)
+
+
+@register.simple_tag
+def datalist(id: str, values: Iterable[Any]) -> SafeString:
+    """Return the values that a field proposes, which names them by `list`."""
+    lines = format_html_join("\n", '<option value="{}"></option>', ((value,) for value in values))
+    return format_html('<datalist id="{}">{}</datalist>', id, lines)
 
 
 @register.simple_tag
@@ -408,10 +434,13 @@ def _described(name: str, keywords: dict[str, Any]) -> tuple[dict[str, Any], dic
     described = " ".join([*filter(None, [keywords.get("aria_describedby")]), *ids])
     rest = {key: value for key, value in keywords.items() if key not in {*own, *beside}}
     rest |= {"aria_describedby": described} if described else {}
+    rest |= {"aria_invalid": "true"} if keywords.get("problems") else {}
     return own | rest, beside | {"key": own["id"], "has_problems": "problems" in beside}
 
 
 def _field(label: Any, control: SafeString, beside: dict[str, Any]) -> SafeString:
+    if not label:
+        return control
     return render_to_string("_components/control.html", {"label": label, "control": control, **beside})
 
 

@@ -32,12 +32,6 @@ def percent(value: Any, digits: int = 0) -> str:
 
 
 @register.filter
-def many(number: Any, noun: str) -> str:
-    """Return a number with its noun: 1 task, 1,200 tasks."""
-    return display.many(int(number or 0), noun)
-
-
-@register.filter
 def money(amount: Any, currency: str) -> str:
     """Format an amount of money with its currency."""
     return display.money(amount, currency)

@@ -20,6 +20,7 @@ from calibration.access import place_of
 from calibration.errors import CalibrationError
 from calibration.exports import downloads
 from calibration.pages.exports import answer, place_query
+from calibration.reports.wording import counted
 from config.files import file_response, row_id
 from config.listing import Column, Listing, natural
 from config.permissions import researcher_only, user_of
@@ -50,12 +51,15 @@ from suites.continuation.productions.dialogues import LIMITS, Dialogues, select_
 from suites.continuation.productions.plans import LONGEST_NAME, Generation
 from suites.continuation.productions.production_actions import TRIALS
 from suites.continuation.schemes import SCHEME
-from suites.pages import form_values
+from suites.pages import FieldGroup, estimate_lines, form_values
 
 # The form of generation, made from a generator's settings.
 
 SETTING = "setting_"
 """Prefix of the form fields of settings."""
+SENT = "Sent to the model only where given, and then part of who the system is."
+MORE_WRITTEN = "a model that thinks before it answers writes more."
+CAPPED = "before the first call that could exceed one of these. Leave empty for no limit."
 
 
 class GenerateForm(RunForm):
@@ -127,17 +131,18 @@ class GenerateForm(RunForm):
             self.add_error("max_turns", str(error))
         return data
 
-    def settings(self) -> list[forms.BoundField]:
-        """Return the fields of the settings."""
-        return [self[f"{SETTING}{setting.name}"] for setting in self.generator.settings]
-
-    def selection_fields(self) -> list[forms.BoundField]:
-        """Return the fields of the selection."""
-        return [self[name] for name in ("part", *LIMITS) if name in self.fields]
-
-    def selection_changed(self) -> bool:
-        """Whether a field of the selection has a value or an error."""
-        return any(field.errors or field.value() for field in self.selection_fields())
+    def groups(self) -> list[FieldGroup]:
+        """Return the fields as the page shows them."""
+        settings = [f"{SETTING}{setting.name}" for setting in self.generator.settings]
+        selection = [self[name] for name in ("part", *LIMITS) if name in self.fields]
+        is_selected = any(field.errors or field.value() for field in selection)
+        caps = [*self.caps(), self["mode"], self["use_cache"]]
+        return [
+            FieldGroup([self[name] for name in ("endpoint", *settings, "trials", "name", "condition")]),
+            FieldGroup(selection, "Which dialogues", is_open=is_selected),
+            FieldGroup(self.parameters(), "Parameters", SENT, self.has_parameters()),
+            FieldGroup(caps, "Limits", f"The run pauses {CAPPED}", self.has_caps()),
+        ]
 
     def given_settings(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the settings that have a value."""
@@ -177,6 +182,12 @@ def setting_field(setting: Setting, **options: Any) -> forms.Field:
 
 # The page that starts generation.
 
+WRITTEN = {
+    "rollout": "turns that follow the dialogue",
+    "static": "responses at fixed points",
+    "record": "drafts of facts or questions, to be reviewed",
+}
+
 
 @researcher_only
 def generate(request: HttpRequest) -> HttpResponse:
@@ -187,7 +198,7 @@ def generate(request: HttpRequest) -> HttpResponse:
         return redirect("corpora")
     generator = GENERATORS.get(request.GET.get("generator", ""))
     if generator is None:
-        writers = [candidate for candidate in GENERATORS.values() if candidate.produces != "text"]
+        writers = [(row, WRITTEN[row.produces]) for row in GENERATORS.values() if row.produces in WRITTEN]
         return render(request, "continuation/choose.html", {"corpus": corpus, "generators": writers})
     form = GenerateForm(request.POST or None, generator=generator, corpus=corpus)
     offer_endpoints(request, form)
@@ -209,7 +220,22 @@ def _confirm_generation(
     try:
         if "confirmed" not in request.POST:
             estimate = production_actions.estimate(form.generation().plan(), form.dialogues(), trials)
-            context |= {"estimate": estimate, "told": form_values(request)}
+            context |= {
+                "heading": "Review the cost",
+                "lead": f"By {estimate.name}, for {form.corpus.name}.",
+                "tab": "Generation",
+                "back": (request.get_full_path(), "Change the settings"),
+                "sent": "The text of these dialogues goes",
+                "model": f"{estimate.endpoint}, model {estimate.model}",
+                "estimate": estimate,
+                "calls": "Calls, about" if estimate.about else "Calls",
+                "left_out": [
+                    f"Left out: {counted(n, 'dialogue')} ({why})." for why, n in estimate.left_out.items()
+                ],
+                "note": "Tokens are estimated from five of these dialogues, "
+                f"{estimate.counted_by}; {MORE_WRITTEN}",
+                "told": form_values(request),
+            }
             return render(request, "continuation/confirm.html", context)
         started = production_actions.start_job(
             by=user_of(request),
@@ -231,11 +257,11 @@ def _confirm_generation(
 
 
 def counts(rows: QuerySet[Production]) -> dict[str, int]:
-    """Count productions by status, and in all (`all`)."""
+    """Count productions by status, after their number in all, which has no name."""
     totals = dict.fromkeys(Production.Status.values, 0)
     for row in rows.order_by().values("status").annotate(n=Count("pk")):
         totals[row["status"]] = row["n"]
-    return totals | {"all": sum(totals.values())}
+    return {"": sum(totals.values())} | totals
 
 
 PRODUCTIONS = Listing(
@@ -255,12 +281,12 @@ def production_list(request: HttpRequest) -> HttpResponse:
     run = Run.objects.filter(pk=row_id(request.GET.get("run", "")) or 0, kind="generate").first()
     rows = Production.objects.select_related("writer", "dialogue__corpus", "continuation")
     rows = rows.filter(run=run) if run else rows
-    counted = counts(rows)
+    counted_rows = counts(rows)
     status = request.GET.get("status", "")
     rows = rows.filter(status=status) if status in Production.Status.values else rows
     order = "id" if run else "-id"
     page = PRODUCTIONS.page(request, rows.order_by(order))
-    context = {"run": run, "page": page, "counts": counted, "status": status}
+    context = {"run": run, "page": page, "counts": counted_rows.items(), "status": status}
     return render(request, "continuation/productions.html", context)
 
 
@@ -274,7 +300,12 @@ def production_page(request: HttpRequest, pk: int) -> HttpResponse:
     result_text = (
         "" if production.result is None else json.dumps(production.result, indent=2, ensure_ascii=False)
     )
-    context = {"production": production, "page": page, "result_text": result_text}
+    context = {
+        "production": production,
+        "settings": (production.condition | production.writer.spec["settings"]).items(),
+        "page": page,
+        "result_text": result_text,
+    }
     return render(request, "continuation/production.html", context)
 
 
@@ -332,25 +363,20 @@ class BenchmarkForm(WithParameters):
         help_text="In tokens. Metadata of a longer one are written of parts that overlap, and then merged.",
     )
 
-    MAIN = ("name", "corpora", "per_source", "endpoint")
-    STEPS = ("metadata", "summary", "cleaning", "verbatim")
+    MAIN = ("name", "corpora", "per_source", "endpoint", "metadata", "summary", "cleaning", "verbatim")
     MORE = ("called", "train", "train_from", "per_conversation", "allow_fewer", "cut_seed", "part_tokens")
 
-    def main(self) -> list[forms.BoundField]:
-        """Return the fields that are always shown."""
-        return [self[name] for name in self.MAIN]
-
-    def steps(self) -> list[forms.BoundField]:
-        """Return the fields of the steps that ask a model."""
-        return [self[name] for name in self.STEPS]
-
-    def more(self) -> list[forms.BoundField]:
-        """Return the other fields, which are folded."""
-        return [self[name] for name in self.MORE]
-
-    def more_changed(self) -> bool:
-        """Whether one of the folded fields was changed or has an error."""
-        return self.is_bound and any(name in self.changed_data or self[name].errors for name in self.MORE)
+    def groups(self) -> list[FieldGroup]:
+        """Return the fields as the page shows them."""
+        more = [self[name] for name in self.MORE]
+        is_changed = self.is_bound and any(field.errors or field.name in self.changed_data for field in more)
+        return [
+            FieldGroup([self[name] for name in self.MAIN]),
+            FieldGroup(more, "Training, sources, seed", is_open=is_changed),
+            FieldGroup(
+                self.parameters(), "Parameters", "Sent to the model only where given.", self.has_parameters()
+            ),
+        ]
 
     def clean_called(self) -> dict[str, str]:
         """Return the names of sources by corpus, read from lines of corpus = source."""
@@ -433,14 +459,21 @@ def _confirm_benchmark(request: HttpRequest, form: BenchmarkForm) -> HttpRespons
     try:
         if "confirmed" not in request.POST:
             estimate = benchmark_actions.estimate(form.sources(), form.order(), data["endpoint"])
+            instances = counted(estimate.instances, "instance")
             context = {
+                "heading": "Review the cost",
+                "lead": f"{data['name']}: {instances} of {counted(estimate.conversations, 'conversation')}.",
+                "back": (reverse("new-benchmark"), "Make a benchmark"),
+                "sent": "The text of these conversations goes",
+                "model": data["endpoint"] and f"{data['endpoint'].name}, model {data['endpoint'].model}",
                 "estimate": estimate,
+                "headings": ("To write", "Calls", "Tokens to read", "Tokens to write"),
+                "lines": estimate_lines(estimate, TITLES, "productions"),
+                "note": "Estimated from some of these conversations, four characters to a token; "
+                f"{MORE_WRITTEN} What was answered before is not paid for again.",
                 "told": form_values(request),
-                "name": data["name"],
-                "titles": TITLES,
-                "steps": [(TITLES[step.step], step) for step in estimate.steps],
             }
-            return render(request, "continuation/confirm_benchmark.html", context)
+            return render(request, "suites/confirm.html", context)
         benchmark = benchmark_actions.start(
             by=user_of(request),
             name=data["name"],
@@ -462,15 +495,34 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
     job = jobs.active_job(benchmark.kind, benchmark.subject)
     context: dict[str, Any] = {
         "benchmark": benchmark,
-        "order": Order.of(benchmark.order),
-        "steps": benchmark_actions.steps_of(benchmark),
+        "facts": _order_facts(benchmark),
+        "steps": [
+            (step["title"], step["done"], step["productions"], step["failed"], step["runs"])
+            for step in benchmark_actions.steps_of(benchmark)
+        ],
         "fake_model": benchmark_actions.is_fake(benchmark),
-        "at": TITLES.get(benchmark.step, ""),
-        "job": job,
+        "at": f"{TITLES.get(benchmark.step, '')}{', under way' if job else ''}",
         "scheme": SCHEME,
         "review": benchmark_actions.shares(benchmark.corpus) if benchmark.corpus else [],
     }
     return render(request, "continuation/benchmark.html", context)
+
+
+def _order_facts(benchmark: Benchmark) -> list[tuple[str, Any]]:
+    """Return how a benchmark was ordered."""
+    order = Order.of(benchmark.order)
+    trained = f", of {', '.join(order.train_sources)}" if order.train_sources else ""
+    verbatim = f" of {', '.join(order.verbatim)}" if order.verbatim else ""
+    endpoint = benchmark.endpoint
+    return [
+        ("Per source", f"{order.per_source:,}"),
+        ("For training", f"{order.train:,}{trained}"),
+        ("Most of one conversation", f"{order.per_conversation:,}"),
+        ("Seed", order.seed),
+        ("Steps", ", ".join([*([f"cleaning{verbatim}"] if order.clean else []), *order.steps])),
+        ("Endpoint", f"{endpoint.name}, model {endpoint.model}" if endpoint else ""),
+        ("SHA-256", benchmark.sha256),
+    ]
 
 
 @require_GET

@@ -163,16 +163,23 @@ def taken_for(
     return take(corpus=corpus, part=part, purpose=purpose, by=by), ""
 
 
+TURNS_PER_CALL = (1, 5, 30)
+
+
 def offered(corpus: Corpus) -> dict[str, Any] | None:
     """Return a page's options: the named parts and the settings; None where people continued nothing."""
     theirs = Continuation.objects.filter(dialogue__corpus=corpus, system__name__iexact=HUMAN)
     if not theirs.filter(mode=Continuation.Mode.ROLLOUT).exclude(key=SELF).exists():
         return None
     settings_by_name = {setting.name: setting for setting in CocoevalContinuation.settings}
+    parts = named_parts(corpus)
+    has_split = splits.lock_of(corpus) is not None
     return {
-        "parts": named_parts(corpus),
+        "parts": parts or (("dev", "test", "all") if has_split else [("", "everything")]),
+        "asks_purpose": has_split and not parts,
         "promptings": settings_by_name["prompting"].choices,
-        "turns_per_call": (1, 5, 30),
+        "turns_per_call": [(turns, turns) for turns in TURNS_PER_CALL],
+        "turns": TURNS_PER_CALL[-1],
     }
 
 

@@ -69,7 +69,7 @@ def test_the_zone_is_chosen_on_the_account_page(corpus: Any) -> None:
     factories.campaign(corpus, annotators=[ana], deadline=LAST)
     client = in_zone(ana, "Asia/Tokyo")
     client.post(reverse("time-zone"), {"zone": "Europe/Berlin"})
-    assert "<option selected>Europe/Berlin</option>" in client.get(reverse("account")).content.decode()
+    assert '<option value="Europe/Berlin" selected>' in client.get(reverse("account")).content.decode()
     assert "Until 6 Jan 2031, 00:30" in client.get(reverse("my-campaigns")).content.decode()
     client.post(reverse("time-zone"), {"zone": "Nowhere/Land"})
     assert client.cookies["concord_zone"].value == ""

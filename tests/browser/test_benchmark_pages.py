@@ -60,7 +60,7 @@ def test_a_benchmark_is_asked_for_followed_and_read(page_of, tmp_path: Path) -> 
         page.get_by_label("Endpoint").select_option(str(endpoint.pk))
         page.get_by_label("Clean the utterances first").check()
         picture(page, "new-wide")
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Review the cost").click()
         expect(page.get_by_text("4 instances of 4 conversations")).to_be_visible()
         picture(page, "confirm-wide")
         page.get_by_role("button", name="Send and start").click()

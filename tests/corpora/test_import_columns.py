@@ -322,7 +322,7 @@ def test_a_refused_import_says_how_many_problems_there_are(researcher: Client, a
     page = send_file(researcher, table(bad, "f.jsonl"))
     assert "30 problems, the first 20" in page.content.decode()
     page = post_preview(researcher, page, "import", name="x")
-    assert "These are the first 20 of 30 problems." in page.content.decode()
+    assert "The first 20 of 30 problems:" in page.content.decode()
 
 
 def test_the_page_says_what_is_not_clear_about_its_guess_until_it_is_corrected(researcher: Client) -> None:

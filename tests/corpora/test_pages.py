@@ -111,7 +111,7 @@ def test_turns_are_found_by_text_speaker_and_system(
     researcher: Client, corpus: Corpus, query: str, found: int
 ) -> None:
     page = text(researcher, f"{reverse('corpus-dialogues', args=['c'])}?{query}")
-    shown = "Nothing found" if not found else f"{found} turn{'s' if found > 1 else ''}\n"
+    shown = "Nothing found" if not found else f"{found} turn{'s' if found > 1 else ''}<"
     assert shown in page
 
 
@@ -134,10 +134,10 @@ def test_a_search_that_has_not_ended_goes_on_from_where_it_is(
     monkeypatch.setattr("annotation.pages.corpora.PAGE_SIZE", 2)
     address = f"{reverse('corpus-dialogues', args=['c'])}?text=hello"
     page = text(researcher, address)
-    assert "2 turns\n" in page
+    assert "2 turns so far" in page
     [after] = re.findall(r"[?]text=hello&amp;after=([0-9-]+)", page)
     page = text(researcher, f"{address}&after={after}")
-    assert "1 turn\n" in page
+    assert "1 turn more<" in page
     assert "Go on searching" not in page
 
 
@@ -249,7 +249,7 @@ def test_a_file_that_the_corpus_contradicts_is_refused_with_the_reason(
     other = line("d2", turns=[{"speaker": "A", "text": "Something else"}])
     page = import_by_page(researcher, file(other), "?into=c").content.decode()
     assert "Nothing was imported." in page
-    assert "<dt>Line</dt>" in page
+    assert "<b>Row 1</b>" in page
     assert "chats.jsonl" in page
 
 

@@ -205,9 +205,8 @@ def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev
         else "Baselines that learn from keys learnt from all families but the scored one."
     )
     for judge in context.judges:
-        if doubtful := [
-            badge.dimension for badge in context.badges if badge.judge.title == judge and badge.stands
-        ]:
+        own = [badge for badge in context.badges if badge.judge.title == judge]
+        if doubtful := [badge.dimension for badge in own if badge.stands]:
             yield (
                 f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubtful)}. Its numbers of conduct "
                 "are no result before a study compares them with people."

@@ -10,12 +10,14 @@ from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access as corpora
 from annotation.models import Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
 from annotation.script_records import ORIGINAL
+from calibration.reports.wording import counted
 from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.errors import JobError
@@ -24,7 +26,7 @@ from judges.pages.forms import CapsForm
 from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
-from suites.continuation.pages import setting_field
+from suites.continuation.pages import CAPPED, MORE_WRITTEN, SENT, setting_field
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.long_dialogue import access
 from suites.long_dialogue.agent.agent import BASELINES
@@ -33,6 +35,7 @@ from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.simulations import simulation_actions
 from suites.long_dialogue.simulations.simulation_actions import (
     TITLES,
+    Estimate,
     counts,
     describe_condition,
     estimate,
@@ -41,13 +44,14 @@ from suites.long_dialogue.simulations.simulation_actions import (
     steps_of,
 )
 from suites.long_dialogue.simulations.steps import AGENT, SAMPLING, TRIALS, Order
-from suites.pages import form_values
+from suites.pages import FieldGroup, estimate_lines, form_values
 
 # The form of a simulation.
 
 MEMORY = ("memory", "retriever", "k")
 ASKING = ("names", "format")
 MORE = ("embedder", "order", "point", "per_session", "draws", "remember", "limit", "context")
+MAIN = ("question_set", "agent", "endpoint", *MEMORY, *ASKING, "trials", "name")
 DRAWS = "draws"
 """Form field of the setting `seed`; the sampling parameters have a `seed`, too."""
 MODEL = "model"
@@ -111,29 +115,21 @@ class SimulationForm(CapsForm, WithParameters):
             self.add_error("endpoint", "Choose the endpoint whose model answers.")
         return data
 
-    def memory_fields(self) -> list[forms.BoundField]:
-        """Return the fields of the memory."""
-        return [self[name] for name in MEMORY]
-
-    def asking_fields(self) -> list[forms.BoundField]:
-        """Return the fields of the questions' format."""
-        return [self[name] for name in ASKING]
-
-    def more_fields(self) -> list[forms.BoundField]:
-        """Return the folded fields, which most simulations leave unchanged."""
-        return [self[name] for name in MORE]
-
-    def more_changed(self) -> bool:
-        """Whether a folded field was changed or has an error."""
-        changed = [
-            field for field in self.more_fields() if self.is_bound and field.value() not in usual(field)
+    def groups(self) -> list[FieldGroup]:
+        """Return the fields as the page shows them."""
+        more, parameters = [self[name] for name in MORE], self.parameters()
+        sent = f"{SENT} Temperature 0.2 and top p 0.1 are the paper's."
+        capped = f"Each run (summaries, answers) pauses {CAPPED}"
+        return [
+            FieldGroup([self[name] for name in MAIN]),
+            FieldGroup(more, "Points, order, context, time", is_open=self.is_changed(more)),
+            FieldGroup(parameters, "Parameters", sent, self.is_changed(parameters)),
+            FieldGroup(self.caps(), "Limits", capped, self.has_caps()),
         ]
-        return bool(changed) or any(field.errors for field in self.more_fields())
 
-    def has_parameters(self) -> bool:
-        """Whether a parameter differs from the paper's or has an error."""
-        fields = (field for field in self.parameters() if field.errors or self.is_bound)
-        return any(field.errors or field.value() not in usual(field) for field in fields)
+    def is_changed(self, fields: list[forms.BoundField]) -> bool:
+        """Whether one of these fields differs from its usual value or has an error."""
+        return self.is_bound and any(field.errors or field.value() not in usual(field) for field in fields)
 
     def selected_endpoint(self) -> Endpoint | None:
         """Return the endpoint, None for a baseline."""
@@ -205,9 +201,9 @@ def _row(simulation: Simulation) -> dict[str, Any]:
     return {
         "simulation": simulation,
         "system": name,
-        "condition": describe_condition(simulation),
+        "condition": ", ".join(f"{key} {value}" for key, value in describe_condition(simulation)),
         "counts": counts(simulation),
-        "paused": paused(simulation),
+        "state": "paused" if paused(simulation) else simulation.state,
     }
 
 
@@ -217,14 +213,24 @@ def _confirm(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> Http
     try:
         if "confirmed" not in request.POST:
             expected = estimate(data["question_set"], form.order(), form.selected_endpoint())
-            steps = [(TITLES[step.step], step) for step in expected.steps]
             context = {
                 "corpus": corpus,
+                "heading": "Review the cost",
+                "lead": _size(expected),
+                "tab": "Simulation",
+                "back": (reverse("simulate", args=[corpus.pk]), "Simulate"),
+                "sent": "What was heard goes",
+                "model": expected.endpoint and f"{expected.endpoint.name}, model {expected.endpoint.model}",
                 "estimate": expected,
-                "steps": steps,
+                "headings": ("There already", "Calls to come", "Tokens to read", "Tokens to write"),
+                "lines": estimate_lines(expected, TITLES, "done"),
+                "left_out": [
+                    f"{counted(n, 'script')} left out: {why}" for why, n in expected.left_out.items()
+                ],
+                "note": _note(expected),
                 "told": form_values(request),
             }
-            return render(request, "long_dialogue/confirm_simulation.html", context)
+            return render(request, "suites/confirm.html", context)
         simulation = simulation_actions.start(
             by=user_of(request),
             question_set=data["question_set"],
@@ -238,23 +244,54 @@ def _confirm(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> Http
     return redirect("simulation", simulation.pk)
 
 
+def _size(expected: Estimate) -> str:
+    """Describe how much a simulation asks, and how much of it is done."""
+    size = f"{counted(expected.questions, 'question')} in {counted(expected.productions, 'trial')}"
+    return f"{size}, {expected.done:,} of them done." if expected.done else f"{size}."
+
+
+def _note(expected: Estimate) -> str:
+    shared = " Summaries are made once and shared by all trials, retrievers and later simulations."
+    return (
+        "Calls are exact. Tokens are estimated from some of these questions and sessions, "
+        f"{expected.counted_by}; {MORE_WRITTEN}{shared if len(expected.steps) > 1 else ''}"
+    )
+
+
 @require_GET
 @researcher_only
 def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the progress of a simulation, with its condition, runs and costs."""
     simulation = access.simulation(pk)
     name, condition = simulation_actions.system_of(simulation)
+    counted_trials = counts(simulation)
     context = {
         "simulation": simulation,
         "system": name,
         "condition": condition,
-        "steps": steps_of(simulation),
-        "counts": counts(simulation),
+        "steps": [
+            (step["title"], step["done"], step["calls"], step["failed"], [step])
+            for step in steps_of(simulation)
+        ],
+        "facts": _progress_facts(counted_trials),
+        "is_answered": counted_trials["done"],
         "paused": paused(simulation),
         **fakes(simulation),
         "at": TITLES.get(simulation.step, ""),
     }
     return render(request, "long_dialogue/simulation.html", context)
+
+
+def _progress_facts(trials: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the numbers of trials, calls and tokens so far."""
+    done = f"{trials['done']:,} of {trials['productions']:,}" if trials["productions"] else "not begun"
+    return [
+        ("Trials done", done),
+        *((f"Trials with {flag} calls", f"{n:,}") for flag, n in trials["flags"].items()),
+        ("Calls", f"{trials['calls']:,}"),
+        ("Tokens read", f"{trials['tokens_in']:,}"),
+        ("Tokens written", f"{trials['tokens_out']:,}"),
+    ]
 
 
 @require_POST

@@ -154,7 +154,7 @@ def test_the_page_offers_the_parts_and_the_file_is_recorded(benchmark: Corpus, c
     client.force_login(factories.user(researcher=True))
     page = client.get(f"/exports/?corpus={benchmark.pk}").content.decode()
     assert "For fine-tuning" in page
-    assert "<option>training</option>" in page
+    assert '<option value="training">training</option>' in page
     answer = client.post(
         f"/exports/sft.jsonl?corpus={benchmark.pk}",
         {"part": "training", "prompting": "taxonomy", "turns_per_call": "5"},

@@ -106,12 +106,12 @@ def test_a_study_recovers_the_agreement_of_a_judge_of_known_noise_and_lifts_the_
     assert badge.figure.n_items == 60
     off = sum((said[f"launch-{n}"] - truth(n)) ** 2 for n in range(60)) / 60
     assert badge.figure.point == pytest.approx(1 - off / 4, abs=0.05), "two uniform raters are 4 apart"
-    assert f"{judge.name} on face agrees with people at " in badge.sentence()
+    assert f"{judge.title} on face agrees with people at " in badge.sentence()
     told = compute(query=read({"judge": judge.name}, corpus), by=None)
     conduct = next(table for table in told.tables if table.key == "conduct")
-    assert conduct.title == f"Score 2: conduct, 1 to 5, by {judge.name}"
+    assert conduct.title == f"Score 2: conduct, 1 to 5, by {judge.title}"
     assert badge.sentence() in conduct.notes
-    assert f"Not calibrated: {judge.name} on leak." in " ".join(told.facts)
+    assert f"Not calibrated: {judge.title} on leak." in " ".join(told.facts)
 
 
 def test_a_judge_that_always_says_5_keeps_the_badge(tmp_path, fake) -> None:
@@ -122,14 +122,14 @@ def test_a_judge_that_always_says_5_keeps_the_badge(tmp_path, fake) -> None:
     badge = on_face(corpus, judge)
     assert (badge.stands, badge.constant) == (True, True)
     assert badge.sentence() == (
-        f"Not calibrated: {judge.name} on face: constant rater: it gave one value throughout."
+        f"Not calibrated: {judge.title} on face: constant rater: it gave one value throughout."
     )
     told = compute(query=read({"judge": judge.name}, corpus), by=None)
     conduct = next(table for table in told.tables if table.key == "conduct")
     assert conduct.title.endswith("(not calibrated)")
     assert badge.sentence() in conduct.notes
     assert "constant rater" not in "".join(told.facts)
-    assert any(judge.name in fact and "face" in fact for fact in told.facts)
+    assert any(judge.title in fact and "face" in fact for fact in told.facts)
 
 
 @pytest.mark.exhaustive

@@ -157,6 +157,9 @@ def test_pages_offer_judges_by_their_short_names(tmp_path, endpoint, client) -> 
         page = client.get(address).content.decode()
         assert f'value="{judge.name}"' in page
         assert "Conduct judge v1" in page
+    report = client.get(f"{reverse('cascade', args=[corpus.pk])}?judge={judge.name}").content.decode()
+    assert "Score 2: conduct, 1 to 5, by Conduct judge v1 (fake model)" in report
+    assert "Not calibrated: Conduct judge v1 (fake model) on " in report
 
 
 @pytest.mark.exhaustive

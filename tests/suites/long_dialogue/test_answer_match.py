@@ -71,7 +71,7 @@ def test_the_report_takes_the_rule_and_then_the_judge(corpus, fake, endpoint) ->
     after = compute(query=read({"judge": rater.name}, corpus), by=None)
     assert (after.rows[0].accuracy.value, after.rows[0].counts.waiting) == (0.5, 0)
     assert after.rows[0].counts.by_judge == 2
-    assert f"decided by {rater.name}" in " ".join(after.facts)
+    assert f"decided by {rater.title}" in " ".join(after.facts)
 
 
 @pytest.mark.exhaustive
