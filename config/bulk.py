@@ -61,6 +61,10 @@ class BulkActs:
     refusal: type[Exception]
     acts: Mapping[str, BulkAct]
 
+    def without(self, *verbs: str) -> dict[str, BulkAct]:
+        """Return the acts that a list offers, without some of them."""
+        return {verb: act for verb, act in self.acts.items() if verb not in verbs}
+
     @transaction.atomic
     def change(self, *, by: User, verb: str, ids: Sequence[int]) -> BulkOutcome:
         """Do one act on each of the rows: each is changed or refused by itself, in one transaction."""

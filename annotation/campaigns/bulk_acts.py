@@ -20,3 +20,5 @@ CAMPAIGN_ACTS = BulkActs(
         "bring-back": BulkAct("Bring back", "brought back", editing.bring_back),
     },
 )
+ONLY_CURRENT, ONLY_ARCHIVED = ("pause", "close", "archive"), ("bring-back",)
+"""Verbs that only campaigns which are not archived allow, and those that only archived ones do."""

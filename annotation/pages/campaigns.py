@@ -22,7 +22,7 @@ from annotation.campaigns import editing, rules, sampling, tasks
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import tasks as campaign_tasks
-from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
+from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS, ONLY_ARCHIVED, ONLY_CURRENT
 from annotation.campaigns.rules import Rules
 from annotation.errors import CampaignRefused, RoleRefused, SchemeRefused
 from annotation.kinds import COMPARING, OF_RECORDS, TURN
@@ -173,7 +173,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
-        "acts": CAMPAIGN_ACTS.acts,
+        "acts": CAMPAIGN_ACTS.without(*(ONLY_CURRENT if archived else ONLY_ARCHIVED)),
         "n_archived": mine.filter(archived_at__isnull=False).count(),
     }
     return render(request, "campaigns/list.html", context)

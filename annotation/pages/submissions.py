@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -87,6 +88,7 @@ def _give(request: HttpRequest, campaign: Campaign) -> None:
         messages.success(request, f"The task is given to {request.POST['to']}.")
 
 
+@transaction.atomic
 def _take_back(request: HttpRequest, campaign: Campaign) -> None:
     """Take the selected tasks back, for anyone or for the selected annotator, and show refusals."""
     numbers = [pk for text in request.POST.getlist("chosen") if (pk := row_id(text)) is not None]
@@ -106,7 +108,7 @@ def _take_back(request: HttpRequest, campaign: Campaign) -> None:
                 handing.take_back(by=user_of(request), assignment=assignment, reason=reason)
             done += 1
         except SubmissionRefused as error:
-            messages.error(request, str(error))
+            messages.error(request, f"{handing.key_of(assignment.task)}: {error}")
     if done:
         where = f"given to {request.POST['to']}" if passes_on and to is not None else "taken back"
         messages.success(request, f"{done} task{'' if done == 1 else 's'} {where}.")
@@ -195,6 +197,7 @@ def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     return render(request, "campaigns/submissions.html", context)
 
 
+@transaction.atomic
 def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
     """Withdraw the selected submissions, and show refusals."""
     verb = request.POST.get("verb", "")
@@ -211,7 +214,7 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
             )
             done += 1
         except SubmissionRefused as error:
-            messages.error(request, str(error))
+            messages.error(request, f"{handing.key_of(assignment.task)}: {error}")
     if done:
         messages.success(request, f"{done} submission{'' if done == 1 else 's'} {DONE[verb]}.")
 

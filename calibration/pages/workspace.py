@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.campaigns import progress as campaign_progress
-from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
+from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS, ONLY_ARCHIVED, ONLY_CURRENT
 from annotation.models.schemes import VERSION_TITLE
 from calibration.adjudication import rounds as reading
 from calibration.gold.derivation import described
@@ -85,7 +85,7 @@ def annotation(request: HttpRequest, name: str) -> HttpResponse:
         "rows": [(campaign, campaign_progress.counts(campaign)) for campaign in page],
         "lacking": campaign_progress.lacking(list(page)),
         "archived": archived,
-        "acts": CAMPAIGN_ACTS.acts,
+        "acts": CAMPAIGN_ACTS.without(*(ONLY_CURRENT if archived else ONLY_ARCHIVED)),
         "n_archived": corpus.campaigns.filter(archived_at__isnull=False).count(),
         "rounds": reading.rounds().filter(corpus=corpus),
     }
