@@ -236,8 +236,8 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
     lines, values = metric_causes.values(continuation)
     first = {value.rater: value.metric for value in reversed(values)}  # prefers its own question
     metrics = dict(sorted(first.items(), key=lambda pair: pair[1]))
-    metric_id = request.GET.get("metric", "")
-    selected = number if (number := row_id(metric_id)) in metrics else None
+    requested = row_id(request.GET.get("metric", ""))
+    selected = requested if requested in metrics else None
     visible = [value for value in values if selected in (None, value.rater)]
     beside = _beside(continuation, selected)
     history = sum(line.history for line in lines)
