@@ -19,6 +19,7 @@ from annotation.models import Assignment, Attempt, CheckPlan, CheckResult, Label
 from annotation.models.campaigns import Campaign
 from annotation.models.labels import Label, Occasion
 from annotation.scheme_store import ScreenQuestion, questionnaire_of
+from annotation.text.display import percent
 from annotation.text.table_cells import guarded
 from annotation.work import check_actions, check_stages
 from annotation.work.check_stages import Value
@@ -150,6 +151,15 @@ class Person:
     n_recent: int
     n_repeats: int
     same: Result
+
+    @property
+    def test(self) -> str:
+        """Result of each try of the test: `40%, 80% passed`."""
+        results = [
+            f"{percent(tried.score)}{' passed' if tried.passed else ''}" if tried.finished_at else "under way"
+            for tried in self.tries
+        ]
+        return ", ".join(results) or "–"
 
     @property
     def left_out_since(self) -> datetime | None:

@@ -18,6 +18,7 @@ from annotation.campaigns.progress import Counts, counts, managers_in
 from annotation.corpora import splits
 from annotation.models import CheckPlan, Item, Question, Rater, turn_numbers
 from annotation.models.campaigns import Campaign
+from annotation.text.display import number
 from annotation.work.check_stages import LeftOut, left_out
 from annotation.work.labels import pseudonyms_of_people as of_people
 from calibration.campaign_checks import Person, people
@@ -309,6 +310,13 @@ class Annotator:
     taken: float | None
     last: datetime | None
 
+    @property
+    def seconds(self) -> str:
+        """Median seconds per submitted task; `in all` where the time on the page is unknown."""
+        if self.attended is not None:
+            return number(self.attended, 0)
+        return "–" if self.taken is None else f"{number(self.taken, 0)} in all"
+
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
@@ -319,6 +327,11 @@ class Stratum:
     slots: int
     submitted: int
     taken: int
+
+    @property
+    def ratings(self) -> str:
+        """Submitted slots among all of them: `12 of 30`."""
+        return f"{self.submitted:,} of {self.slots:,}"
 
     @property
     def held(self) -> int:

@@ -5,6 +5,7 @@ CalibrationError
 ├── MapError         a map between two scales is invalid
 ├── StudyError       a study cannot be created, computed or opened on test
 ├── OlderFormat      a report was stored by a version too old to be read
+├── RequirementError  a requirement on a report cannot be read, or speaks of nothing in it
 ├── ShareRefused     a report cannot be shared, or a link to one does not work
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be computed
@@ -30,6 +31,10 @@ from typing import Any
 
 class CalibrationError(ValueError):
     """Base class: the message is meant for users."""
+
+
+class RequirementError(CalibrationError):
+    """A requirement on a report that cannot be read, or that speaks of nothing in the report."""
 
 
 class DefinitionError(CalibrationError):

@@ -141,7 +141,7 @@ class ListPage(Page[Any]):
     @property
     def others(self) -> list[tuple[str, str]]:
         """Return the parameters of the address that a filter keeps."""
-        return [(name, value) for name, value in self._sent.items() if name not in ("text", "page")]
+        return [(name, str(value)) for name, value in self._sent.items() if name not in ("text", "page")]
 
     @property
     def unfiltered(self) -> str:

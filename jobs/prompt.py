@@ -57,10 +57,16 @@ class Prompt:
     fault: tuple[str, str] | None = None
     """An earlier reply that could not be read, and why: the model is shown both."""
 
-    def messages(self) -> list[dict[str, str]]:
-        """Return the messages in the form of the chat completions API."""
-        own = [{"role": "system", "content": self.system}] if self.system else []
-        messages = [*own, {"role": "user", "content": self.user}]
+    def messages(self, system_role: str = "system") -> list[dict[str, str]]:
+        """Return the messages in the form of the chat completions API.
+
+        `system_role`: the role of the system message; `user` puts it before the user's in one message.
+        """
+        if self.system and system_role == "user":
+            messages = [{"role": "user", "content": f"{self.system}\n\n{self.user}"}]
+        else:
+            own = [{"role": system_role, "content": self.system}] if self.system else []
+            messages = [*own, {"role": "user", "content": self.user}]
         if self.fault is None:
             return messages
         reply, reason = self.fault

@@ -129,6 +129,11 @@ class CampaignForm(forms.Form):
             groups[key] = {"title": group.title, "note": group.note, "fields": fields, "open": is_open}
         return groups
 
+    def further_groups(self) -> list[dict[str, Any]]:
+        """Groups that every campaign has, in the order of the page."""
+        groups = self.groups()
+        return [groups[key] for key in ("order", "overlap", "batches", "limits", "annotators", "more")]
+
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `campaigns.create`."""
         return self._values() | {

@@ -420,7 +420,7 @@ def _notices(campaign: Campaign, to_make: int, has_members: bool) -> list[tuple[
 def _settings(campaign: Campaign, judges: dict[str, str]) -> list[tuple[str, Any]]:
     """Return a campaign's settings as pairs of term and value; those without a value do not apply."""
     version, rules_text = campaign.scheme_version, campaign_rules.sentences(campaign_rules.rules_of(campaign))
-    who = "; ".join(rules_text) or "everybody everything"
+    raters_text = "; ".join(rules_text) or "everybody everything"
     order, judge = campaign.get_task_order_display().lower(), campaign.apart_judge
     order += f" {campaign.seed}" if campaign.task_order == Campaign.Order.DRAWN else ""
     order += f": {campaign.order_by}" if campaign.order_by else ""
@@ -432,7 +432,9 @@ def _settings(campaign: Campaign, judges: dict[str, str]) -> list[tuple[str, Any
         raters += f"; {campaign.overlap_raters} for {part}, drawn by seed {campaign.seed}"
     batches, revised = campaign.batch_size, campaign.revise_hours
     bounds, systems = bounds_of(campaign), ", ".join(system.name for system in campaign.systems.all())
-    to_rules = format_html('{} · <a href="{}">rules</a>', who, reverse("campaign-rules", args=[campaign.pk]))
+    to_rules = format_html(
+        '{} · <a href="{}">rules</a>', raters_text, reverse("campaign-rules", args=[campaign.pk])
+    )
     return [
         ("Corpus", campaign.corpus.name),
         ("Asks", version.name),
@@ -447,7 +449,7 @@ def _settings(campaign: Campaign, judges: dict[str, str]) -> list[tuple[str, Any
         ("Shown beside the turns", ", ".join(views.titles(campaign.shows)) or "nothing"),
         ("One screen has", "all systems' responses to one point" if campaign.side_by_side else ""),
         ("Raters per item", raters),
-        ("Who rates what", who if campaign.archived_at else to_rules),
+        ("Who rates what", raters_text if campaign.archived_at else to_rules),
         ("Limits", bounds[:1].upper() + bounds[1:]),
         ("Revised for", "" if revised is None else f"{revised:,} h" if revised else "never"),
         ("Annotators see", "how far they agree with others" if campaign.shows_agreement else ""),
@@ -462,9 +464,9 @@ def _sample_sentence(campaign: Campaign, judges: dict[str, str]) -> str:
         return ""
     if sample["refusal"]:
         return f"a sample that cannot be drawn: {sample['refusal']}"
-    drawn, seed = "drawn" if sample["kept"] else "to be drawn", f" by seed {campaign.seed}"
+    state, seed = "drawn" if sample["kept"] else "to be drawn", f" by seed {campaign.seed}"
     if sample.get("records"):
-        return f"{sample['records']:,} of them, {drawn}{seed}"
+        return f"{sample['records']:,} of them, {state}{seed}"
     start = ""
     if sample["apart"]:
         judge = judges.get(campaign.apart_judge, campaign.apart_judge)
@@ -473,7 +475,7 @@ def _sample_sentence(campaign: Campaign, judges: dict[str, str]) -> str:
     strata = ", ".join(f"{row['stratum'] or 'without'} {row['dialogues']:,}" for row in sample["strata"])
     by = f" in proportion to {sample['by']}: {strata}" if sample["by"] else ""
     seed = seed if campaign.sample_dialogues else ""
-    return f"{start}{many(sample['dialogues'], 'dialogue')}, {drawn}{seed}{by}"
+    return f"{start}{many(sample['dialogues'], 'dialogue')}, {state}{seed}{by}"
 
 
 @require_POST

@@ -14,7 +14,6 @@ from annotation.formats.mapping import (
     TURN_ITEM,
     Column,
     Entries,
-    Role,
     Scale,
 )
 from annotation.formats.mapping import Mapping as ColumnMapping
@@ -41,11 +40,11 @@ EMPTIES = [("", "nothing: no answer"), (EMPTY_SET, "that no value applies")]
 HINTS = {"question": "from its column", "rater": "from its column"}
 
 
-def role_choices() -> list[tuple[str, list[Role]]]:
-    """Return the roles of the menus, grouped."""
+def role_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return key and title of the roles of the menus, grouped."""
     grouped = {key for keys in GROUPS.values() for key in keys}
-    groups = [(title, [ROLES[key] for key in keys]) for title, keys in GROUPS.items()]
-    return [*groups, ("As in Concord's exports", [ROLES[key] for key in ROLES if key not in grouped])]
+    groups = {**GROUPS, "As in Concord's exports": [key for key in ROLES if key not in grouped]}
+    return [(title, [(key, ROLES[key].title) for key in keys]) for title, keys in groups.items()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from annotation.pages.import_columns import EMPTIES, column_rows, posted_entries
 from annotation.records import SELF, Dialogue, LabelRecord
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import LEVELS
-from annotation.text.display import language_tag
+from annotation.text.display import language_tag, many
 from annotation.text.table_cells import NOBODY, judges_of, list_names, looks_like_a_model
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
@@ -49,6 +49,8 @@ from jobs.errors import JobError
 MOST_TURNS, MOST_CHARACTERS, MOST_ITEMS = 60, 600, 12
 """Turns of a dialogue in a preview, characters of a turn, and items of a file without dialogues."""
 COLOURS = 6
+MOST_DOUBTS = 8
+"""Doubts about a guessed reading that are listed."""
 
 # Choose a file.
 
@@ -254,7 +256,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponseBase:
     template = "corpora/_upload.html" if _is_part(request) else "corpora/upload.html"
     result = (upload_row.job.result if upload_row.job else None) or {}
     context |= {"format": FORMATS.get(upload_row.format), "n_problems": result.get("total", 0)}
-    context |= {"facts": _facts(upload_row.result or {}), "ending": _ending(upload_row)}
+    context |= {"facts": _facts(upload_row.result or {}), "ending": _outcome_of(upload_row)}
     return render(request, template, context)
 
 
@@ -268,12 +270,12 @@ def _facts(result: dict[str, Any]) -> list[tuple[str, int]]:
     return [(title, result.get(name, 0)) for name, title in names.items()]
 
 
-def _ending(upload_row: Upload) -> str:
+def _outcome_of(upload_row: Upload) -> str:
     """Return how an import ended that brought nothing."""
     if upload_row.state == "failed" and upload_row.job:
         return f"Nothing was imported: {upload_row.job.error}."
-    ending = "cancelled" if upload_row.state == "cancelled" else "interrupted"
-    return f"The import was {ending}; nothing was kept."
+    outcome = "cancelled" if upload_row.state == "cancelled" else "interrupted"
+    return f"The import was {outcome}; nothing was kept."
 
 
 def _is_part(request: HttpRequest) -> bool:
@@ -508,7 +510,7 @@ def _summary(prepared: PreparedImport) -> str:
     """Describe the file in one line: rows, columns, and what its reading makes of them."""
     preview, profile, format = prepared.preview, prepared.outline.profile, prepared.outline.format
     if profile:
-        parts = [f"{_count(profile.n_rows, 'row')}, {_count(len(profile.columns), 'column')}"]
+        parts = [f"{many(profile.n_rows, 'row')}, {many(len(profile.columns), 'column')}"]
         readings = {reading.key: reading.sentence for reading in profile.readings}
         sentence = readings.get(prepared.reading, "").rstrip(".")
         parts += [sentence[:1].lower() + sentence[1:]] if sentence else []
@@ -519,7 +521,7 @@ def _summary(prepared: PreparedImport) -> str:
         "turn": preview.n_turns,
         "label": preview.n_labels,
     }
-    counted = ", ".join(_count(number, noun) for noun, number in counts.items() if number)
+    counted = ", ".join(many(number, noun) for noun, number in counts.items() if number)
     if counted and not preview.is_complete:
         counted = f"checked the first {FIRST_ROWS:,} rows: {counted}"
     return " · ".join([*parts, *([counted] if counted else [])])
@@ -530,7 +532,9 @@ def _doubts(prepared: PreparedImport) -> tuple[str, ...]:
     profile = prepared.outline.profile
     if profile is None or prepared.uses_earlier:
         return ()
-    return next((reading.doubts for reading in profile.readings if reading.key == prepared.reading), ())
+    doubts = next((reading.doubts for reading in profile.readings if reading.key == prepared.reading), ())
+    rest = len(doubts) - MOST_DOUBTS
+    return doubts if rest <= 0 else (*doubts[:MOST_DOUBTS], f"and {rest} more like these")
 
 
 def _action(preview: Preview) -> str:
@@ -538,26 +542,22 @@ def _action(preview: Preview) -> str:
     if not preview.is_complete:
         return "Import"
     if preview.n_dialogues:
-        return f"Import {_count(preview.n_dialogues, 'dialogue')}"
-    return f"Import {_count(preview.n_ratings, 'label')}" if preview.n_ratings else "Import"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        return f"Import {many(preview.n_dialogues, 'dialogue')}"
+    return f"Import {many(preview.n_ratings, 'label')}" if preview.n_ratings else "Import"
 
 
 def _readings(prepared: PreparedImport) -> list[tuple[str, str]]:
     """Return the readings of a table from which to choose; none where there is no choice."""
     readings = prepared.outline.profile.readings if prepared.outline.profile else ()
     rows = [(reading.key, reading.sentence.replace("Each row ", "")) for reading in readings]
-    chosen = [] if prepared.reading else [("", "is as chosen below")]
-    return [*chosen, *rows] if len(rows) > 1 else []
+    none = [] if prepared.reading else [("", "is as chosen below")]
+    return [*none, *rows] if len(rows) > 1 else []
 
 
 def _roles_note(prepared: PreparedImport, upload_row: Upload) -> str:
     """Return where the roles of the columns are from."""
-    chosen = "as you chose" if upload_row.mapping else "guessed"
-    return f"{'remembered' if prepared.uses_earlier else chosen}; change what is wrong"
+    source = "as you chose" if upload_row.mapping else "guessed"
+    return f"{'remembered' if prepared.uses_earlier else source}; change what is wrong"
 
 
 def _steps(number: int, many: int) -> list[tuple[str, str, str, int, bool]]:

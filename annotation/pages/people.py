@@ -222,7 +222,14 @@ def password(request: HttpRequest) -> HttpResponse:
             update_session_auth_hash(request, user_of(request))
             messages.success(request, "The password was changed. All other sessions have ended.")
             return redirect("account")
-    return render(request, "accounts/password.html", {"form": form}, status=422 if form.errors else 200)
+    context = {
+        "form": form,
+        "title": "Change the password",
+        "lead": "Your sessions in other browsers end. Tokens stay as they are.",
+        "action": "Change",
+        "back": reverse("account"),
+    }
+    return render(request, "accounts/form.html", context, status=422 if form.errors else 200)
 
 
 # The audit log. Administrators only.
@@ -473,7 +480,7 @@ def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _links_page(request: HttpRequest, issued: Sequence[links.IssuedLink], title: str) -> HttpResponse:
-    rows = [(made.link.addressee, _address(request, made), made.link.expires_at) for made in issued]
+    rows = [(each.link.addressee, _address(request, each), each.link.expires_at) for each in issued]
     return render(request, "accounts/links.html", {"title": title, "rows": rows})
 
 

@@ -182,14 +182,24 @@ class DraftQuestion:
         return [("", "always"), *rows]
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether its values are fixed: yes and no."""
+        return self.kind == "binary"
+
+    @property
     def has_free_values(self) -> bool:
-        """Whether rows of values may be added and taken out: not those of yes and no."""
-        return self.kind != "binary"
+        """Whether rows of values may be added and taken out."""
+        return not self.is_fixed
+
+    @property
+    def input_mode(self) -> str | None:
+        """Keyboard of a phone for its values."""
+        return "decimal" if self.is_scale else None
 
     @property
     def usual_anchors(self) -> dict[str, str]:
         """Wordings of fixed values where they have none of their own."""
-        return {"0": "No", "1": "Yes"} if self.kind == "binary" else {}
+        return {"0": "No", "1": "Yes"} if self.is_fixed else {}
 
     @property
     def has_group(self) -> bool:

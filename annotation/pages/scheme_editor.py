@@ -485,8 +485,10 @@ def scheme_preview(request: HttpRequest) -> HttpResponse:
     else:
         edited.judge()
     if edited.definition is None:
-        context = {"problems": edited.problems}
-        return stands_in_frame(render(request, "schemes/no_preview.html", context, status=422))
+        problems = " ".join(str(problem) for problem in edited.problems)
+        context = {"title": "No preview yet", "text": f"This cannot be asked as it is: {problems}"}
+        page = render(request, "errors/notice.html", context | {"is_framed": True}, status=422)
+        return stands_in_frame(page)
     corpus = Corpus.objects.filter(pk=row_id(request.POST.get("example", "")) or 0).first()
     names = queries.speakers(corpus) if corpus else []
     speakers = [name for name in request.POST.getlist("speakers") if name in names]

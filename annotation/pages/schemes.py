@@ -19,7 +19,7 @@ from annotation.models import Corpus, LabelCount
 from annotation.models.campaigns import Campaign
 from annotation.models.schemes import SchemeVersion
 from annotation.pages import work
-from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT, draft_of
+from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT, UNITS, draft_of
 from annotation.schemes import SCHEMES, files
 from annotation.schemes.definitions import SchemeDefinition
 from annotation.schemes.files import Change, difference
@@ -130,6 +130,8 @@ def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
         "draft": draft_of(definition),
         "answered_by": ANSWERED_BY,
         "points_at": POINTS_AT,
+        "units": UNITS,
+        "query": f"?version={row.version}" if row else "",
         "row": row,
         "key": key,
         "is_built_in": key in SCHEMES,

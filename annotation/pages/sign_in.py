@@ -95,7 +95,7 @@ def use_link(request: HttpRequest, token: str) -> HttpResponse:
         return sign_in.notice(request, 410, "This link opens nothing", str(error), "Sign in")
     title, lead, action = _welcome(link)
     context = {"form": form, "title": title, "lead": lead, "action": action}
-    return render(request, "accounts/use_link.html", context, status=422 if form.errors else 200)
+    return render(request, "accounts/form.html", context, status=422 if form.errors else 200)
 
 
 def _welcome(link: OneTimeLink) -> tuple[str, str, str]:

@@ -29,7 +29,7 @@ from config.permissions import is_researcher, user_of
 
 # The page of tasks that annotators hold: take tasks back, pass them on, assign a task.
 
-HELD = Listing(
+TASKS_IN_HAND = Listing(
     Column("Choose", is_hidden=True),
     Column("Annotator"),
     Column("About", natural("task__continuation__dialogue__key")),
@@ -51,7 +51,7 @@ def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
         else:
             _take_back(request, campaign_row)
         return redirect(request.get_full_path())
-    page = HELD.page(request, in_hand(campaign_row))
+    page = TASKS_IN_HAND.page(request, in_hand(campaign_row))
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
     member_ids = campaign_row.members.filter(user__is_active=True).values_list("user", flat=True)
     members = sorted(of_people(member_ids, campaign_row.corpus_id).values())

@@ -45,6 +45,7 @@ from annotation.work.checking import parse
 from annotation.work.leases import Hold, Seat
 from annotation.work.own_work import Progress, has_later, others_are_busy, progress, with_work
 from annotation.work.screens import Screen, load
+from annotation.work.shortcuts import REASONS, shortcuts
 from annotation.work.submissions import taken_back
 from annotation.work.task_answers import hold_of
 from annotation.work.task_page import beside, completion
@@ -464,6 +465,8 @@ def question_context(plan: Questionnaire) -> dict[str, Any]:
         "about_open": plan.about_open,
         "sections": sections(plan),
         "questions": for_browser(plan),
+        "shortcuts": shortcuts(plan),
+        "skip_reasons": REASONS,
         "comment_limit": labelling.COMMENT_LIMIT,
         "note_limit": notes.COMMENT_LIMIT,
     }

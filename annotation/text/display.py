@@ -151,9 +151,9 @@ def moment(value: datetime) -> str:
     return f"{day(value)}, {value:%H:%M}{zone}"
 
 
-def many(number: int, noun: str) -> str:
+def many(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: "1 task", "1,200 tasks"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def money(amount: Decimal | float, currency: str) -> str:

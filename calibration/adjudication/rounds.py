@@ -162,9 +162,10 @@ class CaseDraw:
     inputs_hash: str
 
     @property
-    def rules(self) -> list[str]:
-        """Titles of the rules that are on."""
-        return [title for title, _, _ in self.questions[0].cells] if self.questions else []
+    def headings(self) -> list[str]:
+        """Titles of the rules that are on, as headings of columns."""
+        cells = self.questions[0].cells if self.questions else ()
+        return [title[:1].upper() + title[1:] for title, _, _ in cells]
 
     @property
     def n_items(self) -> int:

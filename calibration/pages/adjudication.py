@@ -25,6 +25,7 @@ from annotation.pages.work import transcript
 from annotation.scheme_store import questionnaire_of
 from annotation.work.checking import parse
 from annotation.work.labels import pseudonyms_of_people as of_people
+from annotation.work.shortcuts import ADJUDICATION
 from calibration import access
 from calibration.access import place_of
 from calibration.adjudication import agreement, decisions
@@ -189,6 +190,7 @@ def _page(
         "refused": refused,
         "typical": decisions.TYPICAL,
         "longest_reason": decisions.LONGEST_REASON,
+        "shortcuts": ADJUDICATION,
         "guidelines": adjudication_round.campaign.guidelines.order_by("-version").first()
         if adjudication_round.campaign
         else None,
@@ -429,19 +431,24 @@ def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[
     state, rule = request.GET.get("state", ""), request.GET.get("rule", "")
     page = Paginator(reading.cases(adjudication_round, state, rule), PAGE).get_page(request.GET.get("page"))
     rows = reading.numbered(list(page))
-    names = names_in(adjudication_round.corpus)
+    names, progress = names_in(adjudication_round.corpus), reading.progress(adjudication_round)
     return {
         "round": adjudication_round,
-        "progress": reading.progress(adjudication_round),
+        "progress": progress,
         "page": page,
         "rows": [(case, reading.state_of(case), reading.why(case)) for case in rows],
         "states": reading.STATES,
         "state": state,
         "rule": rule,
-        "rules": _rules(adjudication_round, names),
+        "facts": _facts(adjudication_round, progress, names),
         "names": names,
         "report": _report(adjudication_round),
         "warning": agreement.WARNING,
+        "files": [
+            (f"{table.capitalize()}, {form.upper()}", table, form)
+            for table in decisions.TABLES
+            for form in decisions.FORMS
+        ],
         "draws": adjudication_round.draws.order_by("number"),
     }
 
@@ -452,6 +459,24 @@ def _report(adjudication_round: AdjudicationRound) -> agreement.Report | str:
         return agreement.report(adjudication_round)
     except CalibrationError as error:
         return str(error)
+
+
+def _facts(row: AdjudicationRound, progress: reading.Progress, names: Names) -> list[tuple[str, Any]]:
+    """Return what is to know of a round as pairs of term and value; those without a value do not apply."""
+    two, in_hand = row.adjudicators == 2, f" ({progress.held:,} in hand)" if progress.held else ""
+    deciding = "two adjudicators, who must agree" if two else "one adjudicator"
+    names_text = "who answered" if row.shows_names else "raters by pseudonym"
+    rules = _rules(row, names)
+    return [
+        ("Decided differently", f"{progress.differ:,}" if two else ""),
+        ("Waiting", f"{progress.waiting:,}{in_hand}"),
+        ("Questions of", row.scheme_version.name),
+        ("Each case", f"{deciding}{', also of items that they rated' if row.own_items else ''}"),
+        ("Shown", f"{names_text}{', the system' if row.shows_systems else ''}"),
+        *(("Rule", f"{title}: {bound}" if bound else title) for title, bound in rules),
+        ("Seed", str(row.seed)),
+        ("Test part", "taken, while nobody has opened it" if row.takes_locked else ""),
+    ]
 
 
 def _rules(adjudication_round: AdjudicationRound, names: Names) -> list[tuple[str, str]]:

@@ -421,6 +421,7 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
         "agreed_heads": [figure_text(name).name for name in OF_ALL],
         "rater_heads": [FIGURES[name].heading for name in OF_A_RATER],
         "annotators": _annotators(watched),
+        "days": [(day, n) for day, n in watched.progress.days if n],
         "most_a_day": max(n for _, n in watched.progress.days),
         "is_live": request.GET.get("live") != "0",
     }
@@ -431,7 +432,11 @@ def _annotators(watched: Watch) -> list[dict[str, Any]]:
     """Return each annotator with the figures for the table's columns, None where one does not apply."""
     figures = {row.rater: {figure.name: figure for figure in row.figures} for row in watched.agreement.raters}
     return [
-        {"part": annotator, "figures": [figures.get(annotator.name, {}).get(name) for name in OF_A_RATER]}
+        {
+            "part": annotator,
+            "cells": [annotator.held, annotator.skipped, annotator.flagged, annotator.seconds],
+            "figures": [figures.get(annotator.name, {}).get(name) for name in OF_A_RATER],
+        }
         for annotator in watched.progress.annotators
     ]
 

@@ -5,12 +5,13 @@ Researchers only.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET
@@ -20,7 +21,7 @@ from annotation.corpora import splits
 from annotation.models import Continuation
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus, Dialogue
-from annotation.text.display import language_tag
+from annotation.text.display import language_tag, number
 from calibration.comparisons import count_files, count_inputs, metric_causes, preference_tables, profiles
 from calibration.comparisons import preferences as preference_charts
 from calibration.comparisons.count_files import COUNTS
@@ -48,8 +49,10 @@ from calibration.pages.report_pages import (
 )
 from calibration.ratings import votes
 from calibration.ratings.scope import census, question_choices, scope_of
-from calibration.reports import charts
+from calibration.reports import charts, wording
 from calibration.statistics.core.engine import Result
+from calibration.statistics.counts import Cell as CountCell
+from calibration.statistics.counts import Row as CountedRow
 from calibration.statistics.judge_errors import CORRECTIONS
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS
 from config.files import row_id
@@ -64,6 +67,15 @@ CORRECTION_NAMES = {
     "rogan_gladen": "yes, it was not drawn at random",
     "none": "no",
 }
+
+
+class SheetCell(NamedTuple):
+    """A text or figure of a table, with small print below it, or with the reason why it is missing."""
+
+    text: str
+    below: tuple[str, ...] = ()
+    why: str = ""
+    is_numeric: bool = True
 
 
 class CountsPage(ReportPage):
@@ -131,15 +143,46 @@ class CountsPage(ReportPage):
 
 def _count_tables(counted: Counts) -> Context:
     """Return the tables of counts, with people's rows and other rows in separate parts."""
-    tables: list[Context] = []
+    counts_sheets: list[Context] = []
     for kind in count_files.kinds(counted):
+        is_first = not counts_sheets
         rows = [
-            (row.figures, row.name, [(kind.of(cell), kind.more(cell), cell) for cell in row.figures.cells])
+            (
+                row.figures.human,
+                row.name,
+                [
+                    *([_continuations(row.figures)] if is_first else []),
+                    *(_count_cell(kind, cell, is_first=is_first) for cell in row.figures.cells),
+                ],
+            )
             for row in count_files.rows_of(counted, kind)
         ]
-        bodies = [[line for line in rows if line[0].human is human] for human in (True, False)]
-        tables.append({"title": kind.title, "bodies": [*filter(None, bodies)], "first": not tables})
-    return {"report": counted, "facts": count_facts(counted), "tables": tables, "heads": counted.headings}
+        bodies = [[row for is_human, *row in rows if is_human is human] for human in (True, False)]
+        heads = [*(["Continuations"] if is_first else []), *counted.headings]
+        head = [("Row", False), *((name, True) for name in heads)]
+        counts_sheets.append({"title": kind.title, "head": head, "bodies": [*filter(None, bodies)]})
+    return {"report": counted, "facts": count_facts(counted), "sheets": counts_sheets}
+
+
+def _continuations(figures: CountedRow) -> SheetCell:
+    """Return the number of continuations of a row, above those of clusters and of missing ones."""
+    missing = (f"{figures.n_missing:,} missing",) if figures.n_missing else ()
+    return SheetCell(
+        f"{figures.n_continuations:,}", (wording.counted(figures.n_clusters, "cluster"), *missing)
+    )
+
+
+def _count_cell(kind: count_files.Kind, cell: CountCell, *, is_first: bool) -> SheetCell:
+    """Return a figure of a kind with its interval; in the first table also what it was counted from."""
+    result = kind.of(cell)
+    if result is None:
+        return SheetCell("–", why="does not apply")
+    if result.value is None:
+        return SheetCell(result.status, why=result.reason)
+    interval = "no interval" if result.low is None else f"{number(result.low)} to {number(result.high)}"
+    raw = f"{number(cell.raw)} as counted" if is_first and cell.raw is not None else ""
+    items = f"n {cell.result.n_items:,}" if is_first and cell.result.n_missing else ""
+    return SheetCell(number(result.value), tuple(filter(None, (interval, kind.more(cell), raw, items))))
 
 
 # Profile of a corpus: metric scores by system, and of one continuation.
@@ -182,7 +225,7 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
         name = f"profile-{corpus.pk}-{column.metric.key}{points_suffix(points)}.svg"
         return download(profiles.svg(values, column), "image/svg+xml", name)
     inline_chart = mark_safe(profiles.inline_svg(values, column))
-    return render(request, "calibration/_profile_chart.html", {"svg": inline_chart})
+    return HttpResponse(format_html('<div class="chart">{}</div>', inline_chart))
 
 
 @require_GET
@@ -271,7 +314,7 @@ class SideBySidePage(ReportPage):
     def shows(self, request: HttpRequest, report: Comparison) -> Context:
         """Return the context, the columns and the metrics in their sections."""
         metric = request.GET.get("metric", "")
-        columns = {column.answer.name for column in report.columns}
+        columns = [column.answer.name for column in report.columns]
         at_points: dict[int, int] = {}
         for shared in report.contexts:
             at_points[shared.at] = max(at_points.get(shared.at, 0), len(shared.answers))
@@ -280,13 +323,18 @@ class SideBySidePage(ReportPage):
             "far": report.context[:-NEAR],
             "near": report.context[-NEAR:],
             "left_out": report.n_context - len(report.context),
-            "points": sorted(at_points.items()),
-            "choices": [(answer, answer.name in columns) for answer in answers],
+            "points": [
+                (at, f"{wording.counted(at, 'turn')} ({wording.counted(n, 'continuation')})")
+                for at, n in sorted(at_points.items())
+            ],
+            "choices": [(answer.name, answer.name in columns) for answer in answers],
+            "columns": columns,
             "unfolds": len(answers) > FEW,
             "has_people": any(column.answer.is_human for column in report.columns),
             "unscored": [column for column in report.columns if not column.scored],
+            "heads": [_head(column, report) for column in report.columns],
             "sections": [
-                (section.title, [(row, _compared_cells(row, report)) for row in section.rows])
+                (section.title, [(row.metric, _compared_cells(row, report)) for row in section.rows])
                 for section in report.sections
             ],
             "language": language_tag(report.dialogue.language),
@@ -301,6 +349,18 @@ def _same_columns(comparison: Comparison, metric: str) -> str:
     parameters += [("continuation", column.answer.name) for column in comparison.columns]
     parameters += [("against", comparison.against.answer.name), *([("metric", metric)] if metric else [])]
     return urlencode(parameters)
+
+
+def _head(column: Column, comparison: Comparison) -> tuple[str, list[str]]:
+    """Return a column's system, and lines about which of its continuations it is."""
+    part, name = column.answer.continuation, column.answer.name
+    lines = [
+        name if name != part.system.name else "",
+        column.condition,
+        "fake model" if part.fake_model else "",
+        "compared with" if column == comparison.against else "",
+    ]
+    return part.system.name, [line for line in lines if line]
 
 
 def _compared_cells(row: Row, comparison: Comparison) -> list[Context]:
@@ -318,7 +378,7 @@ def _compared_cell(row: Row, column: Column, cell: Cell, comparison: Comparison)
     of_turn = row.metric.metric.kind == "turn"
     return {
         "cell": cell,
-        "category": cell.value if isinstance(cell.value, str) else None,
+        "text": cell.value if isinstance(cell.value, str) else number(cell.value, 3),
         "difference": "" if cell.difference is None else signed(cell.difference),
         "behind": f"{behind}#{column.line.anchor}" if of_turn else behind,
         "leads": leads,
@@ -380,22 +440,20 @@ def _sheet(sheet: Sheet) -> Context:
         "title": sheet.title,
         "note": sheet.note,
         "head": list(zip(sheet.head, numeric, strict=True)),
-        "rows": [[_cell(cell) for cell in row] for row in sheet.rows],
+        "bodies": [[(row[0], [_sheet_cell(cell) for cell in row[1:]]) for row in sheet.rows]],
     }
 
 
-def _cell(cell: TableCell) -> Context:
-    """Return a cell for the template: a text, a count, a figure with its interval, or nothing."""
+def _sheet_cell(cell: TableCell) -> SheetCell:
+    """Return a text, a count, a figure with its interval, or the reason why there is none."""
     if isinstance(cell, Result):
-        return {
-            "kind": "figure" if cell.ok else "none",
-            "text": preference_tables.figure(cell) if cell.ok else cell.status,
-            "interval": preference_tables.interval(cell) if cell.low is not None else "no interval",
-            "why": cell.reason,
-        }
+        if not cell.ok:
+            return SheetCell(cell.status, why=cell.reason)
+        interval = preference_tables.interval(cell) if cell.low is not None else "no interval"
+        return SheetCell(preference_tables.figure(cell), (interval,))
     if cell is None:
-        return {"kind": "nothing"}
-    return {"kind": "text", "text": cell} if isinstance(cell, str) else {"kind": "count", "text": cell}
+        return SheetCell("–", why="not measured")
+    return SheetCell(cell, is_numeric=False) if isinstance(cell, str) else SheetCell(f"{cell:,}")
 
 
 # Turn vs. dialogue ratings: continuations whose rank differs most between people's two scores.

@@ -405,7 +405,6 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "left_out": gold.options.get("why_left_out", {}).items(),
         "others": [_choice(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
         "test_parts": TEST_PARTS,
-        "query": "only=without&" if only_without else "",
         "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),
         "only_without": only_without,

@@ -45,7 +45,6 @@ from calibration.statistics.planning import GAP
 from calibration.studies import plan_texts, plans
 from calibration.studies import study_actions as studies
 from calibration.studies.disagreements import (
-    GivenAnswer,
     ItemAnswers,
     Listing,
     items_with_answers,
@@ -111,9 +110,8 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     if current is None:
         return redirect(_address(study, "open-test"))
     if isinstance(current, Job):
-        return render(
-            request, "calibration/report_progress.html", _frame(study) | {"job": current, "part": part}
-        )
+        context = _frame(study) | _progress(study, current, part)
+        return render(request, "calibration/report_progress.html", context)
     return render(request, "calibration/report.html", _frame(study) | _shown_as(request, current))
 
 
@@ -121,8 +119,7 @@ def _shown_as(request: HttpRequest, current: Report) -> dict[str, Any]:
     """Return the page's data for a report, with the settings of its tables from the URL."""
     job = studies.under_way(current.study, current.part)
     return view_of(current, request.GET.dict()) | {
-        "job": job,
-        "part": current.part,
+        **(_progress(current.study, job, current.part) if job else {}),
         "forms": RENDERINGS.values(),
         "switches": _switches(request),
         "new_gold": _new_gold_address(current.study),
@@ -131,7 +128,9 @@ def _shown_as(request: HttpRequest, current: Report) -> dict[str, Any]:
 
 
 def _new_gold_address(study: Study) -> str:
-    place = {"campaign": study.campaign_id} if study.campaign_id else {"corpus": study.corpus_id}
+    place: dict[str, Any] = (
+        {"campaign": study.campaign_id} if study.campaign_id else {"corpus": study.corpus_id}
+    )
     part = {"part": TRAINING} if study.definition.get("split") == TRAINING else {}
     return f"{reverse('new-gold')}?{urlencode(place | part)}"
 
@@ -209,29 +208,39 @@ def report_failures(request: HttpRequest, pk: int) -> HttpResponse:
     items = items_with_answers(
         items_listed.question, items_listed.compared, rows, [items_listed.apart[row] for row in rows]
     )
+    people = crowd_of(items_listed.question.data.raters).many
     context = {
         "study": displayed.study,
         "report": displayed,
         "switches": _switches(request),
-        "pairs": pairs,
+        "questions": list({pair.ref: pair.question for pair in pairs}.items()),
+        "judges": [(pair.judge, pair.name) for pair in of_question],
         "selected": selected,
         "listing": items_listed,
-        "table": _table(items_listed, displayed.part),
+        "table": _table(items_listed, displayed.study, displayed.part, selected.name, people),
         "items": [(item, _sides(item, selected.judge)) for item in items],
-        "people": crowd_of(items_listed.question.data.raters).many,
+        "people": people,
     }
     return render(request, "calibration/_failures_of_judge.html", context)
 
 
-def _sides(item: ItemAnswers, judge: str) -> tuple[list[GivenAnswer], list[GivenAnswer]]:
+Side = list[tuple[str, str, list[str]]]
+"""Answers to an item: each with the people who gave it, and their reasons."""
+
+
+def _sides(item: ItemAnswers, judge: str) -> tuple[Side, Side]:
     """Return the answers of a judge to an item, and those of people."""
-    sides: tuple[list[GivenAnswer], list[GivenAnswer]] = ([], [])
+    judged: Side = []
+    of_people: Side = []
     for answer in item.answers:
-        for side, is_judge in zip(sides, (True, False), strict=True):
-            voices = tuple(voice for voice in answer.raters if (voice.name == judge) is is_judge)
-            if voices:
-                side.append(GivenAnswer(answer.value, voices))
-    return sides
+        voices = [voice for voice in answer.raters if voice.name != judge]
+        if len(voices) < len(answer.raters):
+            reasons = [f"“{v.reason}”" for v in answer.raters if v.name == judge and v.reason]
+            judged.append((answer.value, "", reasons))
+        if voices:
+            reasons = [f"{voice.name}: “{voice.reason}”" for voice in voices if voice.reason]
+            of_people.append((answer.value, ", ".join(voice.name for voice in voices), reasons))
+    return judged, of_people
 
 
 @require_POST
@@ -261,10 +270,17 @@ def progress(request: HttpRequest, pk: int, job: int) -> HttpResponse:
     study = access.study(pk)
     row = get_object_or_404(Job, pk=job, kind=studies.KIND, params__study=study.pk)
     part = row.params["part"]
-    response = render(request, "calibration/_progress.html", {"study": study, "job": row, "part": part})
+    response = render(request, "calibration/_progress.html", _frame(study) | _progress(study, row, part))
     if row.state == Job.State.DONE:
         response["HX-Redirect"] = _address(study, "report", part=part)
     return response
+
+
+def _progress(study: Study, job: Job, part: str) -> dict[str, Any]:
+    """Return the progress of a report, which asks for itself again."""
+    poll = reverse("report-progress", args=[study.pk, job.pk])
+    address = _address(study, "report", part=part)
+    return {"job": job, "part": part, "thing": "report", "poll": poll, "address": address}
 
 
 class TestForm(forms.Form):
@@ -399,7 +415,11 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
         answer = plans.plan_or_job(study=study, query=query, by=_user(request), again=again)
         if again:
             return redirect(_address_of_plans(study, request))
-        context |= {"query": query} | _shown_of_plans(study, answer)
+        context |= {"query": query} | (
+            _progress_of_plan(study, answer, request)
+            if isinstance(answer, Job)
+            else _shown_of_plans(study, answer)
+        )
         context["values"] = _values(answer) | parameters
         context["chart_files"] = chart_files(request, "plan-file", pk, "data")
         if isinstance(answer, PlanAnswer) and answer.computed_at:
@@ -446,11 +466,20 @@ def plan_progress(request: HttpRequest, pk: int, job_id: int) -> HttpResponse:
     study = access.study(pk)
     row = get_object_or_404(Job, pk=job_id, kind=plans.KIND, params__study=study.pk)
     address = _address_of_plans(study, request)
-    context = {"study": study, "job": row, "address": address, "asked": request.GET.urlencode()}
-    response = render(request, "calibration/_plan_progress.html", context)
+    context = _frame(study) | _progress_of_plan(study, row, request)
+    response = render(request, "calibration/_progress.html", context)
     if row.state == Job.State.DONE:
         response["HX-Redirect"] = address
     return response
+
+
+def _progress_of_plan(study: Study, job: Job, request: HttpRequest) -> dict[str, Any]:
+    """Return the progress of a plan, which asks for itself again."""
+    parameters = _plan_parameters(request)
+    poll = f"{reverse('plan-progress', args=[study.pk, job.pk])}?{urlencode(parameters)}"
+    again = _address(study, "plan", **parameters, again="1")
+    address = _address_of_plans(study, request)
+    return {"job": job, "thing": "plan", "poll": poll, "address": address, "again": again}
 
 
 def _plan_parameters(request: HttpRequest) -> dict[str, str]:
@@ -490,10 +519,8 @@ def _titles(choices: Choices) -> list[tuple[str, str]]:
     ]
 
 
-def _shown_of_plans(study: Study, answer: PlanAnswer | Job) -> dict[str, Any]:
-    """Return the page's data for a plan, or for its job."""
-    if isinstance(answer, Job):
-        return {"job": answer}
+def _shown_of_plans(study: Study, answer: PlanAnswer) -> dict[str, Any]:
+    """Return the page's data for a plan."""
     titled_answer = replace(answer, rater=names_in(study.corpus).short(answer.rater))
     chart = plan_texts.chart_of(titled_answer)
     return {
@@ -520,8 +547,7 @@ def _values(answer: PlanAnswer | Job) -> dict[str, str]:
 
 
 def _address_of_plans(study: Study, request: HttpRequest) -> str:
-    parameters = _plan_parameters(request)
-    return reverse("plan", args=[study.pk]) + (f"?{urlencode(parameters)}" if parameters else "")
+    return _address(study, "plan", **_plan_parameters(request))
 
 
 # Items behind a figure of a report, largest disagreement first.
@@ -551,6 +577,10 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
         items_listed.question, items_listed.compared, list(page), [items_listed.apart[row] for row in page]
     )
     names = names_in(study.corpus)
+    sides = [
+        _everybody(items_listed).get(name) or names.short(name)
+        for name in (items_listed.first, items_listed.second)
+    ]
     context = frame | {
         "found": items_listed,
         "page": page,
@@ -559,11 +589,8 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
         "question": items_listed.question.data.subject.question,
         "choices": _choices(items_listed, names),
         "names": names,
-        "who": [
-            _everybody(items_listed).get(name) or names.short(name)
-            for name in (items_listed.first, items_listed.second)
-        ],
-        "table": _table(items_listed, part),
+        "who": sides,
+        "table": _table(items_listed, study, part, *sides),
     }
     return render(request, "calibration/disagreements.html", context)
 
@@ -585,8 +612,8 @@ def _everybody(items_listed: Listing) -> dict[str, str]:
     return {ALL_PEOPLE: f"the {crowd_of(items_listed.question.data.raters).many}"}
 
 
-def _table(items_listed: Listing, part: str) -> dict[str, Any] | None:
-    """Return the cross-table of answers, with the parameters that list each cell's items."""
+def _table(items_listed: Listing, study: Study, part: str, first: str, second: str) -> dict[str, Any] | None:
+    """Return the cross-table of answers, with the address that lists each cell's items."""
     counts = table(items_listed.compared)
     if counts is None:
         return None
@@ -597,7 +624,7 @@ def _table(items_listed: Listing, part: str) -> dict[str, Any] | None:
             [
                 (
                     n,
-                    urlencode(items_listed.params(part) | {"cell": f"{i},{j}"}),
+                    _address(study, "report-items", **items_listed.params(part) | {"cell": f"{i},{j}"}),
                     i == j,
                     (i, j) == items_listed.cell,
                 )
@@ -606,4 +633,7 @@ def _table(items_listed: Listing, part: str) -> dict[str, Any] | None:
         )
         for i, (name, line) in enumerate(zip(names, counts, strict=True))
     ]
-    return {"names": names, "rows": rows}
+    foot = "Shaded: the same answer. A number links to its items. Labels as they are now."
+    if (n := len(items_listed.compared.pairs)) > 1:
+        foot = f"Each rater counts once: {n} pairs of answers to an item. {foot}"
+    return {"heading": f"{first} ↓ · {second} →", "names": names, "rows": rows, "foot": foot}

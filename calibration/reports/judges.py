@@ -173,7 +173,7 @@ def _view(
     if is_page and len(names) > FEW:
         pairs, rest = _with_best(question)
     key = table_key(COMPARED_KEY, question_key(question.ref))
-    others = f"The other {counted(len(rest), 'pair')} on {title}"
+    others = f"The other pairs on {title}: {len(rest)}"
     return View(
         _compared_table(key, f"Judges compared: {title}", pairs),
         tuple(_compared_remarks(question, people, is_cut=bool(rest))),

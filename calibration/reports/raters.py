@@ -334,13 +334,14 @@ def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PagePa
     selected = params.get(KEY, "") if params.get(KEY) in by_ref else first.data.ref if first else ""
     question = by_ref[selected]
     switches = tuple(Switch(title, {KEY: ref}, ref == selected) for ref, (title, _, _) in by_ref.items())
-    shown = [_folded(table) for table in _tables(question)]
+    without_figures = View(Table("", f"Raters, one by one: {question[0]}", []))
+    page_views = [_folded(table) for table in _tables(question)] or [without_figures]
     remarks = (*notes(question[2], question[1].crowd), *meaning([question[2]], question[1].crowd))
-    shown[0] = replace(shown[0], switches=switches if len(switches) > 1 else ())
-    shown[-1] = replace(
-        shown[-1], folded=(*shown[-1].folded, *_use(question[2])), remarks=(*remarks, *undescribed)
+    page_views[0] = replace(page_views[0], switches=switches if len(switches) > 1 else ())
+    page_views[-1] = replace(
+        page_views[-1], folded=(*page_views[-1].folded, *_use(question[2])), remarks=(*remarks, *undescribed)
     )
-    return shown
+    return page_views
 
 
 def _use(raters: QuestionRaters) -> list[Table]:

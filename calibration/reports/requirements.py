@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from django.core.management.base import CommandError
 
 from annotation.text.display import number
+from calibration.errors import RequirementError
 from calibration.reports.wording import join_names
 from calibration.statistics.verdicts import TITLES
 
@@ -39,10 +40,6 @@ FORM = re.compile(
 )
 MOST_NAMES = 8
 EXAMPLES = "as in 'kappa.low >= 0.6', 'verdict == trust' or 'gap > -0.1 of my_judge on helpfulness'"
-
-
-class BadRequirement(ValueError):
-    """A requirement that cannot be read, or that speaks of nothing in the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +77,25 @@ class Check:
 
 
 def read(text: str) -> Requirement:
-    """Return a requirement from its text. Raises BadRequirement in one line."""
+    """Return a requirement from its text. Raises RequirementError in one line."""
     match = FORM.fullmatch(text.strip())
     if match is None:
-        raise BadRequirement(
+        raise RequirementError(
             f"{text!r} is no requirement: name a figure, a comparison and a value, {EXAMPLES}"
         )
     subject, end, sign, bound = match["subject"], match["end"], match["sign"], match["value"]
     narrowed = {"rater": match["rater"] or "", "question": match["question"] or ""}
     if subject == VERDICT:
         if end or sign not in ("==", "!=") or bound not in TITLES:
-            raise BadRequirement(f"{text!r}: verdict is compared by == or != with {', '.join(TITLES)}")
+            raise RequirementError(f"{text!r}: verdict is compared by == or != with {', '.join(TITLES)}")
         return Requirement(text.strip(), subject, "", sign, bound, **narrowed)
     if end and (end not in ENDS or subject == ANSWERED):
         ends = "it has no interval" if subject == ANSWERED else f"a figure has {', '.join(ENDS)}"
-        raise BadRequirement(f"{text!r}: there is no {subject}.{end}; {ends}")
+        raise RequirementError(f"{text!r}: there is no {subject}.{end}; {ends}")
     try:
         value = float(bound)
     except ValueError:
-        raise BadRequirement(f"{text!r}: {bound} is not a number") from None
+        raise RequirementError(f"{text!r}: {bound} is not a number") from None
     return Requirement(text.strip(), subject, end or "value", sign, value, **narrowed)
 
 
@@ -110,7 +107,7 @@ def check(
     """Return every requirement held against every judge and question that it speaks of.
 
     `verdicts` and `statistics` are those of a report's JSON. A requirement that nothing in the report can
-    meet or break is broken. Raises BadRequirement for a figure, judge or question that the report does not
+    meet or break is broken. Raises RequirementError for a figure, judge or question that the report does not
     have.
     """
     checks: list[Check] = []
@@ -173,21 +170,21 @@ def _compared(
             yield Check(requirement, about, sentence)
         elif requirement.subject == ANSWERED:
             share = verdict["n_answered"] / verdict["n_items"] if verdict["n_items"] else None
-            yield _held(requirement, about, share, "people rated no item")
+            yield _check_value(requirement, about, share, "people rated no item")
         elif requirement.subject in OF_VERDICTS:
-            yield _figure_held(requirement, about, verdict.get(requirement.subject))
+            yield _check_figure(requirement, about, verdict.get(requirement.subject))
         elif (symbol := SYMBOLS.get(requirement.subject)) and _statistic_of(verdict).startswith(symbol):
-            yield _figure_held(requirement, about, verdict["agreement"])
+            yield _check_figure(requirement, about, verdict["agreement"])
     if requirement.subject not in (VERDICT, ANSWERED, *OF_VERDICTS, *SYMBOLS):
         judges = {verdict["rater"] for verdict in verdicts}
-        for entry in _named(requirement.subject, statistics, judges):
+        for entry in _figures_called(requirement.subject, statistics, judges):
             raters, question = entry["raters"], str(entry.get("question") or "")
             if requirement.rater and requirement.rater not in raters:
                 continue
             if requirement.question and requirement.question != question:
                 continue
             about = raters[0] if entry["name"].startswith("judge_") else join_names(list(raters))
-            yield _figure_held(requirement, f"{about} on {question}" if question else about, entry)
+            yield _check_figure(requirement, f"{about} on {question}" if question else about, entry)
 
 
 def _statistic_of(verdict: Mapping[str, Any]) -> str:
@@ -196,7 +193,9 @@ def _statistic_of(verdict: Mapping[str, Any]) -> str:
     return name.removeprefix("judge_").removeprefix("mean_")
 
 
-def _named(name: str, statistics: Sequence[Mapping[str, Any]], judges: set[str]) -> list[Mapping[str, Any]]:
+def _figures_called(
+    name: str, statistics: Sequence[Mapping[str, Any]], judges: set[str]
+) -> list[Mapping[str, Any]]:
     """Return the figures of a name: of judges with all people, else with each, else of people alone."""
     for key in (f"judge_{name}", f"judge_mean_{name}"):
         if pooled := [entry for entry in statistics if entry["name"] == key]:
@@ -208,13 +207,13 @@ def _named(name: str, statistics: Sequence[Mapping[str, Any]], judges: set[str])
     return exact
 
 
-def _figure_held(requirement: Requirement, about: str, figure: Mapping[str, Any] | None) -> Check:
+def _check_figure(requirement: Requirement, about: str, figure: Mapping[str, Any] | None) -> Check:
     figure = figure or {"reason": "there is no such figure"}
     reason = figure.get("reason") or "it has no interval"
-    return _held(requirement, about, figure.get(requirement.end), reason)
+    return _check_value(requirement, about, figure.get(requirement.end), reason)
 
 
-def _held(requirement: Requirement, about: str, value: float | None, reason: str) -> Check:
+def _check_value(requirement: Requirement, about: str, value: float | None, reason: str) -> Check:
     if value is None:
         return Check(requirement, about, f"not defined: {reason}")
     is_met = OPERATORS[requirement.sign](value, requirement.bound)
@@ -226,7 +225,7 @@ def _absent(
     verdicts: Sequence[Mapping[str, Any]],
     statistics: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Say why nothing was held against a requirement. Raises BadRequirement for a name that is unknown."""
+    """Say why nothing was held against a requirement. Raises RequirementError for a name that is unknown."""
     raters = {verdict["rater"] for verdict in verdicts} | {
         rater for entry in statistics for rater in entry["raters"]
     }
@@ -241,9 +240,9 @@ def _absent(
     ):
         if name and name not in names:
             near = get_close_matches(name, names, n=MOST_NAMES, cutoff=0.5) or sorted(filter(None, names))
-            listed = join_names(near[:MOST_NAMES], MOST_NAMES) or "none"
-            raise BadRequirement(
-                f"{requirement.text!r}: the report has no {kind} {name!r}; it has {listed}"
+            names_text = join_names(near[:MOST_NAMES], MOST_NAMES) or "none"
+            raise RequirementError(
+                f"{requirement.text!r}: the report has no {kind} {name!r}; it has {names_text}"
                 f"{f', and {len(names) - MOST_NAMES:,} others' if len(names) > MOST_NAMES else ''}"
             )
     return "the report compares no judge with people in this way"
@@ -272,7 +271,7 @@ def requested(options: Mapping[str, Any]) -> list[Requirement]:
         raise CommandError("--junit goes with --require: it is the outcome of these requirements")
     try:
         return [read(text) for text in options["require"] or ()]
-    except BadRequirement as error:
+    except RequirementError as error:
         raise CommandError(f"--require: {error}") from None
 
 
@@ -289,7 +288,7 @@ def require(
         return
     try:
         checks = check(required, verdicts, statistics)
-    except BadRequirement as error:
+    except RequirementError as error:
         raise CommandError(f"--require: {error}") from None
     if options["junit"]:
         try:

@@ -693,6 +693,9 @@ def metrics(result: Snapshot) -> Table | None:
     return tabulate("metrics", f"Metrics with {own.many}", heads, rows) if rows else None
 
 
+FEW_TITLES = 4
+
+
 @dataclass(frozen=True, slots=True)
 class AnsweringRater:
     """A rater over all questions: their titles and number, items answered, answers missing, samples."""
@@ -706,6 +709,17 @@ class AnsweringRater:
     n: int
     missing: int
     samples: int
+
+    @property
+    def described(self) -> str:
+        """Kind of rater: `human, unidentified`."""
+        unidentified = "" if self.identified else ", unidentified"
+        return f"{self.kind}{unidentified}{', simulated' if self.simulated else ''}"
+
+    @property
+    def answered(self) -> str:
+        """Titles of a few questions, or the number of many."""
+        return ", ".join(self.titles) if self.titles and self.questions <= FEW_TITLES else str(self.questions)
 
 
 def raters(result: Snapshot) -> list[AnsweringRater]:

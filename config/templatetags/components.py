@@ -14,6 +14,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.text.display import many
+
 register = template.Library()
 
 
@@ -80,11 +82,14 @@ def row(context: template.Context, *cells: Any) -> SafeString:
 
 
 @register.simple_block_tag
-def table(content: SafeString, *headings: Any, kind: str = "", **frame: Any) -> SafeString:
+def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None, **frame: Any) -> SafeString:
     """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
 
-    A keyword that `tableframe` takes names the table and places it; kind: a class of the table.
+    A keyword that `tableframe` takes names the table and places it; kind: a class of the table; none: what
+    stands in its place where it has no rows, empty for nothing.
     """
+    if none is not None and not content.strip():
+        return format_html('<p class="text-secondary">{}</p>', none) if none else SafeString("")
     columns = [
         heading if isinstance(heading, Heading) else Heading(heading)
         for argument in headings
@@ -128,7 +133,7 @@ def pagehead(content: SafeString, title: Any, *, lead: Any = "", crumbs: Any = "
 @register.simple_tag
 def pagetitle(title: Any, *, lead: Any = "", crumbs: Any = "") -> SafeString:
     """Return the head of a page without actions."""
-    return pagehead("", title, lead=lead, crumbs=crumbs)
+    return pagehead(SafeString(""), title, lead=lead, crumbs=crumbs)
 
 
 @register.simple_tag
@@ -213,7 +218,7 @@ def into(value: Any, sentence: str) -> str:
 @register.filter
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: "1 turn", "1,200 turns"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return many(number, noun)
 
 
 @register.filter
@@ -254,9 +259,9 @@ def card(
 
 
 @register.simple_tag
-def progress(part: int, whole: int, label: str) -> SafeString:
+def progress(part: int, total: int, label: str) -> SafeString:
     """Return a bar with its numbers: what is done of how much."""
-    return render_to_string("_components/progress.html", {"part": part, "whole": whole, "label": label})
+    return render_to_string("_components/progress.html", {"part": part, "whole": total, "label": label})
 
 
 @register.simple_tag(takes_context=True)
@@ -293,7 +298,7 @@ def isolated(text: Any) -> SafeString:
 def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
 ) -> SafeString:
-    """Return a field to type in, with its label.
+    """Return a field to type in, with its label; with an empty one, the control alone.
 
     Keywords are attributes (`aria_label` is `aria-label`), and `hint`, `id`, and `problems`: the sentences
     about what is wrong with it, which have their place below it even when there is none.
@@ -331,6 +336,13 @@ def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> Saf
 
 
 @register.simple_tag
+def datalist(id: str, values: Iterable[Any]) -> SafeString:
+    """Return the values that a field proposes, which names them by `list`."""
+    lines = format_html_join("\n", '<option value="{}"></option>', ((value,) for value in values))
+    return format_html('<datalist id="{}">{}</datalist>', id, lines)
+
+
+@register.simple_tag
 def choices(
     name: str,
     legend: Any,
@@ -354,8 +366,8 @@ def options(rows: Iterable[Any], names: str) -> list[tuple[Any, Any]]:
 
 
 def _attribute(row: Any, name: str) -> Any:
-    found = row[name] if isinstance(row, dict) else getattr(row, name)
-    return found() if callable(found) else found
+    value = row[name] if isinstance(row, dict) else getattr(row, name)
+    return value() if callable(value) else value
 
 
 SELECTED = mark_safe(" selected")
@@ -427,6 +439,8 @@ def _described(name: str, keywords: dict[str, Any]) -> tuple[dict[str, Any], dic
 
 
 def _field(label: Any, control: SafeString, beside: dict[str, Any]) -> SafeString:
+    if not label:
+        return control
     return render_to_string("_components/control.html", {"label": label, "control": control, **beside})
 
 

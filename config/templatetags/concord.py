@@ -32,12 +32,6 @@ def percent(value: Any, digits: int = 0) -> str:
 
 
 @register.filter
-def many(number: Any, noun: str) -> str:
-    """Return a number with its noun: 1 task, 1,200 tasks."""
-    return display.many(int(number or 0), noun)
-
-
-@register.filter
 def money(amount: Any, currency: str) -> str:
     """Format an amount of money with its currency."""
     return display.money(amount, currency)
@@ -151,8 +145,8 @@ def tabs(context: template.Context, content: SafeString, corpus: Any = None) -> 
     if current in dict(LIBRARY):
         title, rows = "Library", [(text, reverse(name)) for text, name in LIBRARY]
     else:
-        shown = (context.get(name) for name in OF_A_CORPUS)
-        corpus = corpus or context.get("corpus") or next((row.corpus for row in shown if row), None)
+        subjects = (context.get(name) for name in OF_A_CORPUS)
+        corpus = corpus or context.get("corpus") or next((row.corpus for row in subjects if row), None)
         if corpus is None:
             return SafeString("")
         title, rows = corpus.name, [(text, reverse(name, args=[corpus.name])) for text, name in CORPUS_TABS]

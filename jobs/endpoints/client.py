@@ -38,7 +38,7 @@ from jobs import errors
 from jobs.endpoints import endpoint_actions
 from jobs.endpoints.costs import as_sent, request_body
 from jobs.endpoints.endpoint_actions import key_of, remember
-from jobs.endpoints.parameters import PARAMETERS, forms_for
+from jobs.endpoints.parameters import OWN_FIELDS, forms_for
 from jobs.endpoints.responses import (
     Again,
     CallError,
@@ -457,7 +457,7 @@ def meaning(
         return Shut(f"HTTP {status}: the endpoint redirects; give its final address")
     if kind := kind_of(body, error_text):
         return Refused(message, kind=kind)
-    sent = [parameter for parameter in PARAMETERS if parameter in request]
+    sent = [field for field in request if field not in OWN_FIELDS]
     if refused := refused_parameter(body, error_text, sent):
         why = f"The endpoint {name} does not take the parameter {refused} as it was given. {message}"
         return Shut(f"{why[:800]} Leave it out, or choose another value or model.", kind=errors.PARAMETER)

@@ -24,8 +24,10 @@ def request_body(model: str, prompt: Prompt, parameters: Mapping[str, Any], form
 
     `form` is one of `jobs.endpoints.parameters`.
     """
-    rest = dict(parameters) | response_format(form, prompt)
-    return {"model": requested_name(model), "messages": prompt.messages(), **dict(sorted(rest.items()))}
+    rest = dict(parameters)
+    messages = prompt.messages(rest.pop("system_role", "system"))
+    rest |= rest.pop("extra_body", {}) | response_format(form, prompt)
+    return {"model": requested_name(model), "messages": messages, **dict(sorted(rest.items()))}
 
 
 def as_sent(body: Mapping[str, Any]) -> bytes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from argparse import ArgumentTypeError
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
@@ -96,6 +98,8 @@ def form_field(parameter: Parameter, **options: Any) -> forms.Field:
         return forms.ChoiceField(
             **shared, choices=[("", "not sent"), *((key, key) for key in parameter.choices)]
         )
+    if parameter.kind == "object":
+        return forms.JSONField(**shared, widget=forms.Textarea({"rows": 2, "class": "code"}))
     return LinesField(**shared) if parameter.kind == "texts" else forms.BooleanField(**shared)
 
 
@@ -131,6 +135,8 @@ def serializer_field(parameter: Parameter, **options: Any) -> serializers.Field[
         return serializers.ChoiceField(choices=parameter.choices, **shared)
     if parameter.kind == "yes":
         return serializers.BooleanField(**shared)
+    if parameter.kind == "object":
+        return serializers.DictField(**shared)
     text = serializers.CharField(max_length=LONGEST_STOP, trim_whitespace=False)
     return serializers.ListField(child=text, max_length=MOST_STOPS, **shared)
 
@@ -173,4 +179,13 @@ def option(parameter: Parameter, **options: Any) -> dict[str, Any]:
         return how | {"action": "append", "metavar": "TEXT", "help": "a text that ends a reply; at most four"}
     if parameter.kind == "choice":
         return how | {"choices": parameter.choices}
+    if parameter.kind == "object":
+        return how | {"type": _json_object, "metavar": "JSON"}
     return how | {"type": TYPES[parameter.kind]}
+
+
+def _json_object(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text[:60]!r} is not JSON: {error}") from None

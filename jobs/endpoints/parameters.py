@@ -5,6 +5,7 @@ A parameter is sent only if set, and is then part of the judge's identity.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,13 +46,18 @@ def response_format(form: str, prompt: Prompt) -> dict[str, Any]:
     return {"response_format": {"type": "json_object"}} if form == JSON else {}
 
 
-Kind = Literal["number", "whole", "money", "choice", "texts", "yes"]
+Kind = Literal["number", "whole", "money", "choice", "texts", "yes", "object"]
 MOST_WHOLE = 2**31 - 1
 MOST_SEED = 2_000_000_000
 """Low enough that the seeds of all samples fit into what servers accept."""
 MOST_STOPS = 4
 LONGEST_STOP = 100
 """Maximum characters of a stop text."""
+LONGEST_OBJECT = 2_000
+"""Maximum characters of further fields as JSON."""
+LONGEST_IN_NAME = 60
+OWN_FIELDS = ("model", "messages", "response_format", "stream", "n")
+"""Fields of a request that Concord sets itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,10 @@ class Parameter:
         """Return the parameter as shown in a judge's name."""
         if self.kind == "number":
             return f"{self.name}={value:g}"
+        if self.kind == "object":
+            text = json.dumps(value, sort_keys=True)
+            short = hashlib.sha256(text.encode()).hexdigest()[:8]
+            return f"{self.name}={text if len(text) <= LONGEST_IN_NAME else short}"
         return f"{self.name}={value if self.kind in ('whole', 'choice') else json.dumps(value)}"
 
 
@@ -163,6 +173,20 @@ _TABLE = (
         20,
         requires="logprobs",
     ),
+    Parameter(
+        "system_role",
+        "choice",
+        "Instructions are sent as",
+        "Empty: the system message. developer: for models that take that role instead. user: at the head of "
+        "the first message, for models without a system role.",
+        choices=("developer", "user"),
+    ),
+    Parameter(
+        "extra_body",
+        "object",
+        "Further fields of the request",
+        'A JSON object that the server knows, such as {"chat_template_kwargs": {"enable_thinking": false}}.',
+    ),
 )
 PARAMETERS: dict[str, Parameter] = {parameter.name: parameter for parameter in _TABLE}
 
@@ -206,7 +230,7 @@ def most_written(parameters: Mapping[str, Any]) -> int | None:
 
 
 def _is_given(value: Any) -> bool:
-    return value is not None and value is not False and value != "" and value != [] and value != ()
+    return value is not None and value is not False and value not in ("", [], (), {})
 
 
 def _number(parameter: Parameter, value: Any) -> float:
@@ -252,4 +276,24 @@ def _yes(parameter: Parameter, value: Any) -> bool:
     return True
 
 
-_CHECKS = {"number": _number, "whole": _integer, "choice": _choice, "texts": _texts, "yes": _yes}
+def _object(parameter: Parameter, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise JobError(f"{parameter.name} must be a JSON object.")
+    if own := sorted(value.keys() & {*OWN_FIELDS, *PARAMETERS}):
+        reason = "Concord sets it itself" if own[0] in OWN_FIELDS else "it is a parameter of its own"
+        raise JobError(f"{parameter.name}: leave out {own[0]}, {reason}.")
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise JobError(f"{parameter.name}: NaN and infinity are not JSON.") from None
+    if len(text) > LONGEST_OBJECT:
+        raise JobError(f"{parameter.name}: at most {LONGEST_OBJECT:,} characters of JSON.")
+    if "\\u0000" in text:
+        raise JobError(f"{parameter.name}: a text holds a character that cannot be stored.")
+    return value
+
+
+_CHECKS = {
+    **{"number": _number, "whole": _integer, "choice": _choice, "texts": _texts, "yes": _yes},
+    "object": _object,
+}

@@ -195,9 +195,9 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
             onwards, is_secure = request.GET.get("next", ""), request.is_secure()
             if url_has_allowed_host_and_scheme(onwards, {request.get_host()}, require_https=is_secure):
                 address, _, query = onwards.partition("?")
-                parameters = QueryDict(query, mutable=True)
-                parameters["endpoint"] = str(saved.pk)
-                return redirect(f"{address}?{parameters.urlencode()}")
+                onward_query = QueryDict(query, mutable=True)
+                onward_query["endpoint"] = str(saved.pk)
+                return redirect(f"{address}?{onward_query.urlencode()}")
             return redirect(f"{reverse('endpoints')}#endpoint-{saved.pk}")
     rows = list(ownership.visible_to(person).select_related("pace", "owner").order_by("name"))
     for row in rows:

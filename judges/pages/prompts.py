@@ -311,7 +311,7 @@ def prompt_page(request: HttpRequest, name: str) -> HttpResponse:
     used = listing.judges_by_digest([version.wording.digest() for version in versions])
     rows = [(version, len(used.get(version.wording.digest(), ()))) for version in versions]
     context = {"prompt": prompt, "rows": rows, "newest": versions[0]}
-    context["title"] = getattr(PROTOCOLS.get(prompt.protocol), "title", prompt.protocol)
+    context["protocol_title"] = getattr(PROTOCOLS.get(prompt.protocol), "title", prompt.protocol)
     context |= _run_on(versions[0])
     return render(request, "judges/prompts/prompt.html", context)
 
@@ -331,14 +331,17 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             ("System part", marked(version.wording.system)),
             ("User part", marked(version.wording.user)),
         ],
-        "variables": protocol.known_variables(version.variant).values(),
-        "named": version.wording.names(),
+        "variables": [
+            variable
+            for variable in protocol.known_variables(version.variant).values()
+            if variable.name in version.wording.names()
+        ],
         "runs": listing.runs_of(version),
         "used": row is not None and prompt_actions.is_used(row),
         "others": listing.versions_of(row.prompt) if row else [],
         "parent": _parent(row.parent if row else ""),
         "shown": shown_at_once(version.wording),
-        "title": protocol.title,
+        "protocol_title": protocol.title,
     }
     return render(request, "judges/prompts/version.html", context | _run_on(version))
 

@@ -16,10 +16,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Rater, turn_numbers
+from annotation.text.display import many, money, number
 from config.files import row_id
 from config.listing import Column, Listing
 from config.lists import LongPaginator
 from config.permissions import researcher_only, user_of
+from config.templatetags.concord import setting
 from jobs import access, runs
 from jobs.calls import batch_actions
 from jobs.endpoints.endpoint_actions import sync_environment
@@ -35,7 +37,12 @@ from judges.pages.forms import AdoptForm, CapsForm
 from judges.prompts import versions
 from judges.runs.lookup import has_model
 
-CALL_FILTERS = ("failed", "flagged", "all")
+CALL_FILTERS = (
+    ("failed", "Failed or tried again", "No call failed."),
+    ("flagged", "Flagged", "Nothing was flagged."),
+    ("all", "All", "No calls."),
+)
+"""Calls that the page of a run lists: key, title, and the sentence where there are none."""
 
 
 @require_GET
@@ -51,14 +58,88 @@ def one_run(
     """Show a run, with the rejected form if there is one: for its caps, or for a batch."""
     state = progress(run)
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
-    show = show if show in CALL_FILTERS else "all"
-    context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show)}
-    context |= {"loading": loading(run, state), "prompt": versions.of_spec(run.identity)}
+    show = show if show in {key for key, _, _ in CALL_FILTERS} else "all"
+    context = {"show": show, "call_filters": CALL_FILTERS, "page": _calls(request, run, show)}
+    context |= _progress_context(run, state)
+    context |= {"prompt": versions.of_spec(run.identity), "facts": _facts(run)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
     context["report"] = "" if state.moving or run.is_empty or not state.done else _report_of(run)
     status = 422 if caps or adopting else 200
     return render(request, "judges/run.html", context, status=status)
+
+
+def _progress_context(run: Run, state: Progress) -> dict[str, Any]:
+    return {"run": run, "progress": state, "loading": loading(run, state), "figures": _figures(run, state)}
+
+
+def _facts(run: Run) -> list[tuple[str, Any]]:
+    """Return what a run is as pairs of term and value; those without a value do not apply."""
+    identity, rater, endpoint, version = run.identity, run.rater, run.endpoint, run.scheme_version
+    about, variant = identity.get("version", ""), identity.get("variant")
+    reuse = "from the cache" if run.use_cache else "never reused"
+    protocol, metric, generator = (identity.get(name, "") for name in ("protocol", "metric", "generator"))
+    return [
+        ("Name in files", rater.name if rater and rater.short_name else ""),
+        ("Kind", rater.kind if rater else "writes"),
+        ("Protocol", protocol and f"{protocol}, version {about}{f', variant {variant}' if variant else ''}"),
+        ("Scheme", identity.get("scheme")),
+        ("Metric", metric and f"{metric}, {variant}"),
+        ("Model", identity.get("model")),
+        *identity.get("parameters", {}).items(),
+        ("Endpoint", endpoint.name if endpoint else ""),
+        ("Address", run.address),
+        ("Served revision", run.revision),
+        ("Generator", generator and f"{generator}, version {about}"),
+        *((name, setting(value)) for name, value in identity.get("settings", {}).items()),
+        *((f"{name} (condition)", setting(value)) for name, value in run.scope.get("condition", {}).items()),
+        ("Answers", version.name if version else ""),
+        ("Asked", run.get_mode_display() if endpoint else ""),
+        ("Replies to equal requests", reuse if endpoint else ""),
+        ("Samples" if rater else "Trials", run.samples),
+        ("Systems", (", ".join(run.scope.get("systems") or ()) or "all") if rater else ""),
+        ("Part", run.scope.get("part")),
+    ]
+
+
+def _figures(run: Run, state: Progress) -> list[tuple[str, Any]]:
+    """Return how far a run is as pairs of term and value; those without a value do not apply."""
+    rows: list[tuple[str, Any]] = [("Done", f"{state.done:,}"), ("Failed", f"{state.failed:,}")]
+    rows.append(("Flagged", f"{state.flagged:,}"))
+    rows.append(("Cancelled", _count(state.cancelled)))
+    rows.append(("Done by other runs", _count(state.reused)))
+    if state.active:
+        rows += [("Waiting", f"{state.pending:,}"), ("Under way", f"{state.leased:,}")]
+        rows += [("In batches", _count(state.batched)), ("Calls a second", number(state.rate, 1))]
+        seconds_left = state.seconds_left
+        rows.append(("Time left", "not known yet" if seconds_left is None else _duration(seconds_left)))
+    elif state.seconds is not None:
+        rows.append(("Took", _duration(state.seconds)))
+    if run.endpoint is None:
+        return rows
+    saved = "" if state.saved is None else f", saved {number(float(state.saved), 4)} {state.currency}"
+    most_calls, most_tokens, most_cost = state.cap_calls, state.cap_tokens, state.cap_cost
+    lost = "asked for again; tokens and cost of the lost ones are estimated"
+    return [
+        *rows,
+        ("Tokens read", f"{state.tokens_in:,}"),
+        ("Tokens written", f"{state.tokens_out:,}"),
+        ("From the cache", f"{state.cached:,}{saved}" if state.cached else ""),
+        ("Calls made, of at most", "" if most_calls is None else f"{state.sent:,} of {most_calls:,}"),
+        ("Most tokens", "" if most_tokens is None else f"{most_tokens:,}"),
+        ("Most money", "" if most_cost is None else f"{number(float(most_cost), 4)} {state.currency}"),
+        ("Cost", "not known" if state.cost is None else money(state.cost, state.currency)),
+        ("Lost with a worker", f"{many(state.lost, 'reply', 'replies')}, {lost}" if state.lost else ""),
+        ("Mean reply", f"{state.latency_ms:,.0f} ms" if state.latency_ms else ""),
+    ]
+
+
+def _count(value: int) -> str:
+    return f"{value:,}" if value else ""
+
+
+def _duration(seconds: int) -> str:
+    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
 def _report_of(run: Run) -> str:
@@ -85,8 +166,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the polled progress fragment; all of the page is fetched again when the run ends."""
     run = access.run(pk)
     state = progress(run)
-    context = {"run": run, "progress": state, "loading": loading(run, state)}
-    response = render(request, "judges/_progress.html", context)
+    response = render(request, "judges/_progress.html", _progress_context(run, state))
     if not state.moving and request.headers.get("HX-Request"):
         place = {
             "path": reverse("run", args=[run.pk]),

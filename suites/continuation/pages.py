@@ -182,7 +182,7 @@ def setting_field(setting: Setting, **options: Any) -> forms.Field:
 
 # The page that starts generation.
 
-WRITTEN = {
+PRODUCTS = {
     "rollout": "turns that follow the dialogue",
     "static": "responses at fixed points",
     "record": "drafts of facts or questions, to be reviewed",
@@ -198,7 +198,7 @@ def generate(request: HttpRequest) -> HttpResponse:
         return redirect("corpora")
     generator = GENERATORS.get(request.GET.get("generator", ""))
     if generator is None:
-        writers = [(row, WRITTEN[row.produces]) for row in GENERATORS.values() if row.produces in WRITTEN]
+        writers = [(row, PRODUCTS[row.produces]) for row in GENERATORS.values() if row.produces in PRODUCTS]
         return render(request, "continuation/choose.html", {"corpus": corpus, "generators": writers})
     form = GenerateForm(request.POST or None, generator=generator, corpus=corpus)
     offer_endpoints(request, form)

@@ -19,6 +19,7 @@ from annotation.models import Corpus, Dialogue
 from annotation.scenario_records import FORM, MODES, PROBES, STAGES, condition_json
 from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
+from calibration.reports.wording import counted
 from config.files import row_id
 from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import form_field
@@ -50,7 +51,7 @@ from suites.group_chat.editing import (
 from suites.group_chat.native_fields import too_many_or_few
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.group_chat.scenarios.points import scenario_of
-from suites.group_chat.scenarios.probes import overview
+from suites.group_chat.scenarios.probes import Summary, overview
 from suites.pages import judge_choices
 from suites.reports import ReportRefused, open_test_answer, query_values, report_file
 
@@ -63,13 +64,22 @@ def scenarios(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the scenarios of a corpus, with counts of each probe and the oracle's check."""
     corpus = access.corpus(pk)
     scenario_rows = rows(corpus)
+    summary = overview([row.summary for row in scenario_rows])
     page = Paginator(scenario_rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "corpus": corpus,
         "page": page,
         "rows": list(page),
-        "wrong": [row for row in scenario_rows if row.summary.problems],
-        "overview": overview([row.summary for row in scenario_rows]),
+        "problems": [(row.dialogue, problem) for row in scenario_rows for problem in row.summary.problems],
+        "overview": summary,
+        "facts": [
+            ("Scenarios", f"{summary.scenarios:,}"),
+            ("Families", f"{summary.families:,}"),
+            ("Points", f"{summary.points:,}"),
+            ("Of probes", f"{summary.probed:,}"),
+            ("Free", f"{summary.free:,}"),
+            ("Keys of two people", f"{summary.agreed:,} of {summary.scenarios:,}"),
+        ],
     }
     return render(request, "group_chat/scenarios.html", context)
 
@@ -176,7 +186,7 @@ def _page(
         "decided": opened is not None and is_decided(opened),
         "seen": stored if refused is not None else request.POST.get("seen", stored),
         "refused": refused,
-        "kinds": PROBES,
+        "kinds": [(kind, kind.replace("_", " ")) for kind in PROBES],
         "kind": request.POST.get("kind", ""),
         "probes": probes_of(current),
     }
@@ -196,11 +206,20 @@ def _editor_context(request: HttpRequest, current: Draft) -> dict[str, Any]:
         "draft": current,
         "language": chat.language if chat else "",
         "lines": lines if seen is None else [line for line in lines if line.position in seen],
-        "summary": current.summary(),
-        "people": people,
+        "verdict": _verdict(current.summary()),
+        "people": [(row.id, f"{row.name or row.id}{' (agent)' if row.agent else ''}") for row in people],
         "viewer": viewer if is_one else "",
         "until": last if seen is not None else "",
     }
+
+
+def _verdict(summary: Summary | None) -> str:
+    """Describe a scenario that has no problem in numbers."""
+    if summary is None:
+        return ""
+    free = f", {summary.free} free" if summary.free else ""
+    keys = "keys agreed by two people or more" if summary.agreed else "author's keys"
+    return f"{counted(summary.points, 'point')}, {summary.probed} of probes{free}; {keys}."
 
 
 # Agents in a corpus's scenarios.
@@ -298,14 +317,37 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
         "agent": names.of(scenario_of(decision_view.dialogue).agent),
         "expected": _expected_fields(decision_view),
         "did": _decision_fields(decision_view),
-        "stages": [(stage, decision_view.result.stages[stage]) for stage in STAGES]
-        if decision_view.result
-        else [],
+        "stages": _stage_scores(decision_view),
+        "failure": _failure(decision_view),
         "judge": judge,
         "judges": judge_choices(item.corpus, judges_of(item.corpus)),
         "refused": refused,
     }
     return render(request, "group_chat/decision.html", context, status=422 if refused else 200)
+
+
+def _stage_scores(decision_view: DecisionView) -> list[tuple[str, float | None, str]]:
+    """Return the score of every stage with its reason, and the products of some and of all."""
+    result = decision_view.result
+    if result is None:
+        return []
+    return [
+        *((stage.upper(), result.stages[stage].score, result.stages[stage].why) for stage in STAGES),
+        ("Competence", result.competence, "product from ATTEND to GROUND"),
+        ("Turn score", result.turn_score, "product of all stages"),
+    ]
+
+
+def _failure(decision_view: DecisionView) -> str:
+    """Return the stage where a decision failed first, as a sentence."""
+    stage = decision_view.result.failed_at if decision_view.result else None
+    if not stage:
+        return "Where it failed first is not known before a judge has answered, or the point is not scored."
+    sentences = {
+        "none": "It failed at no stage.",
+        FORM: "The reply could not be read, so it failed before the first stage.",
+    }
+    return sentences.get(stage, f"It failed first at {stage.upper()}: what comes after is void.")
 
 
 def _expected_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
@@ -378,11 +420,10 @@ def cascade(request: HttpRequest, pk: int) -> HttpResponse:
     values = query_values(request, NAMES)
     context = _form(corpus, values)
     status = 200
-    if context["has_scenarios"]:
+    if context["is_possible"]:
         try:
             report = compute(query=read(values, corpus), by=user_of(request))
             context |= view_of(report) | {"failing": _failing(report)}
-            context["files"] = reverse("cascade-file", args=[corpus.pk, "csv"]).removesuffix("csv")
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if values else 200
@@ -422,13 +463,18 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
     """Return the form's options and current values."""
     by = values.get("by", ",".join(BY)).split(",")
     judges = values.get("judge", "").split(",")
+    judge_boxes = [(name, title, name in judges) for name, title in judge_choices(corpus, judges_of(corpus))]
     return {
         "corpus": corpus,
         "values": values,
         "split": splits.lock_of(corpus),
-        "has_scenarios": corpus.dialogues.filter(scenario__isnull=False).exists(),
-        "keys": [(key, key in by) for key in BY],
-        "judges": [(name, title, name in judges) for name, title in judge_choices(corpus, judges_of(corpus))],
+        "is_possible": corpus.dialogues.filter(scenario__isnull=False).exists(),
+        "choices": [
+            ("by", "Rows by", [(key, key, key in by) for key in BY]),
+            *([("judge", "Conduct as judged by", judge_boxes)] if judge_boxes else []),
+        ],
+        "files": reverse("cascade-file", args=[corpus.pk, "csv"]).removesuffix("csv"),
+        "address": reverse("cascade-test", args=[corpus.pk]),
         "successes": SUCCESSES,
         "forms": RENDERINGS.values(),
     }

@@ -62,7 +62,7 @@ def test_a_script_is_read_by_sessions_and_a_date_is_changed(page_of, tmp_path):
 
     page.get_by_label("Words").fill("boots")
     page.get_by_label("Speaker").fill("cara")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Show").click()
     expect(page.get_by_text("12 turns")).to_be_visible()
     look(page, "found")
     page.locator("tbody a").first.click()

@@ -13,7 +13,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import Label
-from calibration.reports.requirements import BadRequirement, Requirement, broken, check, junit, read
+from calibration.errors import RequirementError
+from calibration.reports.requirements import Requirement, broken, check, junit, read
 from calibration.studies import study_actions as studies
 from jobs.models import WebhookEvent
 from jobs.webhooks import add
@@ -99,13 +100,13 @@ def test_a_figure_without_an_interval_meets_no_requirement_on_its_end() -> None:
     ],
 )
 def test_a_requirement_that_says_nothing_is_refused(text: str, reason: str) -> None:
-    with pytest.raises(BadRequirement, match=reason):
+    with pytest.raises(RequirementError, match=reason):
         read(text)
 
 
 @pytest.mark.parametrize("text", ["kapa > 0", "kappa > 0 of nobody", "kappa > 0 on rude"])
 def test_a_name_that_the_report_does_not_have_is_refused(text: str) -> None:
-    with pytest.raises(BadRequirement, match="the report has no"):
+    with pytest.raises(RequirementError, match="the report has no"):
         check([read(text)], VERDICTS, STATISTICS)
 
 

@@ -51,6 +51,14 @@ def test_a_table_has_a_heading_for_every_column_and_names_are_text() -> None:
     assert "Condition" in render(source, names=[], differs=True)
 
 
+def test_a_table_without_rows_gives_way_to_a_sentence_or_to_nothing() -> None:
+    rows = "{% for row in rows %}<tr></tr>{% endfor %}{% endtable %}"
+    source = '{% table "Rater" label="Raters" none=sentence %}' + rows
+    assert render(source, sentence="<b>") == '<p class="text-secondary">&lt;b&gt;</p>'
+    assert render(source, sentence="") == ""
+    assert "<table>" in render(source, sentence="<b>", rows=[1])
+
+
 def test_a_field_to_choose_in_marks_the_chosen_and_escapes() -> None:
     source = '{% select "rater" "Rater" raters chosen none="anybody" hint=hint required=True %}'
     page = render(source, raters=[("a", "<Ana>"), (2, "Two")], chosen=2, hint="<i>")
@@ -60,6 +68,14 @@ def test_a_field_to_choose_in_marks_the_chosen_and_escapes() -> None:
     assert '<option value="a">&lt;Ana&gt;</option>' in page
     assert '<option value="2" selected>Two</option>' in page
     assert '<span class="hint" id="rater-hint">&lt;i&gt;</span>' in page
+
+
+def test_a_field_without_a_label_is_its_control_and_options_have_groups() -> None:
+    page = render(
+        '{% select "role" "" roles "b" none="-" aria_label=name %}', roles=[("<A>", [("b", "B")])], name="<r>"
+    )
+    assert page.startswith('<select id="role" name="role" aria-label="&lt;r&gt;">')
+    assert '<optgroup label="&lt;A&gt;"><option value="b" selected>B</option></optgroup>' in page
 
 
 def test_a_field_to_type_in_and_a_fact_escape_their_values() -> None:
@@ -82,11 +98,6 @@ def test_a_field_points_at_its_problems_and_keywords_are_attributes() -> None:
     assert '<ul class="errorlist" id="q-problems"><li>&lt;b&gt;</li></ul>' in page
     assert '<ul class="errorlist" id="q-problems"></ul>' in " ".join(render(source).split())
     assert "aria-invalid" not in render(source)
-
-
-def test_a_number_has_its_noun() -> None:
-    source = '{{ one|counted:"turn" }}, {{ many|counted:"turn" }}, {{ none|counted:"turn" }}'
-    assert render(source, one=1, many=1200, none=0) == "1 turn, 1,200 turns, 0 turns"
 
 
 def test_boxes_of_which_several_are_ticked_escape_their_texts() -> None:

@@ -137,7 +137,7 @@ def test_a_search_that_has_not_ended_goes_on_from_where_it_is(
     assert "2 turns so far" in page
     [after] = re.findall(r"[?]text=hello&amp;after=([0-9-]+)", page)
     page = text(researcher, f"{address}&after={after}")
-    assert "1 turn<" in page
+    assert "1 turn more<" in page
     assert "Go on searching" not in page
 
 

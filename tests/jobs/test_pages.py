@@ -59,5 +59,5 @@ def test_the_api_lists_cancels_and_refuses_what_cannot_be_done_again(researcher:
     assert researcher.get(reverse("api-jobs")).json()["results"][0]["id"] == job.pk
     refused = researcher.post(reverse("api-retry-job", args=[job.pk]))
     assert refused.status_code == 400
-    assert "the job is queued" in refused.content.decode()
+    assert "The job is queued" in refused.content.decode()
     assert researcher.post(reverse("api-cancel-job", args=[job.pk])).json()["state"] == "cancelled"

@@ -10,9 +10,11 @@ from django.test import Client
 from django.urls import reverse
 
 from jobs.endpoints.client import Shut, kind_of, meaning, refused_parameter
-from jobs.endpoints.parameters import PARAMETERS, checked, name_suffix, of_sample
+from jobs.endpoints.costs import request_body
+from jobs.endpoints.parameters import OWN_FIELDS, PARAMETERS, checked, name_suffix, of_sample
 from jobs.errors import JobError
 from jobs.models import Call, Run
+from jobs.prompt import Prompt
 from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -30,6 +32,8 @@ SOME: dict[str, Any] = {
     "presence_penalty": 0.5,
     "logprobs": True,
     "top_logprobs": 5,
+    "system_role": "user",
+    "extra_body": {"chat_template_kwargs": {"enable_thinking": False}},
 }
 BESIDE = {"top_logprobs": {"logprobs": True}}
 """What a parameter needs beside it."""
@@ -52,6 +56,13 @@ def test_every_parameter_is_tried_here() -> None:
         ({"reasoning_effort": "huge"}, "is not one of none, minimal, low"),
         ({"stop": ["a", "b", "c", "d", "e"]}, "at most 4 texts"),
         ({"stop": ["\x00"]}, "cannot be stored"),
+        ({"extra_body": {"a": "\x00"}}, "cannot be stored"),
+        ({"extra_body": "{}"}, "must be a JSON object"),
+        ({"extra_body": {"messages": []}}, "leave out messages, Concord sets it itself"),
+        ({"extra_body": {"seed": 1}}, "leave out seed, it is a parameter of its own"),
+        ({"extra_body": {"a": float("nan")}}, "NaN and infinity are not JSON"),
+        ({"extra_body": {"a": "b" * 2000}}, "at most 2,000 characters"),
+        ({"system_role": "system"}, "is not one of developer, user"),
         ({"best_of": 3}, "There is no parameter 'best_of'; there are temperature, top_p"),
     ],
 )
@@ -70,6 +81,29 @@ def test_only_what_is_given_counts_and_a_zero_is_given() -> None:
 def test_a_judge_is_named_after_its_parameters() -> None:
     assert name_suffix(checked({"max_tokens": 50, "temperature": 0.2})) == " temperature=0.2 max_tokens=50"
     assert name_suffix({"stop": ["END"], "seed": 123456789}) == ' seed=123456789 stop=["END"]'
+
+
+def test_further_fields_are_in_a_judge_s_name_as_a_short_digest_where_they_are_long() -> None:
+    assert name_suffix({"extra_body": {"b": 1, "a": 2}}) == ' extra_body={"a": 2, "b": 1}'
+    names = {name_suffix({"extra_body": {"a": letter * 100}}) for letter in "xy"}
+    assert len(names) == 2
+    assert all(len(name) == len(" extra_body=") + 8 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("role", "roles"),
+    [
+        ({}, ["system", "user"]),
+        ({"system_role": "developer"}, ["developer", "user"]),
+        ({"system_role": "user"}, ["user"]),
+    ],
+)
+def test_instructions_are_sent_in_the_role_that_a_model_has(role: dict[str, str], roles: list[str]) -> None:
+    prompt = Prompt("Rate it.", "The dialogue", None, fault=("?", "no number"))
+    body = request_body("m", prompt, {**role, "extra_body": {"top_k": 1}, "seed": 2}, "text")
+    assert [message["role"] for message in body["messages"]] == [*roles, "assistant", "user"]
+    assert all(text in json.dumps(body["messages"]) for text in ("Rate it.", "The dialogue", "no number"))
+    assert set(body) == {"model", "messages", "top_k", "seed"}
 
 
 def test_each_sample_is_asked_with_a_seed_of_its_own() -> None:
@@ -122,7 +156,11 @@ def test_a_parameter_reaches_the_server_where_it_is_given_and_only_there(fake: F
     run = begin(corpus, Judge("cpdscore_detail", endpoint=endpoint, parameters=given))
     finish()
     (body,) = fake.bodies
-    assert {key: value for key, value in body.items() if key in PARAMETERS} == given
+    sent = given.get("extra_body", {key: value for key, value in given.items() if key != "system_role"})
+    assert {key: value for key, value in body.items() if key not in OWN_FIELDS} == sent
+    assert [message["role"] for message in body["messages"]] == (
+        ["user"] if name == "system_role" else ["system", "user"]
+    )
     assert run.rater.spec["parameters"] == given
 
 
@@ -161,6 +199,7 @@ def test_the_form_and_the_api_take_every_parameter(client: Client, fake: FakeLLM
     corpus, endpoint = small_corpus(dialogues=1, turns=1), endpoint_of(fake)
     told = {name: value for name, value in SOME.items() if name != "max_completion_tokens"}
     form = {f"judge-{name}": value for name, value in told.items()} | {"judge-stop": "###\r\nEND\r\n"}
+    form["judge-extra_body"] = json.dumps(SOME["extra_body"])
     form |= {"kind": "judge", "judge-judge": "cpdscore_detail:without_reference", "judge-samples": "1"}
     form |= {"judge-endpoint": endpoint.pk, "confirmed": "1"}
     page = f"{reverse('new-run')}?corpus={corpus.pk}"

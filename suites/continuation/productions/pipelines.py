@@ -134,6 +134,9 @@ class StepCost(Protocol):
     """Cost of a step."""
 
     @property
+    def step(self) -> str: ...
+
+    @property
     def calls(self) -> int: ...
 
     @property

@@ -177,6 +177,7 @@ def view_of(report: CascadeReport) -> dict[str, Any]:
     return {
         "made": report,
         "plan": report.query.plan,
+        "cluster": "a cluster is a family of scenarios",
         "oracle": oracle_line(report),
         "verdicts": VerdictTable(
             "System and condition",

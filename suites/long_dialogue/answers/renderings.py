@@ -287,6 +287,7 @@ def view_of(report: AnswersReport, answers_address: str = "") -> dict[str, Any]:
     return {
         "made": report,
         "plan": report.query.plan,
+        "cluster": "a cluster is a session, or a season where one is named, drawn within its script",
         "verdicts": VerdictTable("System and condition", VERDICT_COLUMNS, verdict_rows) if is_whole else None,
         "picture": CHARTS["accuracy"].view(report),
         "cautions": cautions(report.tables[0]) if is_whole else [],

@@ -18,11 +18,17 @@ from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
 from config.permissions import researcher_only, user_of
 from suites.long_dialogue.answers import answers as one_answer
-from suites.long_dialogue.answers.answers import NARROWED, has_answers, judge_named, judges_of, listing
+from suites.long_dialogue.answers.answers import (
+    NARROWED,
+    ShownSession,
+    has_answers,
+    judge_named,
+    judges_of,
+    listing,
+)
 from suites.long_dialogue.answers.renderings import CHARTS, RENDERINGS, view_of
 from suites.long_dialogue.answers.report import compute, open_test
 from suites.long_dialogue.answers.rows import (
-    BY,
     LAYOUTS,
     REPORT,
     SCRIPT,
@@ -54,11 +60,10 @@ def answers(request: HttpRequest, pk: int) -> HttpResponse:
     query_texts = query_values(request, NAMES)
     context = _form(corpus, query_texts)
     status = 200
-    if context["has_answers"]:
+    if context["is_possible"]:
         try:
             report = compute(query=read(query_texts, corpus), by=user_of(request))
             context |= view_of(report, reverse("answers-list", args=[corpus.pk]))
-            context["files"] = reverse("answers-file", args=[corpus.pk, "csv"]).removesuffix("csv")
         except CalibrationError as refused:
             context["refused"] = str(refused)
             status = 422 if query_texts else 200
@@ -140,6 +145,8 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "long_dialogue/answer.html", context | {"refused": str(refused)}, status=422)
     context |= {
         "answer": answer_view,
+        "evidence": "; ".join(map(_session, answer_view.evidence)),
+        "retrieved": "; ".join(map(_session, answer_view.retrieved)),
         "dialogue": item.continuation.dialogue,
         "language": language_tag(item.continuation.dialogue.language),
         "judges": judge_choices(item.corpus, judges_of(item.corpus)),
@@ -147,6 +154,12 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         "lenient": None if answer_view.opinions is None else _outcome(answer_view.row, "lenient"),
     }
     return render(request, "long_dialogue/answer.html", context)
+
+
+def _session(session: ShownSession) -> str:
+    """Return a session's number, with its date and place where they are known."""
+    about = ", ".join(filter(None, (str(session.date or ""), session.place)))
+    return f"session {session.number} ({about})" if about else f"session {session.number}"
 
 
 def _condition(row: AnswerRow, differ: Sequence[str]) -> str:
@@ -173,12 +186,13 @@ def _form(corpus: Corpus, query_texts: dict[str, str]) -> dict[str, Any]:
         "corpus": corpus,
         "selected": {"layout": REPORT, "score": "strict", **query_texts},
         "split": splits.lock_of(corpus),
-        "has_answers": has_answers(corpus),
+        "is_possible": has_answers(corpus),
+        "files": reverse("answers-file", args=[corpus.pk, "csv"]).removesuffix("csv"),
+        "address": reverse("answers-test", args=[corpus.pk]),
         "settings": [SYSTEM, SCRIPT, *settings_of(corpus)],
         "layouts": [(key, LAYOUT_WORDS[key]) for key in LAYOUTS],
         "scores": SCORES,
         "judges": judge_choices(corpus, judges_of(corpus)),
         "sets": sorted(set(QuestionSet.objects.filter(corpus=corpus).values_list("name", flat=True))),
         "forms": RENDERINGS.values(),
-        "usual": ",".join(BY),
     }

@@ -36,6 +36,7 @@ from suites.pages import add_refusal, search_values
 
 PAGE_SIZE = 50
 USES_SHOWN = 100
+EVIDENCE_SHOWN = 6
 POLICY_TITLES = {
     "body": "unanswerable: “I don't know” is right",
     "appendix": "not asked at all",
@@ -100,21 +101,16 @@ def _overview(corpus: Corpus, form: MakeForm) -> dict[str, Any]:
         "sets": sets,
         "form": form,
         "has_scripts": corpus.dialogues.filter(script__isnull=False).exists(),
-        "kinds": [_kind(corpus, FACT), _kind(corpus, QUESTION)],
+        "kinds": [
+            (kind, title, question_records.counts(corpus, kind), REVIEW_SCHEMES[kind])
+            for kind, title in KIND_TITLES.items()
+        ],
         "relations": len(table_of(corpus)),
         "relations_version": version_of(corpus),
         "job": active_job(question_sets.KIND, question_sets.subject(corpus)),
         "last_job": Job.objects.filter(kind=question_sets.KIND, subject=question_sets.subject(corpus))
         .order_by("-pk")
         .first(),
-    }
-
-
-def _kind(corpus: Corpus, kind: str) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "counts": question_records.counts(corpus, kind),
-        "campaigns": list(question_records.review_campaigns(corpus, kind)[:5]),
     }
 
 
@@ -144,16 +140,35 @@ def question_set(request: HttpRequest, pk: int, set_pk: int) -> HttpResponse:
                 }
                 for row in figures["rows"]
             ],
-            "dropped": [(describe_dropped(name), n) for name, n in figures.get("dropped", {}).items()],
-            "excluded": [(describe_rule(name), n) for name, n in figures.get("excluded", {}).items()],
+            "never_asked": _never_asked(figures),
             "policy_title": POLICY_TITLES.get(stored_set.options.get("policy", ""), ""),
-            "filters": filters,
-            "filter_choices": _filter_choices(stored_set),
+            "texts": [("text", "Text", filters["text"])],
+            "selections": [(*choice, filters[choice[0]]) for choice in _filter_choices(stored_set)],
             "page": page,
-            "rows": question_records.with_uses(stored_set, page),
+            "rows": [
+                row | {"evidence": _evidence(row["record"])}
+                for row in question_records.with_uses(stored_set, page)
+            ],
             "searched": any(filters.values()),
         },
     )
+
+
+def _never_asked(figures: dict[str, Any]) -> list[str]:
+    """Describe the questions that were dropped, and the places that were left out."""
+    dropped, excluded = figures.get("dropped", {}), figures.get("excluded", {})
+    return [
+        *(f"{n:,} dropped: {describe_dropped(rule)}" for rule, n in dropped.items()),
+        *(f"{n:,} places left out: {describe_rule(rule)}" for rule, n in excluded.items()),
+    ]
+
+
+def _evidence(record: Record) -> str:
+    """Name the first sessions that answer a question, and whether all are needed."""
+    names = record.content["evidence"]
+    more = f" and {len(names) - EVIDENCE_SHOWN} more" if len(names) > EVIDENCE_SHOWN else ""
+    needed = " (all)" if record.content.get("evidence_all") else ""
+    return f"{', '.join(names[:EVIDENCE_SHOWN])}{more}{needed}"
 
 
 def _filter_choices(question_set: QuestionSet) -> list[tuple[str, str, list[tuple[str, str]]]]:
@@ -191,9 +206,19 @@ def question(request: HttpRequest, pk: int, set_pk: int, record: int) -> HttpRes
             dialogue=question_record.dialogue, key__in=question_record.content.get("facts", [])
         ),
         "page": page,
-        "rows": [question_records.describe_use(use, question_record, sessions) for use in page],
+        "rows": [
+            (use, _reason(use))
+            for use in (question_records.describe_use(use, question_record, sessions) for use in page)
+        ],
     }
     return render(request, "long_dialogue/question.html", context)
+
+
+def _reason(use: dict[str, Any]) -> str:
+    """Describe why a use has its key."""
+    numbers = ", ".join(str(session["number"]) for session in use["why"])
+    noun = "session" if len(use["why"]) == 1 else "sessions"
+    return f"{noun} {numbers}: {use['rule_told']}" if numbers else str(use["rule_told"])
 
 
 @require_http_methods(["GET", "POST"])
@@ -215,9 +240,13 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         "kind": kind,
         "preview": preview,
         "changes": preview.counts["accepted"] + preview.counts["corrected"] + preview.counts["rejected"],
-        "undecided": [reviewed for reviewed in preview.reviewed if reviewed.outcome.decision == "undecided"][
-            :PAGE_SIZE
-        ],
+        "title": KIND_TITLES[kind],
+        "scheme": REVIEW_SCHEMES[kind],
+        "undecided": [
+            (reviewed, " – ".join(reviewed.record.content[name] for name in NAMED_BY[kind]))
+            for reviewed in preview.reviewed
+            if reviewed.outcome.decision == "undecided"
+        ][:PAGE_SIZE],
         "campaigns": question_records.review_campaigns(corpus, kind),
     }
     return render(request, "long_dialogue/reviews.html", context)
@@ -229,6 +258,14 @@ RECORD_FILTERS = ("text", "status", "relation")
 PEOPLE_LIST = {"list": "people", "dir": "auto"}
 SESSIONS_LIST = {"list": "sessions"}
 KIND_TITLES = {FACT: "Facts", QUESTION: "Quiz questions"}
+NOUNS = {FACT: "fact", QUESTION: "quiz question"}
+REVIEW_SCHEMES = {FACT: "fact_review", QUESTION: "quiz_review"}
+NAMED_BY = {FACT: ("head", "relation", "tail"), QUESTION: ("text",)}
+COLUMNS = {
+    FACT: {"head": "Head", "relation": "Relation", "tail": "Tail", "": "Said in"},
+    QUESTION: {"text": "Question", "answer": "Answer", "": "Evidence"},
+}
+"""Headings of a list by field of the content, and that of the sessions."""
 
 
 class FactForm(forms.Form):
@@ -291,17 +328,25 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     filters = search_values(request, RECORD_FILTERS)
     rows = question_records.narrowed(question_records.current_records(corpus, kind), filters)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    relation_table = question_relations.table_of(corpus)
     context = {
         "corpus": corpus,
         "kind": kind,
         "title": KIND_TITLES[kind],
         "counts": question_records.counts(corpus, kind),
-        "filters": filters,
-        "statuses": ("draft", "accepted", "rejected"),
-        "relations": list(question_relations.table_of(corpus)) if kind == FACT else [],
+        "noun": NOUNS[kind],
+        "headings": COLUMNS[kind].values(),
+        "texts": [("text", "Text", filters["text"])],
+        "selections": [
+            ("status", "Status", ("draft", "accepted", "rejected"), filters["status"]),
+            *([("relation", "Relation", list(relation_table), filters["relation"])] if kind == FACT else []),
+        ],
         "scripts": list(corpus.dialogues.filter(script__isnull=False).order_by("key")[:200]),
         "page": page,
-        "rows": [(record, _numbered(record)) for record in page],
+        "rows": [
+            (record, [record.content[name] for name in COLUMNS[kind] if name], _numbered(record))
+            for record in page
+        ],
         "searched": any(filters.values()),
     }
     return render(request, "long_dialogue/records.html", context)
@@ -445,6 +490,7 @@ def _edit_page(
         "dialogue": dialogue,
         "kind": kind,
         "title": KIND_TITLES[kind],
+        "new": f"New {NOUNS[kind]}",
         "form": form,
         "record": record,
         "people": [person.get("name") or person["id"] for person in dialogue.participants],

@@ -16,12 +16,13 @@ from annotation import access
 from annotation.corpora import dialogue_view, splits
 from annotation.errors import ScriptRefused
 from annotation.formats.fields import NAME_LIMIT
-from annotation.models import Turn
-from annotation.models.corpora import Dialogue
+from annotation.models import Record, Turn
+from annotation.models.corpora import Continuation, Dialogue
 from annotation.records import SELF
-from annotation.script_records import FACT, QUESTION, NameMap
+from annotation.script_records import FACT, QUESTION, NameMap, Session
 from annotation.text.display import language_tag
 from annotation.work.notes import notes_of_turns as of_turns
+from calibration.reports.wording import counted
 from config.files import row_id
 from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import form_field
@@ -80,7 +81,7 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
     search = search_values(request, ("text", "speaker"))
     context = {
         **_about(overview),
-        "search": search,
+        "texts": [("text", "Words", search["text"]), ("speaker", "Speaker", search["speaker"])],
     }
     if any(search.values()):
         return render(
@@ -159,20 +160,27 @@ def _about(overview: Overview) -> dict[str, Any]:
     }
 
 
-def _continuations(dialogue: Dialogue) -> list[Any]:
-    return list(dialogue.continuations.exclude(key=SELF).select_related("system").order_by("id"))
+def _continuations(dialogue: Dialogue) -> list[tuple[Continuation, str]]:
+    """Return the continuations of a script, each with its condition in words."""
+    rows = dialogue.continuations.exclude(key=SELF).select_related("system").order_by("id")
+    return [(row, _condition(row)) for row in rows]
+
+
+def _condition(row: Continuation) -> str:
+    return ", ".join(
+        f"{key} {value}" for key, value in row.condition.items() if value and key not in ("model", "set")
+    )
 
 
 def _line(overview: Overview, row: Row, records: dict[str, int], open_row: Row | None) -> dict[str, Any]:
     """Return the row of a session in the outline."""
     names = [overview.called(person) for person in row.people]
+    others = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return {
         "row": row,
         "session": row.session,
-        "people": ", ".join(names[:NAMES_SHOWN]),
-        "others": max(0, len(names) - NAMES_SHOWN),
-        "facts": records[FACT],
-        "questions": records[QUESTION],
+        "people": f"{', '.join(names[:NAMES_SHOWN]) or 'nobody'}{others}",
+        "counts": [counted(row.turns, "turn"), *(counted(n, kind) for kind, n in records.items() if n)],
         "is_open": row == open_row,
     }
 
@@ -196,10 +204,26 @@ def _unfolded(overview: Overview, row: Row, request: HttpRequest) -> dict[str, A
         "facts": [
             (fact, fact.content.get("turns") or []) for fact in sessions.facts_in(dialogue, row.session.id)
         ],
-        "questions": list(sessions.questions_on(dialogue, row.session.id)[:TURNS_SHOWN]),
-        "before": overview.row(row.number - 1),
-        "after": overview.row(row.number + 1),
+        "questions": [
+            (question, _about_question(question))
+            for question in sessions.questions_on(dialogue, row.session.id)[:TURNS_SHOWN]
+        ],
+        "place": _place(row.session),
+        "beside": [(overview.row(row.number - 1), "prev"), (overview.row(row.number + 1), "next")],
     }
+
+
+def _about_question(question: Record) -> str:
+    """Return a question's key, source and status, and the number of the other sessions that answer it."""
+    others = len(question.content["evidence"]) - 1
+    more = f", with {counted(others, 'more session')}" if others > 0 else ""
+    return f"{question.key}, {question.content['source']}, {question.status}{more}"
+
+
+def _place(session: Session) -> str:
+    """Return the season, episode and scene of a session, as far as it has them."""
+    names = ("season", "episode", "scene")
+    return " ".join(f"{name.capitalize()} {value}." for name in names if (value := getattr(session, name)))
 
 
 def _search_results(request: HttpRequest, overview: Overview, search: dict[str, str]) -> dict[str, Any]:

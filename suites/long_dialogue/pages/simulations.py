@@ -201,9 +201,9 @@ def _row(simulation: Simulation) -> dict[str, Any]:
     return {
         "simulation": simulation,
         "system": name,
-        "condition": describe_condition(simulation),
+        "condition": ", ".join(f"{key} {value}" for key, value in describe_condition(simulation)),
         "counts": counts(simulation),
-        "paused": paused(simulation),
+        "state": "paused" if paused(simulation) else simulation.state,
     }
 
 

@@ -95,7 +95,7 @@ def test_a_second_rater_stands_beside_the_first_with_the_same_rows(made: Made, r
     page = researcher.get(f"{address}&beside=overall").content.decode()
     assert "Beside it: overall" in page
     assert "Mean over continuations, scored by overall." in page
-    assert page.count(">vanilla</th>") > researcher.get(address).content.decode().count(">vanilla</th>")
+    assert page.count(">vanilla</bdi>") > researcher.get(address).content.decode().count(">vanilla</bdi>")
     assert researcher.get(f"{address}&beside=nobody").status_code == 422
 
 
