@@ -59,7 +59,7 @@ def one_run(
     state = progress(run)
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
     show = show if show in {key for key, _, _ in CALL_FILTERS} else "all"
-    context = {"show": show, "call_filters": CALL_FILTERS, "page": _calls(request, run, show)}
+    context: dict[str, Any] = {"show": show, "call_filters": CALL_FILTERS, "page": _calls(request, run, show)}
     context |= _progress_context(run, state)
     context |= {"prompt": versions.of_spec(run.identity), "facts": _facts(run)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
