@@ -14,7 +14,6 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.text.display import many
 
 register = template.Library()
 
@@ -213,12 +212,6 @@ def pick(key: Any, name: Any) -> SafeString:
 def into(value: Any, sentence: str) -> str:
     """Return a sentence with a value in place of its {}."""
     return str(sentence).replace("{}", str(value))
-
-
-@register.filter
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 turn", "1,200 turns"."""
-    return many(number, noun)
 
 
 @register.filter

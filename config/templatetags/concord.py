@@ -26,6 +26,12 @@ def num(value: Any, digits: int = 3) -> str:
 
 
 @register.filter
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 turn", "1,200 turns"."""
+    return display.many(number, noun)
+
+
+@register.filter
 def percent(value: Any, digits: int = 0) -> str:
     """Format a share as a percentage."""
     return display.percent(None if value is None or value == "" else float(value), digits)

@@ -141,7 +141,9 @@
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     open = [...detail.target.querySelectorAll("details[open] > summary[id]")].map(({ id }) => id);
     const isAct = detail.requestConfig.verb === "post";
-    selected = isAct ? [] : [...detail.target.querySelectorAll("[name=selected]:checked")].map(({ id }) => id);
+    selected = isAct
+      ? []
+      : [...detail.target.querySelectorAll("[name=selected]:checked")].map(({ id }) => id);
   });
   document.addEventListener("htmx:afterSwap", () => {
     for (const box of document.querySelectorAll("[name=selected]")) box.checked ||= selected.includes(box.id);
