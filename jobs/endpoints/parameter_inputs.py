@@ -40,6 +40,20 @@ class LinesField(forms.CharField):
         return [line for line in (super().to_python(value) or "").replace("\r\n", "\n").split("\n") if line]
 
 
+class ObjectField(forms.JSONField):
+    """A JSON object; empty if there is none."""
+
+    widget = forms.Textarea
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.widget.attrs |= {"rows": 2, "class": "code", "spellcheck": "false"}
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return the object for editing, as it was typed where it cannot be read."""
+        return "" if value is None or value == "" else super().prepare_value(value)
+
+
 def parameter_fields() -> dict[str, forms.Field]:
     """Return one field for each parameter, by its name, none of them required."""
     return {parameter.name: form_field(parameter) for parameter in PARAMETERS.values()}
@@ -57,7 +71,7 @@ def check_together(form: forms.Form, data: Mapping[str, Any]) -> None:
         checked({name: data[name] for name in PARAMETERS if name in data})
     except JobError as error:
         words = re.findall(r"\w+", str(error))
-        name = next((name for name in PARAMETERS if name in words), None)
+        name = next((word for word in words if word in PARAMETERS), None)
         form.add_error(name if name in form.fields else None, str(error))
 
 
@@ -99,7 +113,7 @@ def form_field(parameter: Parameter, **options: Any) -> forms.Field:
             **shared, choices=[("", "not sent"), *((key, key) for key in parameter.choices)]
         )
     if parameter.kind == "object":
-        return forms.JSONField(**shared, widget=forms.Textarea({"rows": 2, "class": "code"}))
+        return ObjectField(**shared)
     return LinesField(**shared) if parameter.kind == "texts" else forms.BooleanField(**shared)
 
 

@@ -27,7 +27,7 @@ def invited(page: Page, role: str) -> str:
     form = page.locator("section", has_text="Invite people")
     form.get_by_label("Role").select_option(label=role)
     form.get_by_role("button", name="Invite").click()
-    return str(page.locator("pre").inner_text()).strip()
+    return str(page.get_by_role("table").locator("code").inner_text()).strip()
 
 
 class OverHttp:

@@ -219,6 +219,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     },
     "annotation.corpora.splits.draw": lambda by: {"corpus": worlds.make_world().corpus},
     "annotation.corpora.splits.fix": lambda by: {"split": worlds.make_split(by)},
+    "annotation.corpora.splits.of_benches": lambda by: {"corpus": worlds.make_world().corpus},
     "annotation.corpora.splits.open_test": lambda by: {
         "split": worlds.make_split(by),
         "purpose": "the paper",
