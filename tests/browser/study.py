@@ -112,7 +112,7 @@ class Study:
             "https://app.prolific.com/submissions/complete?cc={code}"
         )
         page.get_by_role("button", name="Make the link").click()
-        self.link = page.get_by_role("table").locator("code").inner_text().strip()
+        self.link = page.locator("pre").inner_text().strip()
         self.pictures.take("link", page, top=".pagehead")
         page.goto(f"{self.campaign}watch/")
         expect(page.get_by_text("0 of 20")).to_be_visible()
