@@ -118,7 +118,7 @@ class BulkActs:
         return type(f"Change{self.noun.title()}s", (serializers.Serializer,), fields | {"__doc__": doc})
 
 
-class RefusalSerializer(serializers.Serializer[Any]):
+class BulkRefusalSerializer(serializers.Serializer[Any]):
     """A row that was not changed."""
 
     id = serializers.IntegerField()
@@ -130,4 +130,4 @@ class BulkOutcomeSerializer(serializers.Serializer[Any]):
     """The ids of the changed rows, and those that were refused."""
 
     done = serializers.ListField(child=serializers.IntegerField())
-    refused = RefusalSerializer(many=True)
+    refused = BulkRefusalSerializer(many=True)

@@ -134,14 +134,15 @@ def corpus(request: Request, name: str) -> Any:
 class CorpusChange(serializers.Serializer[Any]):
     """Whether words in braces in the turns are transcription marks, which pages hide on request."""
 
-    has_marks = serializers.BooleanField()
+    has_marks = serializers.BooleanField(required=False)
 
 
 @api.patch(CorpusChange, schemas.CorpusDetailSerializer)
 def change_corpus(request: Request, name: str) -> Any:
     """Change a corpus; return it."""
     row = access.corpus_named(name)
-    set_has_marks(by=api.user(request), corpus=row, **api.data(request))
+    if changes := api.data(request):
+        set_has_marks(by=api.user(request), corpus=row, **changes)
     row.refresh_from_db()
     return schemas.CorpusDetailSerializer(row, context={"counts": queries.counts([row])}).data
 

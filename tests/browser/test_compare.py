@@ -46,6 +46,7 @@ def test_two_are_compared_by_another_and_downloaded(page_of, rea, dialogue: Dial
     expect(page.get_by_text("there is no context")).to_be_visible()
     page.get_by_role("link", name="go to turn 2", exact=True).click()
     expect(page.locator("#turn-2")).to_be_visible()
+    page.get_by_text("Download", exact=True).click()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))

@@ -60,7 +60,7 @@ def test_lengths_that_differ_are_led_out_of(page_of, rea) -> None:
     made.mark("judge", planted)
     page = page_of(rea)
     page.goto(f"/corpora/{made.corpus.pk}/counts/")
-    expect(page.get_by_role("status")).to_contain_text("3 to 5 turns")
+    expect(page.get_by_role("status").filter(has_text="3 to 5 turns")).to_be_visible()
     page.get_by_label("Per how many turns").fill("30")
     page.get_by_role("button", name="Count").click()
     expect(page.get_by_text("Counts per 30 turns, as judge marks them.")).to_be_visible()

@@ -45,6 +45,7 @@ def test_a_study_at_levels_is_made_read_and_downloaded(page_of, rea, built: Stat
     page = page_of(rea)
     page.goto(f"/studies/new/?corpus={built.corpus.pk}")
     page.get_by_label("Name").fill("table 5")
+    page.get_by_text("A question asked differently").click()
     page.get_by_label("This question of other raters").select_option("comperdial_turn@1/overall")
     page.get_by_label("answers this one").select_option("comperdial_dialogue@1/overall")
     page.get_by_label("and their scales meet by").select_option("identity")

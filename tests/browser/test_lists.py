@@ -71,7 +71,7 @@ def test_selected_rows_stay_selected_and_an_act_on_them_is_told_over_the_page(pa
     expect(page.locator("#list tbody")).to_contain_text("half way", timeout=15_000)
     assert page.locator("[name=selected]:checked").count() == 2
     page.get_by_label(f"Select import job {running.pk}").check()
-    page.get_by_role("button", name="Run again").click()
+    page.locator("#bulk-retry").click()
     status = page.get_by_role("status")
     expect(status).to_contain_text("2 jobs queued again.")
     expect(status).to_contain_text(f"Job {running.pk} (import) was not queued again.")

@@ -61,7 +61,9 @@ def test_a_width_that_means_nothing_is_told(page_of, rea, study) -> None:
     page.goto(f"/studies/{study.pk}/plan/")
     page.get_by_label("Half width wanted").fill("narrow")
     page.get_by_role("button", name="Plan").click()
-    expect(page.get_by_role("status")).to_contain_text("The half width must be a number above 0")
+    expect(
+        page.get_by_role("status").filter(has_text="The half width must be a number above 0")
+    ).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 

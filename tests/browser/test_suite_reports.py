@@ -30,10 +30,11 @@ def _html(address: str) -> str:
     client = Client()
     client.force_login(user(researcher=True))
     page = client.get(address).content.decode()
-    styles, script = (
+    *sheets, script = (
         (settings.BASE_DIR / "static" / name).read_text(encoding="utf-8")
-        for name in ("css/concord.css", "js/page.js")
+        for name in ("vendor/tabler.min.css", "css/tokens.css", "css/concord.css", "js/page.js")
     )
+    styles = "\n".join(sheets)
     page = page.replace("</head>", f"<style>{styles}</style></head>")
     return page.replace("</body>", f"<script>{script}</script></body>")
 

@@ -88,7 +88,7 @@ def test_a_researchers_own_scheme_is_calibrated_page_by_page(rea: Client, fake: 
     finish()
     told = rea.get(address).content.decode()
     assert "20 of 20" in told
-    assert ">20<" in told.split("Agreement so far")[1]
+    assert ">20<" in told.partition("Agreement so far")[2]
     assert {body["top_p"] for body in fake.bodies} == {0.5}
     assert "differs" in told
     draft = Draft.objects.get()
