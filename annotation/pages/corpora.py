@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import urlencode
 
 from django.conf import settings as site
 from django.contrib import messages
@@ -309,7 +309,6 @@ def dialogues(request: HttpRequest, name: str) -> HttpResponse:
         "labels": labels.count_labels(corpus_row),
         "systems": queries.systems(corpus_row),
         "search": search,
-        "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(request, corpus_row, search),
     }
     return render(request, "corpora/dialogues.html", context)

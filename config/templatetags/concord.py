@@ -115,12 +115,6 @@ def language_tag(name: Any) -> str:
     return display.language_tag(str(name or ""))
 
 
-@register.filter
-def starts_with(text: Any, prefix: Any) -> bool:
-    """Whether a URL begins with another: whether the page is in that section."""
-    return bool(prefix) and str(text).startswith(str(prefix))
-
-
 @register.simple_tag(takes_context=True)
 def links(context: template.Context, page: str) -> list[tuple[str, str]]:
     """Return the labels and URLs of the buttons that suites add to a page."""
