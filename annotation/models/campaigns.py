@@ -435,15 +435,27 @@ class SampledDialogue(models.Model):
 
 
 class SampledItem(models.Model):
-    """An item drawn for a campaign when it first opened: sampled, or because judge and people differ."""
+    """An item drawn for a campaign when it first opened: sampled, or because judge and people differ.
+
+    `probability` is the item's known chance of having been drawn, null where items were selected without
+    one; `stratum` is the group that it was drawn from.
+    """
 
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="sampled_items", db_index=False
     )
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
+    probability = models.FloatField(null=True)
+    stratum = models.CharField(max_length=200, blank=True, default="", db_default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["campaign", "item"], name="item_drawn_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "item"], name="item_drawn_once"),
+            models.CheckConstraint(
+                condition=Q(probability__isnull=True) | Q(probability__gt=0, probability__lte=1),
+                name="item_drawn_with_a_chance",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"item {self.item_id} in {self.campaign_id}"
