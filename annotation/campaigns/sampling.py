@@ -376,6 +376,18 @@ def items(campaign: Campaign) -> list[int] | None:
     return differing_items(campaign) if campaign.sample_records is None else reviewed.items(campaign)
 
 
+def inclusion(campaign: Campaign) -> dict[int, tuple[float, str]] | None:
+    """Return the probability and the stratum of each item drawn for a campaign, by item id.
+
+    A probability lies above 0 and is at most 1. None where the items were not drawn with known probabilities.
+    """
+    rows = SampledItem.objects.filter(campaign=campaign, probability__isnull=False)
+    by_item = {
+        item: (p, stratum) for item, p, stratum in rows.values_list("item_id", "probability", "stratum")
+    }
+    return by_item or None
+
+
 def dialogues(campaign: Campaign) -> list[int] | None:
     """Return the ids of the sampled dialogues, stored or as drawn now; None for the whole corpus."""
     try:
