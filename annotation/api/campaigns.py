@@ -553,10 +553,11 @@ def campaign(request: Request, campaign: int) -> dict[str, Any]:
     `sample` is the number of `dialogues` drawn, by `strata`, or the sample that would be drawn now
     (`kept` false), and the number of `items` on which judge and people are `apart`; null where all
     dialogues are rated. For a review queue it has the drawn `items`, and of each of its `strata` the
-    `items`, the number drawn (`sample`) and the `probability`, null where its items are left out; then
-    `population` and `left_out` are the items that estimates speak of, and do not. `comparing` is the number of `comparisons`, with their `baseline` if there is
-    one; null without comparisons. `balanced` is the number of tasks of each stratum that each annotator
-    has done or holds, without names: work by pseudonym is under `watch/`.
+    `items`, the number drawn (`sample`) and the `probability`, null where its items are left out;
+    estimates speak of the `population`, and not of the items `left_out`. `comparing` is the number of
+    `comparisons`, with their `baseline` if there is one; null without comparisons. `balanced` is the
+    number of tasks of each stratum that each annotator has done or holds, without names: work by
+    pseudonym is under `watch/`.
     """
     return _campaign_json(access.campaign(campaign))
 

@@ -249,8 +249,8 @@ GROUPS = {
                 options=_reviewing_judges,
             ),
         ),
-        "Every item belongs to the first stratum that fits. Each item of a stratum is drawn with the same known "
-        "probability, so that reports can speak of all of them.",
+        "Every item belongs to the first stratum that fits. Each item of a stratum is drawn with the same "
+        "known probability, so that reports can speak of all of them.",
     ),
     "order": Group(
         "The order of the tasks",
