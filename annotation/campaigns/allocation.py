@@ -117,12 +117,6 @@ class Stratum:
         """Whether none of its items is drawn."""
         return self.share == 0
 
-    def as_json(self) -> dict[str, Any]:
-        """Return its settings in the form of the API."""
-        fields = {"rule": self.rule, "limit": self.limit, "values": list(self.values) or None}
-        fields |= {"share": self.share, "number": self.number, "sd": self.sd}
-        return {name: value for name, value in fields.items() if value is not None}
-
 
 @dataclass(frozen=True, slots=True)
 class Queue:
@@ -313,7 +307,8 @@ def deviations(
     a scale it is the sample standard deviation of the differences of means. For categories it is
     sqrt(p (1 - p)) of the error rate p = (errors + 1/2) / (n + 1): the share of items on which the most
     frequent answers differ, with Jeffreys' correction, so that a pilot without errors does not give 0. A
-    stratum with fewer than `LEAST_PILOT` items takes the estimate of all strata together.
+    stratum with fewer than `LEAST_PILOT` items, or without variation, takes the estimate of all strata
+    together.
 
     Raises QueueError where that has too few items, too.
     """
@@ -328,7 +323,7 @@ def deviations(
             continue
         if stratum.sd is not None:
             estimated[stratum.name] = Deviation(stratum.sd, "given")
-        elif len(own) >= LEAST_PILOT:
+        elif len(own) >= LEAST_PILOT and _deviation(own, level):
             estimated[stratum.name] = Deviation(_deviation(own, level), f"{len(own)} rated items")
         elif len(pooled) >= LEAST_PILOT:
             estimated[stratum.name] = Deviation(
