@@ -210,6 +210,8 @@ INVALID_STRATA = [
     ([{"rule": "missing", "share": 1, "limit": 2}], "has no limit"),
     ([{"rule": "at_most", "share": 1}], "needs its score"),
     ([{"rule": "value", "share": 1}], "needs its answers"),
+    ([{"rule": "value", "values": ["\0"], "share": 1}], "numbers or names"),
+    ([{"rule": "value", "values": [True], "share": 1}], "numbers or names"),
     ([{"rule": "unsure", "limit": 0, "share": 1}], "above 0"),
     ([{"rule": "disagree", "share": 1}], "two or more"),
     ([{"rule": "missing"}], "or give a total"),
