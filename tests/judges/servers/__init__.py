@@ -27,7 +27,17 @@ def installed(name: str) -> Path:
     if not folder.exists():
         INSTALLED.mkdir(parents=True, exist_ok=True)
         target = tempfile.mkdtemp(dir=INSTALLED)
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", "--target", target]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-compile",
+            "--no-deps",
+            "--target",
+            target,
+        ]
         subprocess.run([*pip, "-r", str(requirements)], check=True)
         Path(target).rename(folder)
     return folder
