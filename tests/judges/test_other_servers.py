@@ -57,7 +57,8 @@ def running_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     noisy = FakeModel(Errors({"*": RoleErrors(noise={"*": 0.4})}))
     with ExitStack() as running:
         fake = running.enter_context(FakeLLM())
-        model = running.enter_context(LocalServer(noisy.respond, headers=MARKED))
+        respond = lambda method, path, body, _headers: noisy.respond(method, path, body)  # noqa: E731
+        model = running.enter_context(LocalServer(respond, headers=MARKED))
         served = {ALIAS: ("fake-1", fake.url), "fake-1": ("fake-1", model.url)}
         config = {
             "model_list": [
