@@ -9,23 +9,41 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.corpora.import_file import import_path
-from annotation.models import Corpus
+from annotation.models import Campaign, Corpus
+from annotation.work import labels
+from annotation.work.leases import Hold
+from annotation.work.screens import Screen
+from demo import loading
 from demo.build import CHAT, PLACES, REPLIES
 from demo.fake_model.errors import u
 from demo.fake_model.role import QUALITY, planted_number
+from demo.raters import SimulatedRater
+from demo.study import PEOPLE, last_line, spread_times, work_through
+from jobs.models import Endpoint, Run
+from judges.runs import run_actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 
 NAME = "Judged replies (demo)"
 SOURCE = "Put together by rule for Concord's demo; everybody who rates it is simulated"
 LICENCE = "GPL-3.0-or-later"
+CAMPAIGN = "Demo: review what the judge said"
 DIALOGUES = 150
 SEED = 23
+QUESTION = "overall"
+STRATA = [
+    {"rule": "at_most", "limit": 2, "share": 0.6},
+    {"rule": "rest", "share": 0.25},
+]
+"""Of the replies with a low score more than half is reviewed, of the others a quarter."""
 BRIEF, TALKATIVE = "toy-brief", "toy-talkative"
 """The systems. What the talkative one adds is longer, and no better."""
 
@@ -74,12 +92,57 @@ def _continuation(system: str, key: str, question: str, place: str) -> dict[str,
     return {"id": system, "system": system, "mode": "static", "turns": [turn]}
 
 
+def load(*, by: User, endpoint: Endpoint, visitors: Sequence[User], finish: Callable[[Run], None]) -> Run:
+    """Load missing parts and return the judge's run; people review once it is done.
+
+    Workers finish a run that was not finished in time, and the next start continues.
+    """
+    corpus = _corpus(by)
+    plan = Judge("cpdscore_simple", endpoint=endpoint).plan()
+    run = run_actions.start(by=by, plan=plan, selection=Selection(corpus))
+    finish(run)
+    is_reviewed = Campaign.objects.filter(name=CAMPAIGN).exists()
+    if run.state == Run.State.DONE and not is_reviewed:
+        _review(corpus, run.name, by=by, visitors=visitors)
+    return run
+
+
 def _corpus(by: User) -> Corpus:
-    """Return the corpus, imported if missing."""
+    """Return the corpus, imported if missing; an existing corpus stays as it is."""
+    if corpus := Corpus.objects.filter(name=NAME).first():
+        return corpus
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "judged-replies.jsonl"
         path.write_text(lines(), encoding="utf-8")
-        import_path(
-            path=path, format="jsonl", corpus=NAME, into=False, by=by, source=SOURCE, licence=LICENCE
-        )
+        import_path(path=path, format="jsonl", corpus=NAME, into=False, by=by, source=SOURCE, licence=LICENCE)
     return Corpus.objects.get(name=NAME)
+
+
+def _review(corpus: Corpus, judge: str, *, by: User, visitors: Sequence[User]) -> None:
+    """Open the review queue; all simulated people rate it, and a place in every task is left for a visitor."""
+    people = {name: loading.simulated(name) for name in PEOPLE}
+    for person in people.values():
+        labels.rater_of_person(user=person, simulated=True)
+    campaign = campaigns.create(
+        by=by,
+        name=CAMPAIGN,
+        corpus=corpus,
+        scheme="comperdial_turn",
+        raters_per_item=len(people) + 1,
+        annotators=[*visitors, *people.values()],
+        review={"judges": [judge], "question": QUESTION, "strata": STRATA},
+    )
+    campaigns.open(by=by, campaign=campaign)
+    for name, rater in PEOPLE.items():
+        work_through(people[name], campaign, _answers(rater))
+    spread_times(campaign)
+
+
+def _answers(rater: SimulatedRater) -> Callable[[Hold, Screen], dict[str, Any]]:
+    def answer(_hold: Hold, screen: Screen) -> dict[str, Any]:
+        text = last_line(screen.parts)
+        quality = planted_number(text, QUALITY)
+        assert quality is not None
+        return {QUESTION: rater.rates(text, QUESTION, quality)}
+
+    return answer
