@@ -119,7 +119,7 @@ def _corpus(by: User) -> Corpus:
 
 
 def _review(corpus: Corpus, judge: str, *, by: User, visitors: Sequence[User]) -> None:
-    """Open the review queue; all simulated people rate it, and a place in every task is left for a visitor."""
+    """Open the review queue; all simulated people rate it, and each task has a place for a visitor."""
     people = {name: loading.simulated(name) for name in PEOPLE}
     for person in people.values():
         labels.rater_of_person(user=person, simulated=True)
