@@ -62,7 +62,7 @@ def dialogues() -> Iterator[dict[str, Any]]:
                 {"id": "A", "name": "Ada", "role": "visitor"},
                 {"id": "B", "name": "Bo", "role": "at the desk"},
             ],
-            "turns": [{"speaker": "A", "text": question.format(place=place)}],
+            "turns": [{"speaker": "A", "text": question.format(place=place), "given": True}],
             "continuations": [_continuation(system, key, question, place) for system in (BRIEF, TALKATIVE)],
         }
 
