@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import empty
@@ -40,6 +40,7 @@ from judges.runs.estimates import Estimate, estimate, unanswered
 from judges.runs.lookup import PARTS, Availability, availability, corpus_named, endpoint_named, selection_of
 from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.run_actions import start_judge, start_metrics
+from judges.runs.run_sets import start_run_set
 from judges.runs.selection import Selection, settings_of
 
 # Request and response bodies about caps, estimates and spending.
@@ -206,6 +207,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
         "once per judge",
     )
     metric = api.optional_text()
+    metrics = api.texts(help_text="Several metrics: the response is then their run set.")
     protocol = api.optional_text()
     variant = api.optional_text()
     prompt = api.optional_text(
@@ -236,8 +238,8 @@ class NewRunSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require either a metric, or a protocol or a prompt."""
-        if bool(attrs["metric"]) == bool(attrs["protocol"] or attrs["prompt"]):
+        """Require either metrics, or a protocol or a prompt."""
+        if bool(attrs["metric"] or attrs["metrics"]) == bool(attrs["protocol"] or attrs["prompt"]):
             raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
         return attrs | {"parameters": parameters_from_data(attrs)}
 
@@ -329,13 +331,22 @@ def all_runs(request: Request) -> QuerySet[Run]:
     return rows.select_related("rater", "corpus", "campaign", "endpoint")
 
 
-@api.post(NewRunSerializer, RunSerializer, status=201, responses={202: JobAnswer})
-def start(request: Request) -> Run | Response:
+STARTED = PolymorphicProxySerializer(
+    "StartedRun", [RunSerializer, RunSetSerializer], resource_type_field_name=None
+)
+
+
+@api.post(NewRunSerializer, RunSerializer, status=201, responses={201: STARTED, 202: JobAnswer})
+def start(request: Request) -> Any:
     """Start a run, or resume the run of the same judge or metric with the same selection.
 
-    202 with the id of a job if starting takes a while; the job's result names the run.
+    Several `metrics` are a run set, which is the response then. 202 with the id of a job if starting a single
+    run takes a while; the job's result names the run.
     """
-    started = _start(api.user(request), api.data(request))
+    by, data = api.user(request), api.data(request)
+    if len(keys := _metrics(data)) > 1:
+        return _described(start_run_set(by=by, metrics=keys, selection=_selection(by, data)))
+    started = _start(by, data)
     return accepted(started) if isinstance(started, Job) else started
 
 
@@ -356,12 +367,17 @@ def _estimate(by: User, data: dict[str, Any]) -> Estimate:
 
 def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(by, data)
-    if data["metric"]:
-        return start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
+    if keys := _metrics(data):
+        return start_metrics(by=by, keys=keys, selection=selection)[0]
     judge, settings = _judge(by, data), settings_of(data)
     return start_judge(
         by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
     )
+
+
+def _metrics(data: dict[str, Any]) -> list[str]:
+    """Return the keys of the metrics of a request, each once."""
+    return list(dict.fromkeys([*([data["metric"]] if data["metric"] else []), *data["metrics"]]))
 
 
 def _judge(by: User, data: dict[str, Any]) -> Judge:
