@@ -134,15 +134,16 @@ def of_run_set(*, run_set: RunSet, by: User | None) -> Study:
         raise StudyError(f"no judge or metric of the run set {run_set.name} has a label yet")
     definition: dict[str, Any] = {"raters": sorted(rater.name for rater in raters)}
     definition |= {"split": part} if part else {}
-    fields = {"corpus": run_set.corpus, "campaign": run_set.campaign}
-    study = Study.objects.filter(**fields, automatic=False, definition=definition).first()
+    corpus, campaign = run_set.corpus, run_set.campaign
+    saved = Study.objects.filter(corpus=corpus, campaign=campaign, automatic=False)
+    study = saved.filter(definition=definition).first()
     if study is not None:
         return study
     title = f"Run set {run_set.name}"
     names = set(Study.objects.filter(name__startswith=title).values_list("name", flat=True))
     numbered = (f"{title} ({number})" for number in range(2, len(names) + 3))
     name = next(text for text in (title, *numbered) if text not in names)
-    return create(name=name, definition=definition, by=by, **fields)
+    return create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=by)
 
 
 def default_part(study: Study) -> str:

@@ -448,7 +448,9 @@ class SetEstimate:
         """The duration in words, with its basis."""
         if self.seconds is None:
             return "not known: no earlier calls at these endpoints tell how long a reply takes"
-        return f"about {duration(self.seconds)}, from the mean reply time of {many(self.timed, 'earlier call')}"
+        return (
+            f"about {duration(self.seconds)}, from the mean reply time of {many(self.timed, 'earlier call')}"
+        )
 
 
 def forecast(planned: PlannedJudge, mode: str | None) -> Forecast:
@@ -533,7 +535,7 @@ def estimate_as_json(of_set: SetEstimate) -> dict[str, Any]:
         "costs": costs,
         "runs": [
             {
-                "label": row.planned.label,
+                "title": row.planned.label,
                 "samples": row.planned.selection.samples,
                 "estimate": row.estimate.as_json() if row.estimate else None,
                 "unanswered": [gap.as_json() for gap in row.unanswered],

@@ -289,7 +289,7 @@ def _sums(run_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     """Return the sums over the calls of each run, and the number of its calls by state (`states`)."""
     empty = dict.fromkeys(_COLUMNS, 0)
     sums: dict[int, dict[str, Any]] = {pk: {**empty, "states": {}} for pk in run_ids}
-    rows = CallCount.objects.filter(run__in=list(sums)).values("run", "state")
+    rows: Any = CallCount.objects.filter(run__in=list(sums)).values("run", "state")
     for row in rows.annotate(**{f"sum_{name}": Sum(name) for name in _COLUMNS}):
         of_run = sums[row["run"]]
         of_run["states"][row["state"]] = row["sum_n"]
@@ -381,12 +381,13 @@ def change_run_set(*, by: User, run_set: RunSet, verb: str) -> BulkOutcome:
 def as_json(run_set: RunSet, state: SetProgress) -> dict[str, Any]:
     """Return a set with its progress and its runs as plain data."""
     fields = (
-        *("label", "state", "error", "total", "done", "failed", "cancelled", "reused"),
+        *("state", "error", "total", "done", "failed", "cancelled", "reused"),
         *("tokens_in", "tokens_out", "currency"),
     )
     rows = [
         {
             **{name: getattr(row, name) for name in fields},
+            "title": row.label,
             "run": row.run.pk if row.run else None,
             "job": row.job.pk if row.job else None,
             "rater": row.run.name if row.run else None,

