@@ -148,7 +148,7 @@ def test_all_runs_are_paused_resumed_and_cancelled_together(fake: FakeLLM) -> No
 def test_over_a_large_corpus_the_jobs_that_start_runs_belong_to_the_set(
     fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_actions, "AT_ONCE", 0)
+    monkeypatch.setattr(run_actions, "AT_ONCE", -1)
     by, corpus = factories.user(researcher=True), small_corpus(dialogues=1)
     run_set = start(corpus, endpoint_of(fake), metrics=["dnr"])
     progress = progress_of([run_set])[run_set.pk]
