@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.access import IsCampaignResearcher, IsResearcherSomewhere
 from annotation.api.work import GuidelinesSerializer
-from annotation.campaigns import campaign_actions, comparing, editing, sampling
+from annotation.campaigns import allocation, campaign_actions, comparing, editing, sampling
 from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
@@ -51,7 +51,39 @@ from jobs.models import Job
 
 # Request and response bodies of campaigns.
 
-BASELINE = SETTINGS["baseline"]
+BASELINE, REVIEW = SETTINGS["baseline"], SETTINGS["review"]
+
+
+class StratumSerializer(serializers.Serializer[Any]):
+    """A stratum of a review queue: its rule, and a share or a number of its items; neither: of the total."""
+
+    rule = serializers.ChoiceField(
+        choices=list(allocation.RULES),
+        help_text="; ".join(f"{rule.key}: {rule.meaning}" for rule in allocation.RULES.values()),
+    )
+    limit = serializers.FloatField(required=False, allow_null=True, help_text="A score, or a distance.")
+    values = serializers.ListField(
+        child=serializers.JSONField(), required=False, allow_null=True, help_text="Answers, for `value`."
+    )
+    share = serializers.FloatField(
+        required=False, allow_null=True, help_text="Above 0, at most 1; of the rest also 0: left out."
+    )
+    number = serializers.IntegerField(required=False, allow_null=True)
+    sd = serializers.FloatField(
+        required=False, allow_null=True, help_text="Standard deviation for Neyman allocation; else estimated."
+    )
+
+
+class ReviewQueueSerializer(serializers.Serializer[Any]):
+    """A review queue: items drawn by judges' answers to a question, in strata; the first that fits counts."""
+
+    judges = serializers.ListField(child=serializers.CharField())
+    question = serializers.CharField(help_text="Key of a question of the campaign's scheme.")
+    strata = StratumSerializer(many=True)
+    total = serializers.IntegerField(required=False, allow_null=True)
+    allocation = serializers.ChoiceField(
+        choices=list(allocation.ALLOCATIONS), required=False, allow_null=True, allow_blank=True
+    )
 
 
 class SettingsSerializer(serializers.ModelSerializer[Any]):
@@ -100,6 +132,12 @@ class CampaignSerializer(SettingsSerializer):
         required=False,
         allow_null=True,
         help_text=f"A system of the corpus. {BASELINE.description} May change {BASELINE.when}.",
+    )
+
+    review = ReviewQueueSerializer(
+        required=False,
+        allow_null=True,
+        help_text=f"{REVIEW.description} May change {REVIEW.when}.",
     )
 
     class Meta:
@@ -514,9 +552,12 @@ def campaign(request: Request, campaign: int) -> dict[str, Any]:
     `left_out` are the tasks that nobody gets (number of `tasks`, `mode`, `reason`), null for none.
     `sample` is the number of `dialogues` drawn, by `strata`, or the sample that would be drawn now
     (`kept` false), and the number of `items` on which judge and people are `apart`; null where all
-    dialogues are rated. `comparing` is the number of `comparisons`, with their `baseline` if there is
-    one; null without comparisons. `balanced` is the number of tasks of each stratum that each annotator
-    has done or holds, without names: work by pseudonym is under `watch/`.
+    dialogues are rated. For a review queue it has the drawn `items`, and of each of its `strata` the
+    `items`, the number drawn (`sample`) and the `probability`, null where its items are left out;
+    estimates speak of the `population`, and not of the items `left_out`. `comparing` is the number of
+    `comparisons`, with their `baseline` if there is one; null without comparisons. `balanced` is the
+    number of tasks of each stratum that each annotator has done or holds, without names: work by
+    pseudonym is under `watch/`.
     """
     return _campaign_json(access.campaign(campaign))
 

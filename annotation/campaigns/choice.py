@@ -10,7 +10,7 @@ from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySe
 from annotation.corpora.splits import TRAINING, of_dialogues
 from annotation.hooks import MAKE_ITEMS
 from annotation.kinds import COMPARING, OF_RECORDS
-from annotation.models import Campaign, Continuation, SchemeVersion
+from annotation.models import Campaign, Continuation, SampledItem, SchemeVersion
 from annotation.records import SELF
 from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
@@ -70,6 +70,16 @@ def by_speakers(speakers: Sequence[str], item: str = "") -> Q:
             output_field=BooleanField(),
         )
     )
+
+
+def by_review(campaign: Campaign, item: str = "") -> Q:
+    """Return the condition that an item (or a row's, at `item`) was drawn for a campaign's review queue.
+
+    True for every item of a campaign without a queue, and of a draft, which has drawn nothing yet.
+    """
+    if campaign.review_strata is None:
+        return Q()
+    return Q(Exists(SampledItem.objects.filter(campaign=campaign, item=OuterRef(f"{item}pk"))))
 
 
 def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:

@@ -154,7 +154,16 @@ CHOOSES = {
     *("compares", "compared", "baseline", "ranked", "most_comparisons"),
 }
 """Changes of a draft after which its comparisons are selected again."""
-NOT_COPIED = {"id", "name", "state", "archived_at", "created_at", "created_by", "batches_open"}
+NOT_COPIED = {
+    "id",
+    "name",
+    "state",
+    "archived_at",
+    "created_at",
+    "created_by",
+    "batches_open",
+    "review_strata",
+}
 
 
 CONTENT = {"name", "corpus", "scheme", "systems", "shows"}

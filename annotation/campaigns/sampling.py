@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Q, Sum
 
-from annotation.campaigns import choice, reviewed
+from annotation.campaigns import choice, review_queue, reviewed
 from annotation.corpora import splits
 from annotation.corpora.queries import showable
 from annotation.errors import CampaignRefused
@@ -215,9 +215,8 @@ def differing_items(campaign: Campaign) -> list[int] | None:
     return cached[about]
 
 
-def differing_dialogues(campaign: Campaign) -> list[int] | None:
-    """Return the ids of the dialogues with differing items; None where there is no such sample."""
-    item_ids = differing_items(campaign)
+def dialogues_of_items(item_ids: list[int] | None) -> list[int] | None:
+    """Return the ids of the dialogues with some items; None for None, where there is no such sample."""
     if item_ids is None:
         return None
     rows = Item.objects.filter(pk__in=item_ids).order_by("continuation__dialogue").distinct()
@@ -357,6 +356,7 @@ def keep(campaign: Campaign, opened_by: User) -> None:
     """Draw and store the sample; a stored sample stays. A split that defines the strata is fixed."""
     keep_differing(campaign)
     reviewed.keep(campaign)
+    review_queue.keep(campaign)
     sample = draw_sample(campaign)
     if sample is None or sample.is_stored:
         return
@@ -373,7 +373,21 @@ def keep(campaign: Campaign, opened_by: User) -> None:
 
 def items(campaign: Campaign) -> list[int] | None:
     """Return the ids of the sampled items, stored or as of now; None for all items."""
+    if campaign.review is not None:
+        return review_queue.items(campaign)
     return differing_items(campaign) if campaign.sample_records is None else reviewed.items(campaign)
+
+
+def inclusion(campaign: Campaign) -> dict[int, tuple[float, str]] | None:
+    """Return the probability and the stratum of each item drawn for a campaign, by item id.
+
+    A probability lies above 0 and is at most 1. None where the items were not drawn with known probabilities.
+    """
+    rows = SampledItem.objects.filter(campaign=campaign, probability__isnull=False)
+    by_item = {
+        item: (p, stratum) for item, p, stratum in rows.values_list("item_id", "probability", "stratum")
+    }
+    return by_item or None
 
 
 def dialogues(campaign: Campaign) -> list[int] | None:
@@ -382,7 +396,10 @@ def dialogues(campaign: Campaign) -> list[int] | None:
         sample = draw_sample(campaign)
     except CampaignRefused:
         return []  # opening the campaign shows the refusal
-    return differing_dialogues(campaign) if sample is None else sorted(sample.strata)
+    if sample is not None:
+        return sorted(sample.strata)
+    is_review = campaign.review is not None
+    return dialogues_of_items(review_queue.items(campaign) if is_review else differing_items(campaign))
 
 
 def describe(campaign: Campaign) -> dict[str, Any] | None:
@@ -390,8 +407,11 @@ def describe(campaign: Campaign) -> dict[str, Any] | None:
 
     `dialogues` and `strata` are the numbers of drawn dialogues, in total and by stratum, stored (`kept`) or
     as drawn now; `refusal` is why no sample can be drawn. `items` is the number of items on which judge and
-    people are at least `apart`, None without that condition.
+    people are at least `apart`, None without that condition. For a review queue see `review_queue.describe`.
     """
+    if campaign.review is not None:
+        facts = review_queue.describe(campaign)
+        return facts | {"dialogues": len(dialogues_of_items(review_queue.items(campaign)) or ())}
     apart = differing_items(campaign)
     if campaign.sample_dialogues is None and apart is None:
         return _describe_records(campaign)
@@ -402,7 +422,7 @@ def describe(campaign: Campaign) -> dict[str, Any] | None:
         return facts | {"refusal": nothing(campaign)}
     if campaign.sample_dialogues is None:
         is_kept = campaign.state != Campaign.State.DRAFT
-        return facts | {"dialogues": len(differing_dialogues(campaign) or ()), "kept": is_kept}
+        return facts | {"dialogues": len(dialogues_of_items(apart) or ()), "kept": is_kept}
     try:
         sample = draw_sample(campaign)
     except CampaignRefused as error:

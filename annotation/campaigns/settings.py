@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from django.db import models
 
-from annotation.campaigns import reviewed, sampling
+from annotation.campaigns import allocation, review_queue, reviewed, sampling
 from annotation.corpora import queries
 from annotation.errors import CampaignRefused
 from annotation.kinds import TURN
@@ -135,6 +135,10 @@ def _judges(corpus: Corpus) -> list[tuple[str, str]]:
     return [("", "None"), *sampling.order_judges(corpus).items()]
 
 
+def _reviewing_judges(corpus: Corpus) -> list[tuple[str, str]]:
+    return list(sampling.order_judges(corpus).items())
+
+
 GROUPS = {
     "systems": Group(
         "Systems",
@@ -234,6 +238,19 @@ GROUPS = {
                 subject="How far judge and people are apart",
             ),
         ),
+    ),
+    "review": Group(
+        "A review queue: drawn by what a judge said",
+        (
+            Setting(
+                "review",
+                "Draw items by the answers of",
+                "Judges appear here once they have rated the corpus. Annotators do not see their answers.",
+                options=_reviewing_judges,
+            ),
+        ),
+        "Every item belongs to the first stratum that fits. Each item of a stratum is drawn with the same "
+        "known probability, so that reports can speak of all of them.",
     ),
     "order": Group(
         "The order of the tasks",
@@ -425,6 +442,7 @@ def check(campaign: Campaign) -> None:
         if (wrong := refusal(campaign)) is not None:
             refuse(*wrong)
     _check_baseline(campaign)
+    _check_review(campaign)
     if campaign.sample_apart is not None and not campaign.apart_judge:
         refuse("apart_judge", "Say which judge is compared with people: items are sampled by it.")
     if campaign.sample_by and campaign.sample_dialogues is None:
@@ -440,6 +458,17 @@ def _check_speakers(campaign: Campaign) -> None:
         refuse("speakers", "Speakers are chosen for questions about single turns: choose none here.")
     if unknown := queries.unknown_speakers(campaign.corpus, campaign.speakers):
         refuse("speakers", f"Nobody speaks as “{unknown[0][:80]}” in {campaign.corpus.name}.")
+
+
+def _check_review(campaign: Campaign) -> None:
+    if campaign.review is None:
+        return
+    if why := review_queue.refusal(campaign):
+        refuse("review", why)
+    judges = sampling.order_judges(campaign.corpus)
+    if unknown := [name for name in allocation.parse(campaign.review).judges if name not in judges]:
+        hint = f"Those that have: {', '.join(judges)[:500]}." if judges else "Run one over it first."
+        refuse("review", f"No judge “{unknown[0][:120]}” has answered about {campaign.corpus.name}. {hint}")
 
 
 def _check_baseline(campaign: Campaign) -> None:

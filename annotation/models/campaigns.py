@@ -183,7 +183,9 @@ class Campaign(models.Model):
     (above 0, at most 1) or `overlap_tasks` of them. `sample_dialogues` of the dialogues are drawn, in
     proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None includes all of them.
     With `sample_apart` (above 0, at most 1) only items are included on which the `apart_judge` and people
-    differ by that share of the scale. The order by priority is by `order_by` ("metadata.FIELD");
+    differ by that share of the scale. With `review`, items are drawn by the answers of judges, in strata with
+    known probabilities (`annotation.campaigns.allocation`); `review_strata` are the strata's sizes at the
+    first opening. The order by priority is by `order_by` ("metadata.FIELD");
     `apart_judge` is the judge that is compared with people. After the `deadline` nothing is handed out or
     accepted; a person submits at most `most_tasks`, and `most_tasks_a_day` in a day of UTC. A submission
     may be revised for `revise_hours`: None for as long as the campaign is open, 0 for never.
@@ -289,6 +291,8 @@ class Campaign(models.Model):
     sample_dialogues = models.PositiveIntegerField(null=True)
     sample_by = models.CharField(max_length=FIELD_LIMIT, blank=True, default="", db_default="")
     sample_apart = models.FloatField(null=True)
+    review = models.JSONField(null=True)
+    review_strata = models.JSONField(null=True)
     task_order = models.CharField(max_length=20, choices=Order, default=Order.DRAWN, db_default=Order.DRAWN)
     order_by = models.CharField(max_length=FIELD_LIMIT, blank=True, default="", db_default="")
     apart_judge = models.CharField(max_length=200, blank=True, default="", db_default="")

@@ -16,15 +16,16 @@ from annotation.campaigns.settings import CHANGEABLE, GROUPS, SETTINGS, Setting
 from annotation.corpora.queries import showable
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, System
+from annotation.pages.review_form import REVIEW_FIELDS, review_fields, review_initial, review_of
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 
 MOMENT = "%Y-%m-%dT%H:%M"
 NEW_SCHEME = "new"
 """Choice of a scheme that is made in the form itself; custom schemes are chosen with their version."""
-SHOWN_AS = {"overlap_share": "overlap_percent"}
-"""Settings that the form shows in another unit, by the name of the field for it."""
-SETTING_OF = {form_name: name for name, form_name in SHOWN_AS.items()}
+SHOWN_AS = {"overlap_share": "overlap_percent", "review": REVIEW_FIELDS[0]}
+"""Settings that the form shows in another unit or in several fields, by the name of the (first) field."""
+SETTING_OF = {"overlap_percent": "overlap_share", **dict.fromkeys(REVIEW_FIELDS, "review")}
 
 
 class CampaignForm(forms.Form):
@@ -84,6 +85,7 @@ class CampaignForm(forms.Form):
             field = _field(setting, corpus, getattr(campaign, setting.name, ()))
             if field is not None:
                 self.fields[setting.name] = field
+        self.fields.update(review_fields(corpus))
         if campaign is not None and campaign.state != Campaign.State.DRAFT:
             for name in set(self.fields) - {SHOWN_AS.get(setting, setting) for setting in CHANGEABLE}:
                 del self.fields[name]
@@ -123,7 +125,8 @@ class CampaignForm(forms.Form):
         """Groups of settings by key, each with `title`, `note` and `fields`, and whether it is `open`."""
         groups: dict[str, dict[str, Any]] = {}
         for key, group in GROUPS.items():
-            names = [SHOWN_AS.get(setting.name, setting.name) for setting in group.settings]
+            names: list[str] = [SHOWN_AS.get(setting.name, setting.name) for setting in group.settings]
+            names = list(REVIEW_FIELDS) if key == "review" else names
             fields = [self[name] for name in names if name in self.fields]
             is_open = any(_is_open(field) for field in fields)
             groups[key] = {"title": group.title, "note": group.note, "fields": fields, "open": is_open}
@@ -167,6 +170,8 @@ class CampaignForm(forms.Form):
         values = dict(self.cleaned_data)
         percent = values.pop("overlap_percent", None)
         values["overlap_share"] = None if percent is None else percent / 100
+        if "review_judges" in values:
+            values["review"] = review_of(values)
         for name in SETTINGS.keys() & values.keys():
             column = SETTINGS[name].column
             if values[name] in (None, "") and not column.null:
@@ -258,7 +263,8 @@ def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
     guidelines = campaign.guidelines.order_by("-version").first()
     consent = campaign.consents.order_by("-version").first()
     own = campaign.corpus_id == corpus.pk
-    return {name: setting.column.value_from_object(campaign) for name, setting in SETTINGS.items()} | {
+    settings = {name: setting.column.value_from_object(campaign) for name, setting in SETTINGS.items()}
+    return (settings | review_initial(campaign)) | {
         "name": campaign.name,
         "scheme": _scheme(campaign),
         "systems": list(campaign.systems.values_list("pk", flat=True)) if own else [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -202,10 +203,14 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     edited = Edited(starter(initial["name"]))
     if request.method == "POST":
         edited = scheme_editor.edited_from(request)
-    if request.method == "POST" and do not in ("", START, CREATE):
+    if request.method == "POST" and do not in ("", START, CREATE, REVIEW):
         scheme_editor.apply(edited.draft, do)
         form = form.as_typed()
     edited.judge()
+    if do == REVIEW:
+        review = _rehearse(form, lambda: _create(by, form, edited, starts=False))
+        context = _form_context(request, form, corpus) | scheme_editor.editor_context(edited)
+        return render_form(request, context | {"review": review}, 200)
     if form.is_bound and form.is_valid() and (draft := _create(by, form, edited, starts=do == START)):
         if draft.state == Campaign.State.OPEN:
             messages.success(request, f"{draft.name} is open. Annotators see it under “My work”.")
@@ -218,7 +223,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     return render_form(request, context, status)
 
 
-START, CREATE = "start", "create"
+START, CREATE, REVIEW = "start", "create", "review"
 
 
 @transaction.atomic
@@ -244,6 +249,69 @@ def _create(by: User, form: CampaignForm, edited: Edited, starts: bool) -> Campa
         return campaign
     transaction.set_rollback(True)
     return None
+
+
+def _rehearse(form: CampaignForm, save: Callable[[], Campaign | None]) -> dict[str, Any] | None:
+    """Return the strata that the form's campaign would draw from, for its page; nothing is saved."""
+    if not form.is_valid():
+        return {"refusal": _form_problems(form)}
+    with transaction.atomic():
+        try:
+            campaign = save()
+            review = None if campaign is None else _review(campaign)
+        except CampaignRefused as error:
+            form.refused(error)
+            campaign = None
+        transaction.set_rollback(True)
+    if campaign is None:
+        return {"refusal": _form_problems(form)}
+    return review or {"refusal": "Choose a judge by whose answers items are drawn."}
+
+
+def _form_problems(form: CampaignForm) -> str:
+    """Return what is wrong with a form in one line, each sentence after the label of its field."""
+    problems = [
+        f"{form[name].label}: {message}" if name in form.fields else str(message)
+        for name, messages in form.errors.items()
+        for message in messages
+    ]
+    return " ".join(problems)
+
+
+def _review(campaign: Campaign) -> dict[str, Any] | None:
+    """Return the strata of a campaign's review queue for a page; None where it has none."""
+    if campaign.review is None:
+        return None
+    facts = sampling.describe(campaign)
+    assert facts is not None
+    has_deviations = any(row["sd"] is not None for row in facts["strata"])
+    rows = [
+        (
+            row["stratum"],
+            (f"{row['items']:,}", f"{row['sample']:,}", _probability(row["probability"])),
+            [f"{row['sd']:.3g} ({row['sd_from']})" if row["sd"] is not None else "none"]
+            if has_deviations
+            else [],
+        )
+        for row in facts["strata"]
+    ]
+    verb = "were" if facts["kept"] else "would be"
+    sentence = (
+        f"{many(facts['items'], 'item')} of {many(facts['dialogues'], 'dialogue')} {verb} drawn, by seed "
+        f"{campaign.seed}. Estimates speak of the {many(facts['population'], 'item')} of these strata"
+    )
+    if facts["left_out"]:
+        sentence += f" that are drawn from, not of the other {facts['left_out']:,}"
+    if facts["unopened"]:
+        sentence += (
+            f". {many(facts['unopened'], 'item')} of the test part, which nobody has opened, are left out"
+        )
+    keys = {"refusal": facts["refusal"], "rows": rows, "has_deviations": has_deviations}
+    return keys | {"sentence": f"{sentence}."}
+
+
+def _probability(probability: float | None) -> str:
+    return "left out" if probability is None else f"{probability:.3g}"
 
 
 def _form_context(request: HttpRequest, form: CampaignForm, corpus: Corpus) -> dict[str, Any]:
@@ -278,6 +346,11 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
             return redirect("corpora")
         corpus = other
     form = CampaignForm(request.POST or None, corpus=corpus, campaign=campaign_row)
+    if request.POST.get("do") == REVIEW:
+        by = user_of(request)
+        review = _rehearse(form, lambda: editing.change(by=by, campaign=campaign_row, **form.changes()))
+        context = _form_context(request, form, corpus) | {"campaign": campaign_row, "review": review}
+        return render_form(request, context, 200)
     if request.method == "POST" and form.is_valid():
         try:
             editing.change(by=user_of(request), campaign=campaign_row, **form.changes())
@@ -337,6 +410,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "pages": _pages_of(campaign_row, is_researcher(request.user)),
         "verbs": [(text, verb) for text, verb, states in STATE_BUTTONS if campaign_row.state in states],
         "settings": _settings(campaign_row, judges),
+        "review": _review(campaign_row),
         "members": members,
         "groups": PeopleGroup.objects.all(),
         "roles": accounts.campaign_roles_of(campaign_row),
@@ -465,6 +539,11 @@ def _sample_sentence(campaign: Campaign, judges: dict[str, str]) -> str:
         return ""
     if sample["refusal"]:
         return f"a sample that cannot be drawn: {sample['refusal']}"
+    if campaign.review is not None:
+        names = ", ".join(judges.get(name, name) for name in campaign.review["judges"])
+        return (
+            f"{many(sample['items'], 'item')}, by the answers of {names} to “{campaign.review['question']}”"
+        )
     state, seed = "drawn" if sample["kept"] else "to be drawn", f" by seed {campaign.seed}"
     if sample.get("records"):
         return f"{sample['records']:,} of them, {state}{seed}"

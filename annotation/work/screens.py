@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation import records
-from annotation.campaigns import tasks
+from annotation.campaigns import sampling, tasks
 from annotation.campaigns.choice import by_speakers
 from annotation.corpora.rows import agenda_record, participant_record, turn_record
 from annotation.kinds import DECISION, KINDS
@@ -160,12 +160,15 @@ def load_place(
     tagged: bool = True,
     asks: Sequence[str] = (),
     speakers: Sequence[str] = (),
+    items: Sequence[int] | None = None,
 ) -> Screen:
     """Load the screen of a potential task about a continuation, or one item of it; nothing is created.
 
+    With `items`, only these items of the continuation are asked about.
     Raises LookupError for a continuation that does not exist.
     """
-    place = (continuation, item, json.dumps(list(shows)), list(speakers))
+    asked_items = None if items is None else list(items)
+    place = (continuation, item, json.dumps(list(shows)), list(speakers), asked_items)
     return _read(0, HEAD_OF_PLACE, place, tagged, asks)
 
 
@@ -209,6 +212,7 @@ def _seen(
         last = NO_LAST if head.turn is None else head.turn
         place = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
         speakers = list(head.speakers) if head.item is None else []
+        place |= {"items": head.items if head.item is None else None}
         cursor.execute(TURNS, place | {"speakers": speakers, "static": head.mode == "static"})
         return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
@@ -442,7 +446,8 @@ def preview_places(campaign: Campaign) -> list[tuple[int, int | None]]:
 def campaign_preview(campaign: Campaign, place: tuple[int, int | None]) -> Screen:
     """Return the screen of one of a campaign's places, with its display settings."""
     plan = questionnaire_of(campaign.scheme_version_id)
-    return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds, campaign.speakers)
+    items = sampling.items(campaign) if campaign.review is not None else None
+    return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds, campaign.speakers, items)
 
 
 def scheme_preview(

@@ -45,6 +45,8 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
          SELECT ARRAY[i.public, i.id] FROM annotation_item i LEFT JOIN annotation_turn u ON u.id = i.turn_id
           WHERE i.continuation_id = t.continuation_id AND i.kind = ANY(%(kinds)s::text[])
             AND concord_is_asked(k.speakers, d.participants, u.speaker)
+            AND (k.review IS NULL OR t.position < 0 OR EXISTS (
+              SELECT 1 FROM annotation_sampleditem y WHERE y.campaign_id = k.id AND y.item_id = i.id))
           ORDER BY u.position NULLS LAST) END,
        (SELECT r.id FROM annotation_rater r WHERE r.user_id = a.user_id), a.slot_id IS NULL, a.round, a.shown
   FROM annotation_assignment a JOIN annotation_task t ON t.id = a.task_id

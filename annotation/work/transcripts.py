@@ -50,6 +50,7 @@ class Head(NamedTuple):
     sessions: str | None = None
     speakers: Sequence[str] = ()
     has_marks: bool = False
+    items: Sequence[int] | None = None
 
 
 WHOLE_KINDS = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
@@ -66,7 +67,7 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
        CASE WHEN i.kind = '{FACT.key}' THEN (SELECT jsonb_path_query_array(r.rows, '$[*].key')
          FROM annotation_relationrows r WHERE r.corpus_id = d.corpus_id ORDER BY r.version DESC LIMIT 1) END,
        d.script -> 'sessions', k.speakers,
-       (SELECT m.has_marks FROM annotation_corpus m WHERE m.id = d.corpus_id)
+       (SELECT m.has_marks FROM annotation_corpus m WHERE m.id = d.corpus_id), k.items
   FROM <source>
   JOIN annotation_continuation c ON c.id = t.continuation_id
   JOIN annotation_dialogue d ON d.id = c.dialogue_id
@@ -74,21 +75,27 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
   LEFT JOIN annotation_turn u ON u.id = i.turn_id
 """  # noqa: S608  (keys of ours)
 
-TASK = "annotation_task t JOIN annotation_campaign k ON k.id = t.campaign_id"
+# A whole continuation's task in a campaign with a review queue asks only about the drawn items.
+TASK = """annotation_task t JOIN LATERAL (SELECT g.shows, g.speakers,
+    CASE WHEN g.review IS NOT NULL AND t.item_id IS NULL AND t.position >= 0 THEN ARRAY(
+      SELECT y.item_id FROM annotation_sampleditem y JOIN annotation_item o ON o.id = y.item_id
+       WHERE y.campaign_id = g.id AND o.continuation_id = t.continuation_id) END AS items
+      FROM annotation_campaign g WHERE g.id = t.campaign_id) k ON true"""
 HEAD = HEAD_OF.replace("<source>", TASK) + " WHERE t.id = %s"
 
 PLACE = """(SELECT %s::bigint AS continuation_id, %s::bigint AS item_id) t
- CROSS JOIN (SELECT %s::jsonb AS shows, %s::text[] AS speakers) k"""
+ CROSS JOIN (SELECT %s::jsonb AS shows, %s::text[] AS speakers, %s::bigint[] AS items) k"""
 HEAD_OF_PLACE = HEAD_OF.replace("<source>", PLACE)
 
-# Turns by others than the campaign's speakers are context; responses to fixed points by others are left out.
+# Turns by others than the campaign's speakers, and turns that were not drawn, are context; responses to fixed
+# points that are context are left out.
 TURNS = """
 SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.given OR NOT o.asked, u.at,
        CASE WHEN o.asked THEN i.public END, u.extra, u.id
   FROM annotation_turn u LEFT JOIN annotation_item i ON i.turn_id = u.id
  CROSS JOIN LATERAL (SELECT i.id IS NULL OR u.continuation_id <> %(continuation)s OR concord_is_asked(
    %(speakers)s::text[], (SELECT d.participants FROM annotation_dialogue d WHERE d.id = %(dialogue)s),
-   u.speaker) AS asked) o
+   u.speaker) AND (%(items)s::bigint[] IS NULL OR i.id = ANY(%(items)s::bigint[])) AS asked) o
  WHERE (u.continuation_id = %(continuation)s AND u.position <= %(last)s AND (o.asked OR NOT %(static)s))
     OR u.continuation_id = (SELECT o.id FROM annotation_continuation o WHERE o.dialogue_id = %(dialogue)s
                              AND o.key = 'self' AND o.id <> %(continuation)s)

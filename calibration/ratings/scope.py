@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from annotation.campaigns.choice import by_speakers
+from annotation.campaigns.choice import by_review, by_speakers
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.errors import SplitRefused
@@ -208,7 +208,7 @@ def _in_tasks(campaign: Campaign, item: str = "item__") -> Q:
     tasks = Task.objects.filter(campaign=campaign)
     own = tasks.filter(continuation=OuterRef(f"{item}continuation"))
     on_task = Q(Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk")))))
-    on_task &= by_speakers(campaign.speakers, item)
+    on_task &= by_speakers(campaign.speakers, item) & by_review(campaign, item)
     if not campaign.side_by_side:
         return on_task
     beside = ItemMember.objects.filter(turn=OuterRef(f"{item}turn"), item__in=tasks.values("item"))

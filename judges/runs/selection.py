@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.campaigns import sampling
-from annotation.campaigns.choice import by_speakers
+from annotation.campaigns.choice import by_review, by_speakers
 from annotation.corpora import queries, splits
 from annotation.errors import SplitRefused
 from annotation.kinds import COMPARING
@@ -98,7 +98,7 @@ def items(selection: Selection, kind: str) -> QuerySet[Item]:
         return _comparisons(selection, kind)
     rows = Item.objects.filter(kind=kind, continuation__in=continuations(selection))
     if selection.campaign:
-        rows = rows.filter(by_speakers(selection.campaign.speakers))
+        rows = rows.filter(by_speakers(selection.campaign.speakers), by_review(selection.campaign))
         single = selection.campaign.tasks.filter(item__isnull=False, item__kind=kind)
         beside = _beside(selection.campaign) if selection.campaign.side_by_side else ItemMember.objects.none()
         if single.exists() or beside.exists():
@@ -254,7 +254,9 @@ def is_large(selection: Selection) -> bool:
     """Whether a selection's coverage is estimated from a sample. Never that of a campaign
     without tasks that will draw a sample: its sample is computed exactly."""
     is_sampled = selection.campaign and (
-        selection.campaign.sample_dialogues or selection.campaign.sample_apart
+        selection.campaign.sample_dialogues
+        or selection.campaign.sample_apart
+        or selection.campaign.review is not None
     )
     if is_sampled and selection.campaign and not selection.campaign.tasks.exists():
         return False

@@ -23,7 +23,16 @@ from tests import factories
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "campaigns.md"
 CONTENT = {"name", "corpus", "scheme_version", "shows"}
 RULES = {"by_language", "not_own", "groups_by", "ruled"}
-STATE = {"id", "occasion", "state", "batches_open", "archived_at", "created_at", "created_by"}
+STATE = {
+    "id",
+    "occasion",
+    "state",
+    "batches_open",
+    "review_strata",
+    "archived_at",
+    "created_at",
+    "created_by",
+}
 BOUNDED = [setting for setting in SETTINGS.values() if setting.bounds is not None]
 
 
@@ -152,5 +161,6 @@ def values_of(setting: Setting) -> str:
         models.BooleanField: "true, false",
         models.DateTimeField: "a time",
         models.ForeignKey: "a system",
+        models.JSONField: "an object",
     }
     return kinds.get(type(setting.column), "text")
