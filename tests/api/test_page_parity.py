@@ -120,10 +120,10 @@ change-jobs: api-change-jobs
 change-runs: api-change-runs
 change-campaigns: api-change-campaigns
 retry-job: api-retry-job
-new-run: api-runs api-run-sets api-estimate-run api-estimate-run-set api-protocols api-metrics api-prompt-request api-prompts
+new-run: api-runs api-estimate-run api-protocols api-metrics api-prompt-request api-prompts
 run: api-run api-calls api-batches
 run-progress: api-run
-run-set: api-run-sets api-run-set
+run-set: api-run-sets api-run-set api-estimate-run-set
 change-run-set: api-change-run-set
 run-set-report: api-run-set-report
 cancel-run: api-cancel-run
