@@ -17,6 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from jobs.errors import JobCancelled, JobInterrupted, JobLost
 from jobs.models import Call, Job, Run
+from jobs.models.job import Lane
 from jobs.tables import Table, added
 
 # Progress of a job: written outside its transaction, so that others see it, with a check whether to continue.
@@ -98,6 +99,10 @@ KINDS: Table[str] = Table(
     },
 )
 """Module with the `JOB` of each job kind."""
+
+SHORT = frozenset({"report", "plan", "profile", "counts", "gold", "export", "nearest", "invitations"})
+"""Kinds of short jobs, for which a person waits. All others, of suites too, are long: they take as long as a
+corpus or a model needs."""
 
 QUEUES: dict[str, str] = {
     CALLS: "jobs.calls.queue",
@@ -187,6 +192,11 @@ class Queue(Protocol):
 
     def sweep(self) -> int:
         """Take back work with expired leases; return the number of pieces."""
+
+
+def lane_of(key: str) -> Lane:
+    """Return the lane of a job kind."""
+    return Lane.SHORT if key in SHORT else Lane.LONG
 
 
 def kind_of(key: str) -> JobKind:
