@@ -1,7 +1,7 @@
 """Tables of job kinds, run kinds, queues and sweeps: all background work is listed here; suites add to them.
 
 A job kind is a module with a `JOB`, and one line here. Modules are listed by import path, because this
-package is the lowest layer and imports none of them; a worker loads a module when it needs it.
+package is the lowest layer and imports none of them; workers load them when they have work.
 """
 
 from __future__ import annotations
@@ -203,6 +203,12 @@ def kind_of(key: str) -> JobKind:
     """Return a job kind. KeyError for a kind that is not in the table."""
     kind: JobKind = import_module(KINDS[key]).JOB
     return kind
+
+
+def load_kinds() -> None:
+    """Load the modules of all job kinds."""
+    for key in KINDS:
+        kind_of(key)
 
 
 def run_kind(key: str) -> RunKind:

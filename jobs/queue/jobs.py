@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from config.trouble import FULL, temporary_trouble
 from jobs.errors import JobCancelled, JobInterrupted, JobLost, JobRefused
-from jobs.kinds import Lane, Progress, kind_of, never
+from jobs.kinds import Lane, Progress, kind_of, load_kinds, never
 from jobs.models import Job
 from jobs.queue import timing
 
@@ -47,6 +47,7 @@ def work(_queue: str, *, seconds: float, heartbeat: Heartbeat, stopping: Callabl
     The lanes are served side by side, each one job at a time, the oldest first: a worker runs at most one job
     a lane. A job in progress when time is up still finishes; while it is a long one, short ones still begin.
     """
+    load_kinds()  # before there are two threads: an import reads its file in a fork
     until, count = time.monotonic() + seconds, 0
     lanes = {lane: _Lane(lane) for lane in Lane.values}
     try:
