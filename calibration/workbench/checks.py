@@ -18,7 +18,7 @@ from calibration.statistics import Plan, Result
 from calibration.statistics.analysis import analyse, mean_of
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.describe import as_numbers
-from calibration.statistics.judge_errors import family_preference, length_bias, turn_drift
+from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
 from calibration.statistics.repeats import self_consistency
 from calibration.workbench.sheets import Judged, Sheet, items_of, sheets, statistics_of
 from calibration.workbench.versions import item_systems

@@ -10,7 +10,7 @@ from statsmodels.api import OLS, add_constant
 
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.analysis import corrected_p_values as corrected
-from calibration.statistics.judge_errors import family_preference, length_bias, turn_drift
+from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
 from calibration.statistics.judges_compared import (
     Contender,
     best_of,
