@@ -224,7 +224,7 @@ _NUMBER = re.compile(
 )
 """A number, out of another one or in points or not, and a remark in brackets that has no digit."""
 _WIDE = str.maketrans("０１２３４５６７８９：＝／（）．｜", "0123456789:=/().|")
-_WHOLE = re.compile(r"[\s\[]*[0-9]{1,9}[\s\]]*")
+_INTEGER_TEXT = re.compile(r"[\s\[]*[0-9]{1,9}[\s\]]*")
 _BEGIN, _END = "<<<BEGIN ", "<<<END "
 
 
@@ -431,7 +431,7 @@ def integer(value: Any, most: int | None = None) -> int | None:
     OutOfScale as that does.
     """
     if isinstance(value, str):
-        number = written_number(value, most) if most or _WHOLE.fullmatch(value) else None
+        number = written_number(value, most) if most or _INTEGER_TEXT.fullmatch(value) else None
         return int(number) if number is not None and number.is_integer() else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from demo.fake_model.running import HOST
 
 HERE = Path(__file__).resolve().parent
@@ -21,24 +23,20 @@ START_SECONDS = 180
 
 
 def installed(name: str) -> Path:
-    """Install the packages of `NAME.txt` once per version of that file; return their folder."""
+    """Install the packages of `NAME.txt` once per version of that file; return their folder.
+
+    Skips the test where they cannot be installed, but not in CI.
+    """
     requirements = HERE / f"{name}.txt"
     folder = INSTALLED / f"{name}-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]}"
     if not folder.exists():
         INSTALLED.mkdir(parents=True, exist_ok=True)
         target = tempfile.mkdtemp(dir=INSTALLED)
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-compile",
-            "--no-deps",
-            "--target",
-            target,
-        ]
-        subprocess.run([*pip, "-r", str(requirements)], check=True)
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps"]
+        completed = subprocess.run([*pip, "--target", target, "-r", str(requirements)], check=False)
+        if completed.returncode and not os.environ.get("CI"):
+            pytest.skip(f"the packages of {requirements.name} cannot be installed here")
+        completed.check_returncode()
         Path(target).rename(folder)
     return folder
 
