@@ -25,7 +25,7 @@ def write_model(folder: Path, reply: str) -> Path:
     tokenizer.add_tokens([AddedToken(reply, normalized=False)])
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=END, pad_token=END)
     fast.chat_template = TEMPLATE
-    end, cue, answer = fast.convert_tokens_to_ids([END, CUE, reply])
+    end, cue, answer = (fast.convert_tokens_to_ids(token) for token in (END, CUE, reply))
     size = len(fast) + len(fast) % 2
     model = LlamaForCausalLM(
         LlamaConfig(
