@@ -13,6 +13,7 @@ from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
 from calibration.reports import (
     behaviours,
+    biases,
     judges,
     levels,
     preferences,
@@ -59,6 +60,8 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         if progress:
             progress(number, len(todo))
     campaign = inputs.scope.campaign
+    rater_lines = raters.raters_of(inputs, pooled(inputs.subjects))
+    judge_biases = biases.biases_of(inputs, rater_lines)
     return Snapshot(
         format=FORMAT,
         study=inputs.study.name,
@@ -76,7 +79,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         tags=behaviours.tags(subjects, definition),
         sets=behaviours.sets_of_tags(subjects, definition),
         coverage=behaviours.coverage_of(inputs.coverage, definition),
-        raters=raters.raters_of(inputs, pooled(inputs.subjects)),
+        raters=rater_lines,
         levels=levels.level_tables(inputs.levels, definition, subjects, panels, inputs.lengths),
         prevalence=behaviours.prevalence(inputs.subjects, definition),
         compared=judges.compared(todo, definition),
@@ -88,7 +91,8 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         fake_systems=inputs.fake_systems,
         evidence=behaviours.evidence_tables(inputs.evidence, definition),
         preferences=preferences.preference_tables(inputs.compared, definition),
-        verdicts=tuple(all_verdicts),
+        verdicts=biases.with_reasons(all_verdicts, judge_biases),
+        biases=judge_biases,
         floors=judges.floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, definition),
     )
 
