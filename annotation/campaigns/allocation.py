@@ -23,7 +23,7 @@ LEAST = 2
 """Smallest sample of a stratum that is not empty: the least from which a variance can be estimated."""
 LEAST_PILOT = 5
 """Fewest items with answers of people from which the standard deviation of a stratum is estimated."""
-MOST_JUDGES, MOST_STRATA = 20, 20
+MOST_JUDGES, MOST_STRATA, LONGEST = 20, 20, 200
 PROPORTIONAL, NEYMAN = "proportional", "neyman"
 ALLOCATIONS = {
     PROPORTIONAL: "In proportion to the sizes of the strata",
@@ -117,12 +117,6 @@ class Stratum:
         """Whether none of its items is drawn."""
         return self.share == 0
 
-    def as_json(self) -> dict[str, Any]:
-        """Return its settings in the form of the API."""
-        fields = {"rule": self.rule, "limit": self.limit, "values": list(self.values) or None}
-        fields |= {"share": self.share, "number": self.number, "sd": self.sd}
-        return {name: value for name, value in fields.items() if value is not None}
-
 
 @dataclass(frozen=True, slots=True)
 class Queue:
@@ -150,7 +144,7 @@ def parse(settings: Any) -> Queue:
     if not 1 <= len(set(judges)) <= MOST_JUDGES:
         raise QueueError(f"A review queue reads the answers of 1 to {MOST_JUDGES} judges.")
     question = settings.get("question")
-    if not isinstance(question, str) or not question:
+    if not isinstance(question, str) or not question.isprintable() or not question:
         raise QueueError("Say by the answers to which question items are drawn.")
     rows = settings.get("strata")
     if not _is_list(rows) or not 1 <= len(rows) <= MOST_STRATA:
@@ -199,7 +193,7 @@ def _parse_stratum(row: Any) -> Stratum:
     if rule is None:
         raise QueueError(f"The rule of a stratum is one of {', '.join(RULES)}.")
     limit, values = _number(row, "limit"), row.get("values") or []
-    if not _is_list(values) or not all(isinstance(value, str | int | float) for value in values):
+    if not _is_list(values) or not all(map(_is_answer, values)):
         raise QueueError(f"The answers of “{rule.title}” are a list of numbers or names.")
     if (rule.key == "value") != bool(values):
         raise QueueError(f"“{rule.title}” {'needs its' if rule.key == 'value' else 'has no'} answers.")
@@ -242,6 +236,12 @@ def _number(row: Mapping[str, Any], name: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise QueueError(f"The {name} of a stratum or queue is a number.")
     return float(value)
+
+
+def _is_answer(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.isprintable() and 0 < len(value) <= LONGEST
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_list(value: Any) -> bool:
@@ -313,7 +313,8 @@ def deviations(
     a scale it is the sample standard deviation of the differences of means. For categories it is
     sqrt(p (1 - p)) of the error rate p = (errors + 1/2) / (n + 1): the share of items on which the most
     frequent answers differ, with Jeffreys' correction, so that a pilot without errors does not give 0. A
-    stratum with fewer than `LEAST_PILOT` items takes the estimate of all strata together.
+    stratum with fewer than `LEAST_PILOT` items, or without variation, takes the estimate of all strata
+    together.
 
     Raises QueueError where that has too few items, too.
     """
@@ -328,7 +329,7 @@ def deviations(
             continue
         if stratum.sd is not None:
             estimated[stratum.name] = Deviation(stratum.sd, "given")
-        elif len(own) >= LEAST_PILOT:
+        elif len(own) >= LEAST_PILOT and _deviation(own, level):
             estimated[stratum.name] = Deviation(_deviation(own, level), f"{len(own)} rated items")
         elif len(pooled) >= LEAST_PILOT:
             estimated[stratum.name] = Deviation(

@@ -254,7 +254,7 @@ def _create(by: User, form: CampaignForm, edited: Edited, starts: bool) -> Campa
 def _rehearse(form: CampaignForm, save: Callable[[], Campaign | None]) -> dict[str, Any] | None:
     """Return the strata that the form's campaign would draw from, for its page; nothing is saved."""
     if not form.is_valid():
-        return {"refusal": " ".join(message for messages in form.errors.values() for message in messages)}
+        return {"refusal": _form_problems(form)}
     with transaction.atomic():
         try:
             campaign = save()
@@ -264,8 +264,18 @@ def _rehearse(form: CampaignForm, save: Callable[[], Campaign | None]) -> dict[s
             campaign = None
         transaction.set_rollback(True)
     if campaign is None:
-        return {"refusal": " ".join(message for messages in form.errors.values() for message in messages)}
+        return {"refusal": _form_problems(form)}
     return review or {"refusal": "Choose a judge by whose answers items are drawn."}
+
+
+def _form_problems(form: CampaignForm) -> str:
+    """Return what is wrong with a form in one line, each sentence after the label of its field."""
+    problems = [
+        f"{form[name].label}: {message}" if name in form.fields else str(message)
+        for name, messages in form.errors.items()
+        for message in messages
+    ]
+    return " ".join(problems)
 
 
 def _review(campaign: Campaign) -> dict[str, Any] | None:

@@ -34,8 +34,7 @@ class StrataWidget(forms.Widget):
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         """Return the table, with empty rows below those filled in."""
         rows = [*(value or ()), *[("", "", "")] * (ROWS - len(value or ()))]
-        rules = [(rule.key, f"{rule.title}: {rule.meaning}") for rule in RULES.values()]
-        names = {"rows": rows, "rules": rules, "rule": f"{name}_rule", "limit": f"{name}_limit"}
+        names = {"rows": rows, "rules": RULES.values(), "rule": f"{name}_rule", "limit": f"{name}_limit"}
         return render_to_string("campaigns/_strata_rows.html", names | {"size": f"{name}_size"})
 
 

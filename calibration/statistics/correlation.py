@@ -44,6 +44,8 @@ GROUPS = 4_000_000  # groups of equal values x resamples held at a time
 def pays(draw: Draw) -> bool:
     """Whether the matrix is small enough to compute, and there are enough resamples to need it."""
     n_units = draw.sample.resampling.n_units
+    if draw.sample.weights is not None:  # items of a unit then differ in weight
+        return False
     return len(draw.weights) >= FEW_ROWS and draw.sample.n_items <= MOST_ITEMS and n_units <= MOST_UNITS
 
 
@@ -155,9 +157,20 @@ class Order:
         self.y_codes: Ints = np.unique(y, return_inverse=True)[1].ravel()
         by_y = np.argsort(self.y_codes, kind="stable")
         self.units_by_y = self.units[by_y]
+        self.weights = None if sample.weights is None else sample.weights[by_x][:, None]
+        self.weights_by_y = None if self.weights is None else self.weights[by_y]
         self.y_starts = _starts(self.y_codes[by_y].astype(np.float64))
         self.x_codes_by_y: Ints = np.unique(x, return_inverse=True)[1].ravel()[by_y]
         self.pair_starts = _pair_starts(x, y)
+
+    def by_x(self, weights: Floats) -> Floats:
+        """Return the items' weights in the order of x, from the units' (units x resamples)."""
+        return weights[self.units] if self.weights is None else weights[self.units] * self.weights
+
+    def by_y(self, weights: Floats) -> Floats:
+        """Return the items' weights in the order of y."""
+        by_unit = weights[self.units_by_y]
+        return by_unit if self.weights_by_y is None else by_unit * self.weights_by_y
 
 
 def by_rows(draw: Draw, compute: Callable[[Order, Floats], Floats]) -> Floats:
@@ -172,8 +185,8 @@ def by_rows(draw: Draw, compute: Callable[[Order, Floats], Floats]) -> Floats:
 
 
 def _spearman_rows(order: Order, weights: Floats) -> Floats:
-    by_y = weights[order.units_by_y]
-    x_group, x_dev = _group_ranks(weights[order.units], order.x_starts)
+    by_y = order.by_y(weights)
+    x_group, x_dev = _group_ranks(order.by_x(weights), order.x_starts)
     y_group, y_dev = _group_ranks(by_y, order.y_starts)
     weighted = by_y * x_dev[order.x_codes_by_y]
     covariance = _dot(_grouped(weighted, order.y_starts), y_dev)
@@ -182,15 +195,19 @@ def _spearman_rows(order: Order, weights: Floats) -> Floats:
 
 
 def _kendall_rows(order: Order, weights: Floats) -> Floats:
-    by_x = weights[order.units]
+    by_x = order.by_x(weights)
     n = by_x.sum(axis=0)
     pairs = n * (n - 1) / 2
-    x_group, y_group = _grouped(by_x, order.x_starts), _grouped(weights[order.units_by_y], order.y_starts)
+    x_group, y_group = _grouped(by_x, order.x_starts), _grouped(order.by_y(weights), order.y_starts)
     x_ties, y_ties = _tied(x_group), _tied(y_group)
     both_ties = _tied(_grouped(by_x, order.pair_starts))
     concordant = _concordant(order.y_codes, by_x)
     difference = 2 * concordant - (pairs - x_ties - y_ties + both_ties)
-    return _correlation(difference, pairs - x_ties, pairs - y_ties)
+    x_free, y_free = pairs - x_ties, pairs - y_ties
+    if order.weights is not None:  # sums of fractions: what should be 0 is rounding noise
+        noise = 1e-12 * n**2
+        x_free, y_free = (np.where(free > noise, free, 0.0) for free in (x_free, y_free))
+    return _correlation(difference, x_free, y_free)
 
 
 def right_of_many(order: Order, weights: Floats) -> Floats:
@@ -401,6 +418,7 @@ RANKING = Statistic(
     levels=CORRELATION_LEVELS,
     symmetric=False,
     needs_scale=False,
+    weighted=False,
     bounds=(0.0, 1.0),
     checks=(two_items, constant_undefined),
     source="Deutsch, Foster and Freitag (2023)",

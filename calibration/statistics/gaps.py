@@ -111,8 +111,8 @@ def spread(people: Sample, weights: Floats) -> Spread:
     codes = np.where(
         present, np.searchsorted(people.grid, np.where(present, people.values, people.grid[0])), 0
     )
-    others = np.where(present, people.per_item[people.used][:, None] - 1.0, 0.0)
-    apart = (people.counts @ weights)[np.arange(people.n_items)[:, None], codes]  # from the item's others
+    others = people.weighted(np.where(present, people.per_item[people.used][:, None] - 1.0, 0.0))
+    apart = people.weighted((people.counts @ weights)[np.arange(people.n_items)[:, None], codes])
     margin = np.bincount(codes[present], weights=others[present], minlength=len(people.grid)) / others.sum()
     by_chance = weights @ margin
     observed, expected = apart[present].sum() / others.sum(), float(margin @ by_chance)

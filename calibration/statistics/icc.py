@@ -226,6 +226,7 @@ def _form(form: Form, average: bool) -> Statistic:
         raters="panel",
         exchangeable=form == 1,
         bounds=(-np.inf, 1.0),
+        weighted=False,
         checks=(
             enough_items,
             *(() if form == 1 else (enough_cells,)),

@@ -38,13 +38,12 @@ BINARY = frozenset({"binary"})
 
 
 def counts_of(draw: Draw) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return true positives, false positives, false negatives and true negatives per row."""
+    """Return true positives, false positives, false negatives and true negatives per row, by weight."""
     tables = draw.totals("joint")
     at = _positive_position(draw.sample)
-    tp = tables[:, at, at]
-    fp = tables[:, :, at].sum(axis=1) - tp
-    fn = tables[:, at, :].sum(axis=1) - tp
-    return tp, fp, fn, tables.sum(axis=(1, 2)) - tp - fp - fn
+    others = np.arange(tables.shape[1]) != at  # summed, as differences of weighted totals are never exactly 0
+    fp, fn = tables[:, others, at].sum(axis=1), tables[:, at, others].sum(axis=1)
+    return tables[:, at, at], fp, fn, tables[:, others][:, :, others].sum(axis=(1, 2))
 
 
 def precision(draw: Draw) -> Floats:
@@ -203,14 +202,17 @@ def kappa(sample: Sample, weights: Literal["linear", "quadratic"] | None) -> flo
     from sklearn.metrics import cohen_kappa_score
 
     first, second = _positions(sample)
-    return float(cohen_kappa_score(first, second, labels=range(len(sample.grids[0])), weights=weights))
+    labels = range(len(sample.grids[0]))
+    return float(
+        cohen_kappa_score(first, second, labels=labels, weights=weights, sample_weight=sample.weights)
+    )
 
 
 def mcc_by_library(sample: Sample) -> float:
     """Return scikit-learn's Matthews correlation of a pair, for two classes or more."""
     from sklearn.metrics import matthews_corrcoef
 
-    return float(matthews_corrcoef(*_positions(sample)))
+    return float(matthews_corrcoef(*_positions(sample), sample_weight=sample.weights))
 
 
 def _positions(sample: Sample) -> tuple[Ints, Ints]:
@@ -290,8 +292,10 @@ def mcc_of(tables: Floats) -> Floats:
     """Matthews correlation of joint tables (rows x k x k); NaN where a margin has a single value."""
     rows, columns, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     covariance = np.trace(tables, axis1=1, axis2=2) * n - (rows * columns).sum(axis=1)
-    spread_rows = n**2 - (rows**2).sum(axis=1)
-    spread_columns = n**2 - (columns**2).sum(axis=1)
+    spread_rows, spread_columns = (  # exactly 0 for a single value, also of weighted tables
+        np.where((margin > 0).sum(axis=1) > 1, n**2 - (margin**2).sum(axis=1), 0.0)
+        for margin in (rows, columns)
+    )
     # Rounding can leave a perfect correlation slightly above 1.
     return np.clip(ratio(covariance, np.sqrt(spread_rows) * np.sqrt(spread_columns)), -1, 1)
 

@@ -207,6 +207,7 @@ class People:
         items, raters = np.nonzero(sample.present[sample.used])
         values = np.searchsorted(sample.grid, sample.values[items, raters])
         others = (sample.per_item[sample.used][items] - 1).astype(np.float64)
+        others *= 1.0 if sample.weights is None else sample.weights[items]
         self.margins = sparse.csr_array(
             (others, (sample.units[items], raters * self.k + values)),
             shape=(resampling.n_units, len(sample.columns) * self.k),
@@ -218,6 +219,9 @@ class People:
         total = own.sum(axis=1)
         same = np.matmul(own.transpose(0, 2, 1), own)
         different = total[:, :, None] * total[:, None, :] - same
+        if self.sample.weights is not None:  # sums of fractions: what should be 0 is rounding noise
+            noise = 1e-12 * total.sum(axis=1) ** 2
+            different = np.where(different > noise[:, None, None], different, 0.0)
         return Tables(self.table.totals(weights), different, self.positive)
 
     @property
@@ -235,7 +239,8 @@ class Beside:
         items, raters = np.nonzero(sample.present[sample.used])
         x = np.searchsorted(sample.grid, sample.values[items, raters])
         y = np.searchsorted(sample.grid, judge[sample.used][items])
-        self.table = tabulated(sample.units[items], resampling.n_units, x * k + y, (k, k))
+        weights = None if sample.weights is None else sample.weights[items]
+        self.table = tabulated(sample.units[items], resampling.n_units, x * k + y, (k, k), weights)
         self.positive, self.k = people.positive, k
 
     def tables(self, weights: Floats) -> Tables:
@@ -253,7 +258,7 @@ def _directed(sample: Sample) -> Additive:
     """Count (x, y) of two raters: their own joint table."""
     k = len(sample.grid)
     cells: Ints = np.searchsorted(sample.grid, sample.x) * k + np.searchsorted(sample.grid, sample.y)
-    return tabulated(sample.units, sample.resampling.n_units, cells, (k, k))
+    return tabulated(sample.units, sample.resampling.n_units, cells, (k, k), sample.weights)
 
 
 def evaluated(side: People | Beside, keys: Sequence[str], weights: Iterable[Floats]) -> dict[str, Floats]:

@@ -102,6 +102,7 @@ def set_ratings(tags: Mapping[str, Ratings]) -> Ratings:
         declared=False,
         problem=next((ratings.problem for ratings in answered.values() if ratings.problem), ""),
         sets=sets,
+        weights=first.weights_of(rows),
     )
 
 
@@ -147,9 +148,10 @@ def _sums(sample: Sample) -> Additive:
         observed[start : start + step] = block.multiply(block @ distances).sum(axis=1)
     units, n_units = sample.units, sample.resampling.n_units
     membership = sparse.csr_array(
-        (np.ones(sample.n_items), (units, np.arange(sample.n_items))), shape=(n_units, sample.n_items)
+        (sample.weighted(np.ones((sample.n_items, 1))).ravel(), (units, np.arange(sample.n_items))),
+        shape=(n_units, sample.n_items),
     )
-    disagreement = additive(units, n_units, (observed / divisor)[:, None]).sums
+    disagreement = additive(units, n_units, sample.weighted((observed / divisor)[:, None])).sums
     sums = np.hstack([disagreement, (membership @ counts).toarray()])
     return Additive(sums, np.arange(sums.shape[1]), (sums.shape[1],))
 

@@ -60,6 +60,7 @@ FLAGS = {
     "clusters_span_strata": "a cluster lies in several strata, which are resampled as if independent",
     "ignores_clusters": "p assumes independent items: it is too small if items of one dialogue are alike",
     "unequal_n": "rests on fewer continuations than other rows",
+    "unequal_probabilities": "drawn with unequal probabilities: the figure is weighted to all items",
     "errors_measured_elsewhere": "sensitivity and specificity are those of all rated items, not of the cell",
 }
 
@@ -199,7 +200,8 @@ class Statistic:
     ``bounds``: the smallest and largest possible value.
     ``checks`` return why there is no value, or flags on it; the first status that is not ok decides. ``used``
     marks the sample's items that the value rests on, where not all are used. ``reads_singles``: items with a
-    single rating also count towards how often each value is used. ``library`` computes the point value by a
+    single rating also count towards how often each value is used. ``weighted``: defined for items drawn with
+    unequal probabilities. ``library`` computes the point value by a
     library, None where that would take too much memory: the library's value is then reported, and a different
     value of ours is an error. ``second_opinion`` computes it by a library that takes seconds to load: it runs
     only when a report is verified, and our value is reported. ``remark`` returns what the result's method
@@ -221,6 +223,7 @@ class Statistic:
     source: str = ""
     used: Callable[[Sample], npt.NDArray[np.bool_]] | None = None
     reads_singles: bool = False
+    weighted: bool = True
     library: Callable[[Sample], float | None] | None = None
     second_opinion: Callable[[Sample], float] | None = None
     remark: Callable[[Sample], str] | None = None
@@ -259,6 +262,10 @@ class Statistic:
     def verdict(self, sample: Sample) -> Verdict:
         """Return the first check that rules out a value, or all flags together."""
         flags: tuple[str, ...] = ()
+        if sample.weights is not None:
+            if not self.weighted:
+                return UNWEIGHTABLE
+            flags = (UNEQUAL,)
         for check in (enough, *self.checks):
             outcome = check(sample)
             if outcome is None:
@@ -268,6 +275,10 @@ class Statistic:
             flags += outcome.flags
         return Verdict(flags=flags)
 
+
+UNEQUAL = "unequal_probabilities"
+UNWEIGHTABLE = Verdict("rejected", "not defined for items drawn with unequal probabilities")
+"""Outcome of a figure that has no design-weighted form, where the items do not weigh alike."""
 
 # Statistics of a shared scale that do not need its values listed: they read numbers or equality.
 WITHOUT_VALUES = frozenset({"percent_agreement", "krippendorff_alpha"}) | {
@@ -442,7 +453,9 @@ def _checked(statistic: Statistic, sample: Sample, point: float) -> float:
     if (opinions := _OPINIONS.get()) is not None and statistic.second_opinion is not None:
         opinions.n_requested += 1
         _compare(statistic, sample, point, statistic.second_opinion(sample))
-    theirs = statistic.library(sample) if statistic.library is not None else None
+    if statistic.library is None or sample.weights is not None:  # the libraries know no weights
+        return point
+    theirs = statistic.library(sample)
     if theirs is None:
         return point
     _compare(statistic, sample, point, theirs)
@@ -480,19 +493,19 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
         "n_raters": sample.n_raters,
         "n_missing": sample.n_missing,
     }
-    singles = ""
-    if statistic.reads_singles and sample.n_items and (sample.per_item == 1).any():
-        rated = sample.per_item >= 1
+    basis = weighting(sample)
+    rated = sample.rated
+    if statistic.reads_singles and sample.n_items and (sample.per_item[rated] == 1).any():
         counts["n_items"] = int(rated.sum())
         counts["n_clusters"] = len(np.unique(sample.ratings.clusters[rated]))
-        singles = f"; agreement on {sample.n_items} items rated twice or more, chance on all {rated.sum()}"
+        basis += f"; agreement on {sample.n_items} items rated twice or more, chance on all {rated.sum()}"
     if not estimate.ok:
         return Result(
             statistic.key,
             status=verdict.status,
             reason=verdict.reason,
             flags=verdict.flags,
-            method=f"{plan.method}{singles}",
+            method=f"{plan.method}{basis}",
             **counts,
         )
     n_drawn = sample.resampling.n_drawn(sample.units if used is None else sample.units[used])
@@ -506,11 +519,18 @@ def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
         estimate.point,
         bounds.low,
         bounds.high,
-        method=f"{plan.method}; {remark}" if remark else f"{plan.method}{singles}",
+        method=f"{plan.method}{basis}; {remark}" if remark else f"{plan.method}{basis}",
         reason=bounds.reason,
         flags=flags,
         **counts,
     )
+
+
+def weighting(sample: Sample) -> str:
+    """Return what a method adds about items drawn with unequal probabilities; empty where all count alike."""
+    if sample.weights is None:
+        return ""
+    return f"; weighted by 1 / probability of being drawn, {sample.effective_items:.0f} effective items"
 
 
 TOO_FEW = "no interval: fewer than 10 items with the rarer answer"

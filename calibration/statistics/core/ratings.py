@@ -76,7 +76,9 @@ class Ratings:
     only. ``firsts`` holds, by rater, the first of repeated answers (a value per item) where their mean left
     the scale: agreement reads these values for that rater (``as_answered``). ``clusters`` and ``systems`` are
     codes from 0 per item. ``sets`` are the sets of tags behind the values, where an answer is a set.
-    ``problem`` is the reason why all statistics are rejected.
+    ``weights`` holds, per item, how many items of the population it stands for: 1 / its probability of having
+    been drawn for people to rate, and NaN where it was not drawn; None where items were not drawn with known
+    probabilities and each counts once. ``problem`` is the reason why all statistics are rejected.
     """
 
     values: Floats
@@ -96,6 +98,16 @@ class Ratings:
     problem: str = ""
     firsts: Mapping[str, Floats] = field(default_factory=dict)
     sets: tuple[frozenset[str], ...] | None = None
+    weights: Floats | None = None
+
+    def __post_init__(self) -> None:
+        """Reject weights that are not one number above 0 per item."""
+        if self.weights is None:
+            return
+        if self.weights.shape != (len(self.values),):
+            raise ValueError(f"{self.weights.shape} weights for {len(self.values)} items")
+        if not (np.isnan(self.weights) | ((self.weights > 0) & (self.weights < np.inf))).all():
+            raise ValueError("a weight is a finite number above 0, or NaN for an item that was not drawn")
 
     @property
     def n_items(self) -> int:
@@ -161,6 +173,16 @@ class Ratings:
             on_scale=(*self.on_scale, on_scale),
         )
 
+    def with_weights(self, by_item: Mapping[str, float]) -> Ratings:
+        """Return the same ratings with the weights of the items drawn; an item without one was not drawn."""
+        if not by_item:
+            return self
+        return replace(self, weights=np.array([by_item.get(item, np.nan) for item in self.items]))
+
+    def weights_of(self, rows: Ints | npt.NDArray[np.bool_] | Sequence[int]) -> Floats | None:
+        """Return the weights of these items, None where each item counts once."""
+        return None if self.weights is None else self.weights[rows]
+
     def label(self, value: float) -> str:
         """Return the label of a scale value."""
         return self.names[int(value)] if self.names else f"{value:g}"
@@ -177,6 +199,7 @@ class Ratings:
         identified: Sequence[bool] | None = None,
         systems: Sequence[object] | npt.NDArray[np.generic] | None = None,
         positive: float | None = 1.0,
+        weights: npt.ArrayLike | None = None,
     ) -> Ratings:
         """Build from an items x raters matrix. A value outside the scale rejects every statistic."""
         matrix = np.asarray(values, dtype=np.float64)
@@ -205,6 +228,7 @@ class Ratings:
             positive=positive,
             declared=declared_scale is not None,
             problem=_problem(matrix, observed, declared_scale, level),
+            weights=None if weights is None else np.asarray(weights, np.float64),
         )
 
 

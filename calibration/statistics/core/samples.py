@@ -2,6 +2,8 @@
 
 Every feature is additive over units, so that a resample's totals are one matrix product of the weights with
 the per-unit sums. Totals are computed once per resample and shared by all statistics of the same raters.
+Where items were drawn with unequal probabilities, each item's row counts by its weight (1 / probability): a
+ratio of two totals is then a Hajek estimate (Särndal, Swensson and Wretman 1992, section 5.7).
 """
 
 from __future__ import annotations
@@ -50,16 +52,22 @@ def additive(units: Ints, n_units: int, rows: Floats) -> Additive:
     return Additive(sums, np.arange(flat.shape[1]), rows.shape[1:])
 
 
-def tabulated(units: Ints, n_units: int, cells: Ints, shape: tuple[int, ...]) -> Additive:
-    """Count items per unit and cell of a table, keeping only the cells that occur."""
+def tabulated(
+    units: Ints, n_units: int, cells: Ints, shape: tuple[int, ...], weights: Floats | None = None
+) -> Additive:
+    """Count items per unit and cell of a table, by their weights, keeping only the cells that occur."""
     occurring, local = np.unique(cells, return_inverse=True)
     k = len(occurring)
-    counts = np.bincount(units * k + local, minlength=n_units * k).reshape(n_units, k)
+    counts = np.bincount(units * k + local, weights, minlength=n_units * k).reshape(n_units, k)
     return Additive(counts.astype(np.float64), occurring, shape)
 
 
 class Sample:
-    """The ratings of a pair or a panel; ``x`` and ``y`` are the pair's values on the items both rated."""
+    """The ratings of a pair or a panel; ``x`` and ``y`` are the pair's values on the items both rated.
+
+    ``weights`` are those of the items used, with mean 1; None where all count alike. ``rated`` marks the
+    items with a rating that count, ``used`` those of them with two ratings or more.
+    """
 
     def __init__(self, ratings: Ratings, columns: Sequence[int], resampling: Resampling) -> None:
         self.ratings = ratings
@@ -68,7 +76,9 @@ class Sample:
         values = ratings.values[:, list(columns)]
         self.present = ~np.isnan(values)
         self.per_item = self.present.sum(axis=1)
-        self.used = self.per_item >= 2
+        self.rated, self.all_weights = _weighed(ratings.weights, self.present)
+        self.used = self.rated & (self.per_item >= 2)
+        self.weights = None if self.all_weights is None else self.all_weights[self.used]
         self.values = values[self.used]
         self.units = resampling.units[self.used]
         self.n_missing = int(self.present.size - self.present.sum())
@@ -83,6 +93,15 @@ class Sample:
         if make not in self._cached:
             self._cached[make] = make(self)
         return cast(Cached, self._cached[make])
+
+    def weighted(self, rows: Floats) -> Floats:
+        """Return rows of the items used (items x d), each times its item's weight."""
+        return rows if self.weights is None else rows * self.weights[:, None]
+
+    @property
+    def effective_items(self) -> float:
+        """Kish's effective number of the items used: (sum w)^2 / sum w^2; their number if all weigh alike."""
+        return float(self.n_items) if self.weights is None else kish(self.weights)
 
     @property
     def n_raters(self) -> int:
@@ -149,13 +168,42 @@ class Sample:
         return np.bincount(rows * k + codes, minlength=self.n_items * k).reshape(-1, k).astype(np.float64)
 
     def common_share(self) -> float:
-        """Share of the most common value among the ratings used."""
-        _, counted = np.unique(self.values[~np.isnan(self.values)], return_counts=True)
+        """Share of the most common value among the ratings used, by weight."""
+        items, columns = np.nonzero(~np.isnan(self.values))
+        _, codes = np.unique(self.values[items, columns], return_inverse=True)
+        counted = np.bincount(codes, None if self.weights is None else self.weights[items])
         return float(counted.max() / counted.sum()) if counted.size else 0.0
 
     def name(self, position: int) -> str:
         """Name of the rater at a position of the sample."""
         return self.ratings.raters[self.columns[position]]
+
+
+def kish(weights: Floats) -> float:
+    """Return the effective number of items of these weights: (sum w)^2 / sum w^2 (Kish 1965, sec. 11.7)."""
+    return float(weights.sum() ** 2 / (weights**2).sum()) if weights.size else 0.0
+
+
+def _weighed(
+    weights: Floats | None, present: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.bool_], Floats | None]:
+    """Return which items with a rating count, and the items' weights with mean 1 over the items compared.
+
+    Raters who all rated items that were not drawn do not depend on the draw: everything counts once. With a
+    rater who rated only drawn items, only these count. No weights where all items that count weigh alike.
+    """
+    per_item = present.sum(axis=1)
+    rated = per_item >= 1
+    if weights is None:
+        return rated, None
+    is_drawn = ~np.isnan(weights)
+    if present[~is_drawn].any(axis=0).all():
+        return rated, None
+    rated &= is_drawn
+    compared = rated & (per_item >= 2)
+    if not compared.any() or np.ptp(weights[rated]) == 0:
+        return rated, None
+    return rated, weights / weights[compared].mean()
 
 
 def _is_constant(values: Floats) -> bool:
@@ -172,14 +220,14 @@ def joint(sample: Sample) -> Additive:
     """Counts of (x, y) over the two grids: the joint table of a pair."""
     xs, ys = sample.grids
     cells = np.searchsorted(xs, sample.x) * len(ys) + np.searchsorted(ys, sample.y)
-    return tabulated(sample.units, sample.resampling.n_units, cells, (len(xs), len(ys)))
+    return tabulated(sample.units, sample.resampling.n_units, cells, (len(xs), len(ys)), sample.weights)
 
 
 def moments(sample: Sample) -> Additive:
     """n, sums of x, y, x*x, y*y and x*y, with x and y standardised (mean 0, unit spread) for precision."""
     x, y = _standard(sample.x), _standard(sample.y)
     rows = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
-    return additive(sample.units, sample.resampling.n_units, rows)
+    return additive(sample.units, sample.resampling.n_units, sample.weighted(rows))
 
 
 def equality(sample: Sample) -> Additive:
@@ -191,7 +239,7 @@ def equality(sample: Sample) -> Additive:
     equal = np.bincount(cells // max(1, len(values)), weights=pairs, minlength=sample.n_items)
     n_ratings = sample.per_item[sample.used].astype(np.float64)
     rows = np.column_stack([np.ones(sample.n_items), equal / (n_ratings * (n_ratings - 1) / 2)])
-    return additive(sample.units, sample.resampling.n_units, rows)
+    return additive(sample.units, sample.resampling.n_units, sample.weighted(rows))
 
 
 def agreement(sample: Sample) -> Additive:
@@ -219,7 +267,8 @@ def _pairs_of_patterns(sample: Sample, divisor: Floats) -> Additive:
     patterns, first, which = np.unique(sample.counts, axis=0, return_index=True, return_inverse=True)
     n_units = sample.resampling.n_units
     membership = sparse.csr_array(
-        (np.ones(sample.n_items), (sample.units, which.ravel())), shape=(n_units, len(patterns))
+        (sample.weighted(np.ones((sample.n_items, 1))).ravel(), (sample.units, which.ravel())),
+        shape=(n_units, len(patterns)),
     )
     flat = pair_tables(patterns, divisor[first])
     cells = np.unique(flat.indices).astype(np.int64)
@@ -251,7 +300,7 @@ def shares(sample: Sample) -> Additive:
 
     Items with a single rating count here (they say how often a value occurs), as in Gwet's coefficients.
     """
-    rated = sample.per_item >= 1
+    rated = sample.rated
     values = sample.ratings.values[:, list(sample.columns)][rated]
     k = len(sample.grid)
     rows, columns = np.nonzero(~np.isnan(values))
@@ -259,7 +308,10 @@ def shares(sample: Sample) -> Additive:
     counts = np.bincount(rows * k + codes, minlength=len(values) * k).reshape(-1, k)
     per_item = counts / sample.per_item[rated][:, None]
     units = sample.resampling.units[rated]
-    return additive(units, sample.resampling.n_units, np.column_stack([np.ones(len(values)), per_item]))
+    weighted = np.column_stack([np.ones(len(values)), per_item])
+    if sample.all_weights is not None:
+        weighted *= sample.all_weights[rated][:, None]
+    return additive(units, sample.resampling.n_units, weighted)
 
 
 def equal_counts(sample: Sample) -> Additive:
@@ -272,6 +324,8 @@ def equal_counts(sample: Sample) -> Additive:
         (counts * (counts - 1)).sum(axis=1) / (usual * (usual - 1)) if usual > 1 else np.zeros(len(counts))
     )
     rows = np.column_stack([np.ones(len(counts)), agreeing, counts])
+    if sample.weights is not None:
+        rows *= sample.weights[keep][:, None]
     return additive(sample.units[keep], sample.resampling.n_units, rows)
 
 
@@ -289,7 +343,7 @@ def spread(sample: Sample) -> Additive:
     within = np.nansum((z - np.nanmean(z, axis=1, keepdims=True)) ** 2, axis=1)
     total, squares = np.nansum(z, axis=1), np.nansum(z * z, axis=1)
     rows = np.column_stack([n_ratings, total, squares, 2 * n_ratings * within / (n_ratings - 1)])
-    return additive(sample.units, sample.resampling.n_units, rows)
+    return additive(sample.units, sample.resampling.n_units, sample.weighted(rows))
 
 
 def anova(sample: Sample) -> Additive:
