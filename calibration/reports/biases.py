@@ -10,7 +10,7 @@ import numpy as np
 from annotation.kinds import KINDS
 from annotation.text.display import number, percent
 from calibration.ratings.ratings import SubjectData
-from calibration.reports.figures import HUMAN, JUDGE
+from calibration.reports.figures import HUMAN, JUDGE, crowd, figures
 from calibration.reports.snapshot import BiasRow, Figure, JudgeBiases, QuestionRaters, RaterVerdict, Snapshot
 from calibration.reports.tables import (
     CsvLine,
@@ -53,12 +53,12 @@ from calibration.studies.judge_facts import JudgeFacts
 KEY = "biases"
 CHECKS: dict[str, tuple[str, str]] = {
     "position": ("Position: wins of the first shown, less half", "Position: same answer in both orders"),
-    "length": ("Length", "Length: partial correlation, people’s noise ignored"),
+    "length": ("Length", "Length: partial correlation, noise of {people} ignored"),
     "family": ("Own family, less others", ""),
-    "severity": ("Severity: judge less people, same items", ""),
+    "severity": ("Severity: judge less {people}, same items", ""),
     "rewording": ("Rewording: same answer", ""),
 }
-"""Title of each check's effect and of the figure beside it, in display order."""
+"""Title of each check's effect and of the figure beside it, in display order; `{people}` names the crowd."""
 PER_DOUBLING = {True: "probability per doubling", False: "points per doubling"}
 POINTS = {True: "probability", False: "points"}
 NOT_REWORDED = "not checked: run the check of rewordings on the judge’s draft in the workbench"
@@ -80,7 +80,8 @@ class _Question:
         return self.data.subject.question.title
 
     def figure(self, result: Result, rater: str) -> Figure:
-        return Figure.of(result, raters=(rater, self.crowd.many), question=self.title)
+        reason = result.reason.replace("people's", self.crowd.own).replace("people", self.crowd.many)
+        return Figure.of(result, raters=(rater, self.crowd.many), question=self.title, reason=reason)
 
 
 def biases_of(inputs: Inputs, raters: Sequence[QuestionRaters]) -> tuple[JudgeBiases, ...]:
@@ -226,6 +227,7 @@ def _sentence(row: BiasRow, item_kind: str, level: float) -> str:
     value, unit = effect.point, "" if row.unit.startswith("probability") else " points"
     ends = f"{level:.0%} interval {interval(effect)}"
     on = f"{effect.n_items:,} {KINDS[item_kind].plural}"
+    people = effect.raters[-1]
     size = f"{number(abs(value), 2)}{unit}"
     if row.check == "position":
         side = "first" if value > 0 else "second"
@@ -234,12 +236,12 @@ def _sentence(row: BiasRow, item_kind: str, level: float) -> str:
     if row.check == "length":
         way = "higher" if value > 0 else "lower"
         amount = f"{signed(value)}{unit} per doubling"
-        return f"It rates longer texts {way} than people do: {amount} ({ends}; {on})."
+        return f"It rates longer texts {way} than {people} do: {amount} ({ends}; {on})."
     if row.check == "family":
         way = "higher" if value > 0 else "lower"
-        return f"It puts systems of its own family {size} {way} than others, beside people ({ends}; {on})."
+        return f"It puts systems of its own family {size} {way} than others, beside {people} ({ends}; {on})."
     way = "more lenient" if value > 0 else "more severe"
-    return f"It is {way} than people by {size} ({ends}; {on}){_range(row)}."
+    return f"It is {way} than {people} by {size} ({ends}; {on}){_range(row)}."
 
 
 def _range(row: BiasRow) -> str:
@@ -248,7 +250,7 @@ def _range(row: BiasRow) -> str:
         return ""
     low, high = row.people[0].point, row.people[1].point
     place = "within" if low <= row.effect.point <= high else "outside"
-    return f", {place} the range of single people, {signed(low)} to {signed(high)}"
+    return f", {place} the range of single {row.effect.raters[-1]}, {signed(low)} to {signed(high)}"
 
 
 def with_reasons(verdicts: Sequence[RaterVerdict], biases: Sequence[JudgeBiases]) -> tuple[RaterVerdict, ...]:
@@ -268,9 +270,9 @@ def with_reasons(verdicts: Sequence[RaterVerdict], biases: Sequence[JudgeBiases]
 
 COLUMNS = (
     ("effect", "Effect"),
-    ("people", "People"),
-    ("lowest", "Lowest person"),
-    ("highest", "Highest person"),
+    ("people", "{People}"),
+    ("lowest", "Lowest {person}"),
+    ("highest", "Highest {person}"),
     ("p", "p"),
     ("p_holm", "p, Holm"),
 )
@@ -279,16 +281,20 @@ COLUMNS = (
 def bias_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return one table per question, one row per judge and check; on the page only the selected question."""
     selected, switches = select_question(headed(result, result.biases), KEY, params)
-    views = []
+    words, views = crowd(figures(result)), []
     for title, question in selected:
-        rows = [line for row in question.rows for line in _lines_of(row, first=row is question.rows[0])]
-        columns, rows = filled(COLUMNS, _headed_once(rows))
+        rows = [line for row in question.rows for line in _lines_of(row, words)]
+        columns, rows = filled([(name, _worded(head, words)) for name, head in COLUMNS], _headed_once(rows))
         key = table_key(KEY, question_key(question.ref))
         table = tabulate(key, f"Biases of each judge: {title}", columns, rows, first="Judge")
         is_open = params is not None and any(row.effect.reason == NOT_REWORDED for row in question.rows)
         template = "calibration/_bias_links.html" if is_open else ""
-        views.append(View(table, tuple(_remarks(result, question)), switches, template))
+        views.append(View(table, tuple(_remarks(result, question, words)), switches, template))
     return views
+
+
+def _worded(text: str, words: Crowd) -> str:
+    return text.format(people=words.many, People=words.many.capitalize(), person=words.one)
 
 
 def _headed_once(rows: Sequence[Row]) -> list[Row]:
@@ -296,15 +302,15 @@ def _headed_once(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, first=not at or names[at - 1] != row.question) for at, row in enumerate(rows)]
 
 
-def _lines_of(row: BiasRow, *, first: bool) -> Iterator[Row]:
+def _lines_of(row: BiasRow, words: Crowd) -> Iterator[Row]:
     """Yield the line of a check's effect, and that of the figure beside it."""
-    title, beside = CHECKS[row.check]
+    title, beside = (_worded(text, words) for text in CHECKS[row.check])
     title = f"{title}: {row.unit}" if row.check in ("length", "family") else title
     people = row.people[0] if row.check == "position" and row.people else None
     ends = list(row.people) if row.check == "severity" and row.people else [None, None]
     p = [as_printed(test, PValue) if test is not None and test.ok else None for test in (row.p, row.p_holm)]
     cells = [_printed(row.check, row.effect), people and _printed(row.check, people), *ends, *p]
-    yield Row(row.rater, title, row.effect.n_items, row.effect.n_clusters, cells, first=first)
+    yield Row(row.rater, title, row.effect.n_items, row.effect.n_clusters, cells)
     if row.beside is not None:
         cells = [_printed(row.check, row.beside), *[None] * (len(COLUMNS) - 1)]
         yield Row(row.rater, beside, row.beside.n_items, row.beside.n_clusters, cells)
@@ -314,7 +320,7 @@ def _printed(check: str, figure: Figure) -> Figure:
     return as_printed(figure, Percent) if check in ("position", "rewording") else figure
 
 
-def _remarks(result: Snapshot, question: JudgeBiases) -> Iterator[str]:
+def _remarks(result: Snapshot, question: JudgeBiases, words: Crowd) -> Iterator[str]:
     """Yield the clear effects, then the meaning of each check present."""
     claims = [f"{row.rater}: {row.sentence}" for row in question.rows if row.sentence]
     yield from claims
@@ -325,12 +331,12 @@ def _remarks(result: Snapshot, question: JudgeBiases) -> Iterator[str]:
         "position": "Position: a tie counts half. Pairs answered in both orders count; without such pairs, "
         "both orders weigh the same, which is right where the order was drawn at random.",
         "length": "Length: regression of the judge’s answer on the logarithm of the characters and on the "
-        "people’s mean, whose noise is removed. The partial correlation does not remove it, so it is above 0 "
-        "for a fair judge where people rate longer texts higher.",
-        "family": "Own family: judge less people over systems of the judge’s model family, less the same "
-        "over other systems.",
+        f"{words.own} mean, whose noise is removed. The partial correlation does not remove it, so it is "
+        f"above 0 for a fair judge where {words.many} rate longer texts higher.",
+        "family": f"Own family: judge less {words.many} over systems of the judge’s model family, less the "
+        "same over other systems.",
         "severity": "Severity: above 0 the judge is more lenient. With named raters it is the additive "
-        "effect of rater and item, with people’s mean at 0.",
+        f"effect of rater and item, with the {words.own} mean at 0.",
         "rewording": "Rewording: the share of items with the same answer under the changed text that "
         "changes most, from the workbench.",
     }

@@ -131,11 +131,11 @@ def test_every_form_of_a_report_has_the_biases(report: Report, admin_client: Cli
     assert "wordy: It rates longer texts higher" in page
     assert "Check rewordings in the workbench" in page
     for key in ("md", "latex", "html"):
-        assert "Biases of each judge" in RENDERINGS[key].render(report).decode()
-    stored = json.loads(RENDERINGS["json"].render(report))
+        assert "Biases of each judge" in RENDERINGS[key].write(report)
+    stored = json.loads(RENDERINGS["json"].write(report))
     assert {row["rater"] for row in stored["biases"][0]["rows"]} == {"fair", "wordy", "lenient", "loyal"}
-    lines = list(csv.DictReader(io.StringIO(RENDERINGS["csv"].render(report).decode())))
-    effects = [line for line in lines if line["statistic"] == "bias_length_effect"]
+    lines = list(csv.DictReader(io.StringIO(RENDERINGS["csv"].write(report))))
+    effects = [line for line in lines if line["name"] == "bias_length_effect"]
     assert len(effects) == 4
     assert all(line["low"] for line in effects)
 
