@@ -23,6 +23,7 @@ from calibration.reports import (
     behaviours,
     biases,
     charts,
+    designs,
     judges,
     levels,
     preferences,
@@ -93,6 +94,7 @@ SECTIONS: tuple[Section, ...] = (
     scores.SCORES,
     raters.RATERS,
     raters.INTRACLASS,
+    designs.DRAWN,
 )
 
 
