@@ -87,7 +87,7 @@ def change_jobs(request: Request) -> Any:
 
 @api.post(RUN_ACTS.input, BulkOutcomeSerializer)
 def change_runs(request: Request) -> Any:
-    """Pause or resume several runs: each is changed or refused by itself."""
+    """Pause, resume, cancel or retry several runs: each is changed or refused by itself."""
     return RUN_ACTS.change(by=api.user(request), **api.data(request))
 
 

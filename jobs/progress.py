@@ -189,7 +189,7 @@ Z = 1.959964
 
 
 def _quantile(freedom: int) -> Decimal:
-    """Return Student's t at 95%, two-sided, by its expansion in 1 / freedom (Abramowitz and Stegun 26.7.5)."""
+    """Return Student's t at 95%, two-sided, by its expansion in 1 / freedom (Abramowitz, Stegun 26.7.5)."""
     first, second = (Z**3 + Z) / 4, (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
     return Decimal(Z + first / freedom + second / freedom**2)
 

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Rater, turn_numbers
-from annotation.text.display import many, money, number
+from annotation.text.display import duration, many, money, number
 from config.files import row_id
 from config.listing import Column, Listing
 from config.lists import LongPaginator
@@ -37,6 +37,7 @@ from judges.drafts import DRAFT
 from judges.pages.forms import AdoptForm, CapsForm
 from judges.prompts import versions
 from judges.runs.lookup import has_model
+from judges.runs.run_sets import sets_of
 
 CALL_FILTERS = (
     ("failed", "Failed or tried again", "No call failed."),
@@ -66,6 +67,7 @@ def one_run(
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
     context["causes"] = _causes(run) if state.failed else []
+    context["run_sets"] = sets_of(run)
     context["report"] = "" if state.moving or run.is_empty or not state.done else _report_of(run)
     status = 422 if caps or adopting else 200
     return render(request, "judges/run.html", context, status=status)
@@ -114,9 +116,9 @@ def _figures(run: Run, state: Progress) -> list[tuple[str, Any]]:
         rows += [("Waiting", f"{state.pending:,}"), ("Under way", f"{state.leased:,}")]
         rows += [("In batches", _count(state.batched)), ("Calls a second", number(state.rate, 1))]
         seconds_left = state.seconds_left
-        rows.append(("Time left", "not known yet" if seconds_left is None else _duration(seconds_left)))
+        rows.append(("Time left", "not known yet" if seconds_left is None else duration(seconds_left)))
     elif state.seconds is not None:
-        rows.append(("Took", _duration(state.seconds)))
+        rows.append(("Took", duration(state.seconds)))
     if run.endpoint is None:
         return rows
     saved = "" if state.saved is None else f", saved {number(float(state.saved), 4)} {state.currency}"
@@ -161,10 +163,6 @@ def _projected(state: Progress) -> str:
 
 def _count(value: int) -> str:
     return f"{value:,}" if value else ""
-
-
-def _duration(seconds: int) -> str:
-    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
 def _report_of(run: Run) -> str:
