@@ -313,18 +313,22 @@ def prediction_powered(
     method = (
         f"prediction-powered mean, lambda {estimate.tuning:.3f}, standard error over clusters, {level:.0%}"
     )
-    return _normal(name, estimate, level, method, counts, [(labelled.truth, np.append(labelled.judge, f))])
+    return with_interval(
+        name, estimate, level, method, counts, [(labelled.truth, np.append(labelled.judge, f))]
+    )
 
 
 @dataclass(frozen=True)
-class _Estimate:
+class MeanEstimate:
+    """A mean with its variance, lambda, and the smaller number of clusters it rests on."""
+
     value: float
     variance: float
     tuning: float
     smallest: int
 
 
-def _powered(labelled: Labelled, f: Floats, units: Ints, tuning: float | None) -> _Estimate | None:
+def _powered(labelled: Labelled, f: Floats, units: Ints, tuning: float | None) -> MeanEstimate | None:
     y, g = labelled.truth, labelled.judge
     if not len(y) or not len(f):
         return None
@@ -336,7 +340,7 @@ def _powered(labelled: Labelled, f: Floats, units: Ints, tuning: float | None) -
     value = float(weight * f.mean() + (y - weight * g).mean())
     rest = y - weight * g
     variance = cluster_covariance(rest, rest, labelled.clusters) + weight**2 * seen
-    return _Estimate(value, variance, float(weight), min(labelled.n_clusters, len(np.unique(units))))
+    return MeanEstimate(value, variance, float(weight), min(labelled.n_clusters, len(np.unique(units))))
 
 
 def cluster_covariance(a: Floats, b: Floats, clusters: Ints) -> float:
@@ -383,23 +387,33 @@ def stratified(
         )
     weights = _weights(shares, sizes)
     good = [e for e in estimates if e is not None]
-    total = _Estimate(
+    total = MeanEstimate(
         value=float(sum(w * e.value for w, e in zip(weights, good, strict=True))),
         variance=float(sum(w**2 * e.variance for w, e in zip(weights, good, strict=True))),
         tuning=float("nan"),
         smallest=sum(e.smallest - 1 for e in good) + 1,
     )
     method = f"stratified prediction-powered mean over {len(good)} strata, {level:.0%}"
-    return _normal(name, total, level, method, counts, samples)
+    return with_interval(name, total, level, method, counts, samples)
 
 
-def _normal(
-    name: str, estimate: _Estimate, level: float, method: str, counts: Counts, samples: Sequence[_Sample]
+def with_interval(
+    name: str,
+    estimate: MeanEstimate,
+    level: float,
+    method: str,
+    counts: Counts,
+    samples: Sequence[_Sample],
+    *,
+    is_difference: bool = False,
 ) -> Result:
-    """Return the estimate with its t interval, on the logit scale where all values lie in 0 to 1."""
+    """Return the estimate with its t interval, on the logit scale where all values lie in 0 to 1.
+
+    ``samples`` are people's values and the judge's; a difference has none and no logit scale.
+    """
     value, spread = estimate.value, estimate.variance**0.5
     flags = cluster_flags(estimate.smallest)
-    is_share = all(_within(side) for sample in samples for side in sample)
+    is_share = not is_difference and all(_within(side) for sample in samples for side in sample)
     if is_share and all(bool(np.isin(judge, (0, 1)).all()) for _, judge in samples):
         yes = sum(float(truth.sum()) for truth, _ in samples)
         flags += few_labelled(min(yes, sum(len(truth) for truth, _ in samples) - yes))
