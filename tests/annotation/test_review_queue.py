@@ -234,6 +234,15 @@ def test_a_queue_cannot_be_combined_with_another_sample(corpus: Corpus) -> None:
             factories.campaign(corpus, opened=False, review=queue(REST), **more)
 
 
+def test_a_draft_that_moves_to_another_corpus_loses_its_queue(corpus: Corpus) -> None:
+    other = factories.corpus("other")
+    factories.dialogue(other, turns=1)
+    campaign = reviewing(corpus, LOW, REST)
+    editing.change(by=factories.user(researcher=True), campaign=campaign, corpus=other)
+    campaign.refresh_from_db()
+    assert (campaign.corpus, campaign.review) == (other, None)
+
+
 def test_the_api_sets_shows_and_removes_a_queue(client, corpus: Corpus) -> None:
     client.force_login(factories.user(researcher=True))
     body = {"name": "reviewed", "corpus": "talks", "scheme": "comperdial_turn", "review": queue(LOW, REST)}
