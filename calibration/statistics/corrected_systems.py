@@ -31,7 +31,7 @@ from scipy.optimize import nnls
 
 from calibration.statistics.analysis import corrected_p_values
 from calibration.statistics.core.engine import Counts, Result, Status, finished
-from calibration.statistics.core.ratings import Floats, Ints
+from calibration.statistics.core.ratings import CATEGORIES, Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.prevalence import (
     REFUSED,
@@ -554,3 +554,53 @@ def _with_holm(pairs: Sequence[SystemPair]) -> list[SystemPair]:
     ps = [pair.p for pair in pairs if pair.p is not None]
     adjusted = iter(corrected_p_values(ps, "holm"))
     return [pair if pair.p is None else replace(pair, p_holm=float(next(adjusted))) for pair in pairs]
+
+
+# The same from ratings of one question, such as those of a file with a column of systems.
+
+
+@dataclass(frozen=True)
+class JudgeSystems:
+    """A judge's corrected systems; ``names`` are the systems' names by code."""
+
+    judge: str
+    people: tuple[str, ...]
+    names: tuple[str, ...]
+    result: CorrectedSystems
+
+
+def systems_of_ratings(ratings: Ratings, plan: Plan | None = None) -> tuple[JudgeSystems, ...]:
+    """Return the corrected systems of each judge that answered items which people did not, in their order.
+
+    Binary questions give the share of the positive class, nominal ones a share per category, others the mean.
+    None where the items have no named systems.
+    """
+    people = [j for j in ratings.of_kind("human") if ratings.on_scale[j]]
+    is_categories = ratings.level in CATEGORIES
+    judges = [j for j in ratings.of_kind("judge") if ratings.on_scale[j] or not is_categories]
+    if ratings.systems is None or not ratings.system_names or ratings.problem or not people:
+        return ()
+    if ratings.level == "binary" and ratings.positive is None:
+        return ()
+    results = []
+    for judge in judges:
+        answered = ~np.isnan(ratings.values[:, judge])
+        answers = ratings.values[answered][:, people]
+        is_rated = ~np.isnan(answers).all(axis=1)
+        if not is_rated.any() or is_rated.all():
+            continue
+        items = JudgedItems(
+            ratings.values[answered, judge],
+            answers,
+            ratings.systems[answered],
+            ratings.clusters[answered],
+            ratings.scale,
+            ratings.weights_of(answered),
+        )
+        if ratings.level == "binary":
+            items = items.as_marks(float(ratings.positive or 0.0))
+        shares = ratings.scale if ratings.level == "nominal" else None
+        result = corrected_systems(items, plan, shares_of=shares)
+        own = tuple(ratings.raters[j] for j in people)
+        results.append(JudgeSystems(ratings.raters[judge], own, ratings.system_names, result))
+    return tuple(results)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import truescore.compare
 import truescore.correct
+from django.core.management import call_command
 from scipy import special, stats
 
 from calibration.statistics import Plan
@@ -294,3 +300,75 @@ def test_the_order_of_items_does_not_change_a_figure() -> None:
         for name, result in row.figures.items():
             assert result.value == pytest.approx(other.figures[name].value, abs=1e-12), name
             assert result.low == pytest.approx(other.figures[name].low, abs=1e-9), name
+
+
+def _file(path: Path, *, with_system: bool = True) -> Path:
+    """Two systems of 200 dialogues; a judge rated all of them 0.5 too high on average, a person 60."""
+    rng = np.random.default_rng(6)
+    head = ["item", "rater", "value", "kind", "cluster", *(["system"] if with_system else [])]
+    rows = []
+    for at in range(200):
+        for system, shift in (("alpha", 0), ("beta", 1)):
+            quality = int(np.clip(rng.integers(1, 5) + shift, 1, 5))
+            judged = int(np.clip(quality + rng.integers(0, 2), 1, 5))
+            place = [f"d{at}", *([system] if with_system else [])]
+            rows.append([f"{system}{at}", "bot", judged, "judge", *place])
+            if at < 60:
+                rows.append([f"{system}{at}", "ann", quality, "human", *place])
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
+    return path
+
+
+def _agree(path: Path, *options: str) -> str:
+    out = io.StringIO()
+    call_command("agree", str(path), "--scale", "ordinal", "--values", "1,2,3,4,5", "--resamples", "200",
+                 *options, stdout=out)  # fmt: skip
+    return out.getvalue()
+
+
+def test_a_file_with_a_column_of_systems_has_corrected_figures_in_json_and_text(tmp_path: Path) -> None:
+    document = json.loads(_agree(_file(tmp_path / "r.csv"), "--json"))
+    assert [(row["system"], row["n_items"], row["n_rated"]) for row in document["corrected"]] == [
+        ("alpha", 200, 60),
+        ("beta", 200, 60),
+    ]
+    (pair,) = document["corrected_pairs"]
+    assert (pair["first"], pair["second"]) == ("alpha", "beta")
+    alpha, beta = document["corrected"]
+    difference = alpha["corrected"]["value"] - beta["corrected"]["value"]
+    assert pair["corrected"]["value"] == pytest.approx(difference, abs=0.05)
+    assert pair["p"] == pair["p_holm"]
+    for row in (alpha, beta):
+        assert row["corrected"]["value"] < row["judge"]["value"] - 0.2
+        assert row["confusion"]["status"] == "ok"
+    text = _agree(_file(tmp_path / "r.csv"), "--prevalence", "--full")
+    for words in ("Systems, by bot and corrected", "Corrected by the confusion matrix", "alpha less beta"):
+        assert words in text
+
+
+def test_a_file_without_systems_has_none_of_them(tmp_path: Path) -> None:
+    assert "corrected" not in json.loads(_agree(_file(tmp_path / "r.csv", with_system=False), "--json"))
+
+
+def test_a_file_of_categories_has_a_share_per_system_and_category(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    lines = ["item,rater,value,kind,system"]
+    for at in range(300):
+        truth = rng.integers(3)
+        judged = truth if rng.random() < 0.8 else rng.integers(3)
+        system = ("alpha", "beta")[at % 2]
+        lines.append(f"i{at},bot,{'abc'[judged]},judge,{system}")
+        if at < 120:
+            lines.append(f"i{at},ann,{'abc'[truth]},human,{system}")
+    path = tmp_path / "c.csv"
+    path.write_text("\n".join(lines) + "\n")
+    out = io.StringIO()
+    call_command("agree", str(path), "--json", "--resamples", "100", stdout=out)
+    rows = json.loads(out.getvalue())["corrected"]
+    assert [(row["system"], row["category"]) for row in rows] == [
+        (system, category) for system in ("alpha", "beta") for category in "abc"
+    ]
+    for at in (0, 3):
+        for name in ("judge", "corrected", "people"):
+            assert sum(row[name]["value"] for row in rows[at : at + 3]) == pytest.approx(1, abs=0.05)
