@@ -104,8 +104,8 @@ MORE = (
         "--prevalence",
         "also how often a binary question is answered yes, corrected for a judge's errors where it answered "
         "more items than people did; with a column system also each system's share or mean",
-        "no question is binary, or has a column system, with a judge that answered more items than people "
-        "did, or nobody is named as the judge and as people (column kind, or --judges)",
+        "no question is binary with a judge that answered more items than people did, none has a column "
+        "system beside one, or nobody is named as the judge and as people (column kind, or --judges)",
         _corrected,
     ),
     More(

@@ -195,7 +195,9 @@ def _covariance(a: Floats, b: Floats, linear: Linear, clusters: Ints) -> float:
     return total
 
 
-def _estimate(linear: Linear, clusters: Ints, tuning: float | None = None) -> MeanEstimate:
+def _estimate(
+    linear: Linear, clusters: Ints, tuning: float | None = None, *, is_weighted: bool = False
+) -> MeanEstimate:
     """Return the estimate at the lambda of least variance, or at the given one."""
     weight = 0.0
     if linear.others.any():
@@ -205,12 +207,27 @@ def _estimate(linear: Linear, clusters: Ints, tuning: float | None = None) -> Me
     influence = linear.on_mean + weight * linear.on_contrast
     sizes = [len(np.unique(clusters[part])) for part in (linear.rated, linear.others) if part.any()]
     is_divided = bool(np.isin(clusters[linear.rated], clusters[linear.others]).any())
+    smallest = sizes[0] if is_divided else min(sizes)
     return MeanEstimate(
         value=linear.mean + weight * linear.contrast,
         variance=_covariance(influence, influence, linear, clusters),
         tuning=float(weight),
-        smallest=sizes[0] if is_divided else min(sizes),
+        smallest=min(smallest, _effective(influence, linear, clusters)) if is_weighted else smallest,
     )
+
+
+def _effective(influence: Floats, linear: Linear, clusters: Ints) -> int:
+    """Clusters of equal influence that would estimate the variance as precisely, at least 2.
+
+    The variance of c squared sums with kurtosis k is that of chi-square with 2c / (k - 1) degrees of freedom
+    (Satterthwaite 1946): a few heavy weights count for less than their number.
+    """
+    part = linear.rated | linear.others
+    _, local = np.unique(clusters[part], return_inverse=True)
+    sums = np.bincount(local.ravel(), weights=influence[part])
+    c, squares = len(sums), float((sums**2).sum())
+    kurtosis = c * float((sums**4).sum()) / squares**2 if squares > 0 else 3.0
+    return max(2, int(1 + 2 * c / max(kurtosis - 1, 1e-9)))
 
 
 def _counts_of(items: JudgedItems, mask: Mask) -> Counts:
@@ -234,7 +251,8 @@ def prediction_powered_mean(
         status, text = reason
         return Result(name, status=status, reason=text, method="prediction-powered mean", **counts)
     linear = _powered(items, truth, mask)
-    estimate = _estimate(linear, items.clusters, tuning)
+    is_weighted = items.unequal_weights is not None
+    estimate = _estimate(linear, items.clusters, tuning, is_weighted=is_weighted)
     method = _method(items, estimate, has_others=bool(linear.others.any()), level=level)
     samples = [(truth[linear.rated], items.judge[mask])]
     result = with_interval(name, estimate, level, method, counts, samples)
@@ -538,7 +556,8 @@ def _difference(
     items: JudgedItems, linear: Linear, name: str, plan: Plan, tuning: float | None = None
 ) -> tuple[Result, float | None]:
     """Return a difference with its t interval over clusters, and its two-sided p-value."""
-    estimate = _estimate(linear, items.clusters, tuning)
+    is_weighted = items.unequal_weights is not None and bool(linear.on_contrast.any())
+    estimate = _estimate(linear, items.clusters, tuning, is_weighted=is_weighted)
     mask = linear.rated | linear.others
     method = f"lambda {estimate.tuning:.3f}, " if linear.others.any() else ""
     method = f"difference, {method}standard error over clusters, {plan.level:.0%}"
