@@ -554,7 +554,8 @@ class Question:
     rater in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals,
     `stand_ins` the verdicts whether each judge may stand in for a person, `people_items` the number of items
     that people rated, `shared_items` of those that two people or more rated. `pairs_left_out` says which
-    pairs of a crowd were not compared.
+    pairs of a crowd were not compared. `design` says how people's items were drawn (see
+    `calibration.ratings.designs.Design.as_dict`), None where all count once.
     """
 
     ref: str
@@ -583,6 +584,7 @@ class Question:
     people_items: int = 0
     shared_items: int = 0
     pairs_left_out: str = ""
+    design: dict[str, Any] | None = None
 
     @property
     def figures(self) -> tuple[Figure, ...]:

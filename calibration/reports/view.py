@@ -22,6 +22,7 @@ from calibration.ratings.scope import leaves_out, of_study
 from calibration.reports import (
     behaviours,
     charts,
+    designs,
     judges,
     levels,
     preferences,
@@ -91,6 +92,7 @@ SECTIONS: tuple[Section, ...] = (
     scores.SCORES,
     raters.RATERS,
     raters.INTRACLASS,
+    designs.DRAWN,
 )
 
 

@@ -17,6 +17,7 @@ from calibration.ratings import levels as level_sources
 from calibration.ratings.calls import Calls, calls, doubtful, fake_systems, with_unanswered
 from calibration.ratings.coverage import Coverage, coverage
 from calibration.ratings.definitions import Definition, parse
+from calibration.ratings.designs import Design
 from calibration.ratings.evidence import Evidence, evidence
 from calibration.ratings.levels import LevelInputs
 from calibration.ratings.ratings import (
@@ -275,7 +276,27 @@ def _pool(members: Sequence[SubjectData]) -> SubjectData:
     records, unanswered = _renamed(members, "records"), _renamed(members, "unanswered")
     raters = {info.name: info for data in members for info in data.raters if info.name not in data.off_scale}
     subject = replace(first.subject, question=question, links=())
-    return SubjectData(subject, records, tuple(raters.values()), frozenset(), 0, "", unanswered=unanswered)
+    return SubjectData(
+        subject,
+        records,
+        tuple(raters.values()),
+        frozenset(),
+        0,
+        "",
+        unanswered=unanswered,
+        design=_pooled_design(members),
+    )
+
+
+def _pooled_design(members: Sequence[SubjectData]) -> Design:
+    """Return the design of the first question, with the weights of all under the keys of `_renamed`."""
+    weights = {
+        f"{item}/{data.subject.question.key}": weight
+        for data in members
+        for item, weight in data.design.weights.items()
+    }
+    problem = next((data.design.problem for data in members if data.design.problem), "")
+    return replace(members[0].design, weights={} if problem else weights, problem=problem)
 
 
 def _renamed(members: Sequence[SubjectData], which: str) -> tuple[Record, ...]:
