@@ -22,11 +22,17 @@ pytestmark = pytest.mark.django_db
 RATED = {f"d{number}" for number in range(0, 24, 2)}
 
 
+def _by_judge(item: Item, key: str) -> float:
+    """Return a mark that is planted, or on every fourth turn."""
+    assert item.turn is not None
+    return max(planted(item, key), float(item.turn.position % 4 == 0))
+
+
 @pytest.fixture
 def judged() -> Made:
     """24 dialogues; a judge that marks every fourth unmarked turn, too, and a person who rated half."""
     built = Made(24)
-    built.mark("judge", lambda item, key: max(planted(item, key), float(item.turn.position % 4 == 0)))
+    built.mark("judge", _by_judge)
     some = [item for item in built.items() if item.continuation.dialogue.key in RATED]
     built.mark("ann", planted, kind="human", items=some)
     return built
@@ -42,7 +48,7 @@ def test_each_row_has_the_judge_alone_corrected_and_people(judged: Made) -> None
     counts = judged.counts(questions="repetition", by="prompting,turns_per_call", rater="judge")
     figures = _rows(counts)
     assert len(figures) == 4
-    truth = {}
+    truth: dict[str, list[float]] = {}
     for item in judged.items():
         condition = item.continuation.condition
         name = (
@@ -103,13 +109,9 @@ def test_the_probabilities_of_a_campaign_weight_its_items() -> None:
     """People rated all that the judge marked and a quarter of the rest: the weights undo that."""
     built = Made(40)
     campaign = factories.campaign(built.corpus, "cocoeval_behaviours", opened=False)
-
-    def by_judge(item: Item, key: str) -> float:
-        return max(planted(item, key), float(item.turn.position % 4 == 0))
-
-    built.mark("judge", by_judge, keys=("repetition",))
+    built.mark("judge", _by_judge, keys=("repetition",))
     rng = np.random.default_rng(1)
-    chance = {item.pk: 1.0 if by_judge(item, "repetition") else 0.25 for item in built.items()}
+    chance = {item.pk: 1.0 if _by_judge(item, "repetition") else 0.25 for item in built.items()}
     drawn = [item for item in built.items() if rng.random() < chance[item.pk]]
     SampledItem.objects.bulk_create(
         SampledItem(campaign=campaign, item=item, probability=chance[item.pk]) for item in drawn
