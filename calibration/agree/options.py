@@ -15,7 +15,7 @@ from calibration.statistics import STATISTICS, Analysis, Plan, Ratings
 from calibration.statistics.analysis import Entry, f_intervals
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.ratings import SCALES
-from calibration.statistics.prevalence import corrected_shares
+from calibration.statistics.corrected_shares import corrected_shares
 from calibration.statistics.unanswered import bounds_of
 
 # Optional blocks of `agree`: an option, and the blocks it adds to each question.

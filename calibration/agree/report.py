@@ -17,11 +17,11 @@ from calibration.statistics import FLAGS, STATISTICS, Plan
 from calibration.statistics.analysis import BY_F, MEAN_OF_PEOPLE, Analysis, Entry
 from calibration.statistics.core.engine import Result
 from calibration.statistics.core.ratings import Ratings
+from calibration.statistics.corrected_shares import NAME as PREVALENCE
+from calibration.statistics.corrected_shares import TITLES as PREVALENCES
 from calibration.statistics.corrected_systems import PREFIX as SYSTEM
 from calibration.statistics.corrected_systems import TITLES as SYSTEMS
 from calibration.statistics.gaps import beyond_one_more, direction, unknown_of_one_more
-from calibration.statistics.prevalence import NAME as PREVALENCE
-from calibration.statistics.prevalence import TITLES as PREVALENCES
 from calibration.statistics.rater_panel import figure_title
 from calibration.statistics.replacement import BAR, CORRECTED, StandIn
 from calibration.statistics.score_calibration import METHODS

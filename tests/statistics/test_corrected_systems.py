@@ -14,7 +14,8 @@ import truescore.correct
 from django.core.management import call_command
 from scipy import special, stats
 
-from calibration.statistics import Plan
+from calibration.statistics import Plan, Ratings
+from calibration.statistics.corrected_shares import corrected_shares
 from calibration.statistics.corrected_systems import (
     JudgedItems,
     confusion_corrected,
@@ -372,3 +373,24 @@ def test_a_file_of_categories_has_a_share_per_system_and_category(tmp_path: Path
     for at in (0, 3):
         for name in ("judge", "corrected", "people"):
             assert sum(row[name]["value"] for row in rows[at : at + 3]) == pytest.approx(1, abs=0.05)
+
+
+def test_the_shares_of_a_report_are_weighted_where_items_were_drawn_with_unequal_probabilities() -> None:
+    rng = np.random.default_rng(2)
+    truth = (rng.random(4000) < 0.2).astype(float)
+    judge = np.where(truth == 1, rng.random(4000) < 0.7, rng.random(4000) < 0.2).astype(float)
+    chance = np.where(judge == 1, 1.0, 0.1)
+    drawn = rng.random(4000) < chance
+    matrix = np.column_stack([np.where(drawn, truth, np.nan), judge])
+    fields = {"level": "binary", "kinds": ["human", "judge"], "scale": [0.0, 1.0]}
+    ratings = Ratings.from_matrix(matrix, weights=np.where(drawn, 1 / chance, np.nan), **fields)  # type: ignore[arg-type]
+    (weighted,) = corrected_shares(ratings, Plan(resamples=200))
+    planted = {"people_share": 0.2, "prediction_powered": 0.2, "rogan_gladen": 0.2}
+    for name, share in (planted | {"sensitivity": 0.7, "specificity": 0.8}).items():
+        figure = weighted.figures[name]
+        assert figure.low is not None, name
+        assert figure.high is not None, name
+        assert figure.low < share < figure.high, name
+        assert "unequal_probabilities" in figure.flags, name
+    (plain,) = corrected_shares(Ratings.from_matrix(matrix, **fields), Plan(resamples=200))  # type: ignore[arg-type]
+    assert (plain.figures["people_share"].value or 0) > 0.35
