@@ -21,6 +21,7 @@ from calibration.ratings.calls import AT_ONCE, CACHED, IN_BATCHES, Calls
 from calibration.ratings.scope import leaves_out, of_study
 from calibration.reports import (
     behaviours,
+    biases,
     charts,
     designs,
     judges,
@@ -81,6 +82,7 @@ SECTIONS: tuple[Section, ...] = (
     levels.SCORE_LEVELS,
     preferences.PREFERENCES,
     judges.FLOORS,
+    biases.BIASES,
     judges.JUDGES_COMPARED,
     judges.AGAINST_KEY,
     behaviours.TABLE_SEVEN,

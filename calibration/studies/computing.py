@@ -14,6 +14,7 @@ from calibration.ratings.designs import NO_DESIGN
 from calibration.ratings.ratings import SubjectData
 from calibration.reports import (
     behaviours,
+    biases,
     judges,
     levels,
     preferences,
@@ -62,6 +63,8 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
     campaign = inputs.scope.campaign
     alike = _without_unequal(inputs)
     of_alike = [data for data in todo if not data.design.is_unequal]
+    rater_lines = raters.raters_of(alike, pooled(alike.subjects))
+    judge_biases = biases.biases_of(alike, rater_lines)
     return Snapshot(
         format=FORMAT,
         study=inputs.study.name,
@@ -79,7 +82,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         tags=behaviours.tags(subjects, definition),
         sets=behaviours.sets_of_tags(subjects, definition),
         coverage=behaviours.coverage_of(inputs.coverage, definition),
-        raters=raters.raters_of(alike, pooled(alike.subjects)),
+        raters=rater_lines,
         levels=levels.level_tables(alike.levels, definition, subjects, panels, inputs.lengths),
         prevalence=behaviours.prevalence(inputs.subjects, definition),
         compared=judges.compared(todo, definition),
@@ -91,7 +94,8 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         fake_systems=inputs.fake_systems,
         evidence=behaviours.evidence_tables(inputs.evidence, definition),
         preferences=preferences.preference_tables(inputs.compared, definition),
-        verdicts=tuple(all_verdicts),
+        verdicts=biases.with_reasons(all_verdicts, judge_biases),
+        biases=judge_biases,
         floors=judges.floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, definition),
     )
 

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Rater, turn_numbers
-from annotation.text.display import many, money, number
+from annotation.text.display import duration, many, money, number
 from config.files import row_id
 from config.listing import Column, Listing
 from config.lists import LongPaginator
@@ -114,9 +114,9 @@ def _figures(run: Run, state: Progress) -> list[tuple[str, Any]]:
         rows += [("Waiting", f"{state.pending:,}"), ("Under way", f"{state.leased:,}")]
         rows += [("In batches", _count(state.batched)), ("Calls a second", number(state.rate, 1))]
         seconds_left = state.seconds_left
-        rows.append(("Time left", "not known yet" if seconds_left is None else _duration(seconds_left)))
+        rows.append(("Time left", "not known yet" if seconds_left is None else duration(seconds_left)))
     elif state.seconds is not None:
-        rows.append(("Took", _duration(state.seconds)))
+        rows.append(("Took", duration(state.seconds)))
     if run.endpoint is None:
         return rows
     saved = "" if state.saved is None else f", saved {number(float(state.saved), 4)} {state.currency}"
@@ -138,10 +138,6 @@ def _figures(run: Run, state: Progress) -> list[tuple[str, Any]]:
 
 def _count(value: int) -> str:
     return f"{value:,}" if value else ""
-
-
-def _duration(seconds: int) -> str:
-    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
 def _report_of(run: Run) -> str:

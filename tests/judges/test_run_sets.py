@@ -196,6 +196,12 @@ def test_the_time_of_a_set_follows_from_earlier_replies_and_the_limits_of_endpoi
     endpoint.requests_per_minute = 10
     endpoint.save()
     assert estimate_set(planned(corpus, endpoint)).seconds == 24 * 6
+    endpoint.requests_per_minute = None
+    endpoint.save()
+    start(corpus, endpoint)
+    finish()
+    nothing = estimate_set(planned(corpus, endpoint))
+    assert (nothing.calls, nothing.seconds, nothing.time) == (0, 0, "none: nothing is sent")
 
 
 def test_the_api_estimates_starts_follows_and_changes_a_set(researcher: Client, fake: FakeLLM) -> None:
