@@ -136,7 +136,7 @@ def test_a_report_weighs_the_items_of_a_review_campaign_and_shows_its_strata(cor
                 "campaign": "review 0",
                 "stratum": name,
                 "items": items,
-                "drawn": n,
+                "sampled": n,
                 "answered": n,
                 "probability": n / items,
             }
