@@ -89,7 +89,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             for p in RARE_PREVALENCES
             if "rare" in families and (not wanted or (p, n) in wanted)
         ]
-        drawn = [
+        of_draws = [
             pool.submit(drawn_cells, p, share, n, *own)
             for n in sorted(DRAWN_DIALOGUES, reverse=True)
             for p in DRAWN_PREVALENCES
@@ -111,7 +111,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "cells": [c.as_dict() for c in cells],
         "people": [c.as_dict() for part in shares for c in part.result()],
         "rare": [c.as_dict() for part in rare for c in part.result()],
-        "drawn": [cell for part in drawn for cell in part.result()],
+        "drawn": [cell for part in of_draws for cell in part.result()],
         "equal_judges_called_different": called,
         "studies": options.studies,
         "first": options.first,

@@ -28,7 +28,7 @@ class DesignStratum:
     campaign: str
     stratum: str
     items: int
-    drawn: int
+    sampled: int
     answered: int
     probability: float
 

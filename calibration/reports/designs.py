@@ -21,7 +21,7 @@ from calibration.reports.tables import (
 from calibration.reports.wording import join_names
 
 KEY = "drawn"
-COLUMNS = [("items", "Items"), ("drawn", "Drawn"), ("answered", "Answered"), ("probability", "Probability")]
+COLUMNS = [("items", "Items"), ("sampled", "Drawn"), ("answered", "Answered"), ("probability", "Probability")]
 NOT_WEIGHTED = (
     "Intraclass correlations, ranking accuracy, the test for standing in, p-values of pairs of judges, "
     "bounds over unanswered items, thresholds and maps of scores, levels and the figures of single raters "
@@ -47,7 +47,7 @@ def _sentence(design: dict[str, Any]) -> str:
         return str(design["problem"])
     strata = design["strata"]
     population = sum(row["items"] for row in strata if row["campaign"] == strata[0]["campaign"])
-    answered, n_drawn = (sum(row[name] for row in strata) for name in ("answered", "drawn"))
+    answered, n_drawn = (sum(row[name] for row in strata) for name in ("answered", "sampled"))
     pending = ""
     if answered < n_drawn:
         pending = f" {n_drawn - answered:,} of the {n_drawn:,} drawn items have no answer of people yet."
@@ -77,7 +77,7 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
 
 def _row(row: dict[str, Any], *, several: bool) -> Row:
     name = f"{row['campaign']}: {row['stratum']}" if several else row["stratum"]
-    cells = [Count(key, float(row[key]), n_items=row["items"]) for key in ("items", "drawn", "answered")]
+    cells = [Count(key, float(row[key]), n_items=row["items"]) for key in ("items", "sampled", "answered")]
     return Row(
         name, "", row["answered"], 0, [*cells, Bare("probability", row["probability"], n_items=row["items"])]
     )
