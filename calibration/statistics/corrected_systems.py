@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -101,7 +102,7 @@ class JudgedItems:
             self, judge=(self.judge == category).astype(np.float64), people=people, categories=(0.0, 1.0)
         )
 
-    @property
+    @cached_property
     def truth(self) -> Floats:
         """Mean of the people's answers to each item; NaN where there is none, or where it was not drawn."""
         present = ~np.isnan(self.people)
@@ -110,7 +111,7 @@ class JudgedItems:
         usable = n > 0 if self.weights is None else (n > 0) & ~np.isnan(self.weights)
         return np.where(usable, total / np.maximum(n, 1), np.nan)
 
-    @property
+    @cached_property
     def unequal_weights(self) -> Floats | None:
         """The weights, None where those of all rated items are equal."""
         if self.weights is None:
