@@ -1,16 +1,16 @@
 """Anytime-valid monitoring of a rate: a confidence sequence, and an alarm with a stated false alarm rate.
 
-Observations lie between 0 and 1 and are independent: one per cluster (the mean over its answers), in order of
-time. All guarantees hold at every number of observations at once, so a monitor may be read after each of them.
+Observations lie between 0 and 1 and are independent: one per cluster (the mean over its answers), in order
+of time. All guarantees hold at every number of observations at once, so a monitor may be read after each of
+them.
 
 The confidence sequence is the hedged betting one of Waudby-Smith and Ramdas (2024, JRSS B 86:1, theorem 3),
-with their predictable plug-in bets (equation 26). The alarm compares later observations with a baseline. The
-baseline's rate lies in its interval but for a chance of 3/4 alpha. Bets against both ends of the interval begin
-anew every few observations, and their capital is averaged with fixed weights: such a mean is a nonnegative
-martingale (or falls on average) as long as the rate stays in the interval, so that it ever reaches 4 / alpha
-with a chance of alpha / 4 at most (Ville 1939). Together the chance of ever raising a false alarm is at most
-alpha.
-"""
+with their predictable plug-in bets (equation 26). The alarm compares later observations with a baseline.
+The baseline's rate lies in its interval but for a chance of 3/4 alpha. Bets against both ends of the
+interval begin anew every few observations, and their capital is averaged with fixed weights: such a mean is
+a nonnegative martingale (or falls on average) as long as the rate stays in the interval, so that it ever
+reaches 4 / alpha with a chance of alpha / 4 at most (Ville 1939). Together the chance of ever raising a
+false alarm is at most alpha."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ OF_BASELINE = 0.75
 LEAST_BASELINE = 20
 """Fewest clusters of a baseline."""
 RESTART_EVERY = 20
-"""Number of observations after which new bets begin, so that a late change is not averaged with what preceded."""
+"""Number of observations after which new bets begin, so that a late change is not averaged with what
+preceded."""
 GRID = 501
 """Candidate rates of a confidence sequence, 0.002 apart."""
 BOUND = 0.5
@@ -165,10 +166,10 @@ def _plug_in_bets(x: Floats, alpha: float, *, fixed: bool) -> Floats:
 def _capital(x: Floats, rate: float, before: Floats) -> Floats:
     """Return the mean capital, after each observation, of bets that the mean of x exceeds ``rate``.
 
-    Every `RESTART_EVERY` observations a bet begins with the weight 1 / ((k + 1) (k + 2)), k = 0, 1, ...; those
-    that have not begun hold their weight. A bet risks the share that grows the capital fastest if the mean is
-    the one seen so far (Waudby-Smith and Ramdas 2024, appendix B.3), and nothing while that is below the rate.
-    """
+    Every `RESTART_EVERY` observations a bet starts with the weight 1 / ((k + 1) (k + 2)), k = 0, 1, ...;
+    those that have not begun hold their weight. A bet risks the share that grows the capital fastest if the
+    mean is the one seen so far (Waudby-Smith and Ramdas 2024, appendix B.3), and nothing while that is
+    below the rate."""
     n = len(x)
     total = np.zeros(n)
     for k, start in enumerate(range(0, n, RESTART_EVERY)):

@@ -4,14 +4,13 @@ The unit is an answer: the sample s of an item in the first run beside the sampl
 later run; clusters are resampled whole, the same ones for all figures. Three questions are tested by swapping
 the two runs in whole clusters, and Holm (1979) corrects the p-values over all of them:
 
-* the shift, the mean of later minus first as a share of the scale's width (binary, ordinal, interval, ratio);
+* the shift, the mean of later minus first as a share of the scale's width (not of categories);
 * the change of the agreement with the reference (people, or a gold): later minus first;
-* the excess: the share of pairs of answers that differ between the runs, minus that within a run. It needs two
-  samples, for only repeated answers show how much an unchanged judge changes.
+* the excess: the share of pairs of answers that differ between the runs, minus that within a run. It needs
+  two samples, for only repeated answers show how much an unchanged judge changes.
 
-Where nothing of two runs differs, resampling shows no spread. Then the limit is the exact one for the share of
-clusters with a change (Clopper and Pearson 1934): 1 - ((1 - level) / 2) ** (1 / clusters).
-"""
+Where nothing of two runs differs, resampling shows no spread. Then the limit is the exact one for the share
+of clusters with a change (Clopper and Pearson 1934): 1 - ((1 - level) / 2) ** (1 / clusters)."""
 
 from __future__ import annotations
 
