@@ -53,6 +53,7 @@ urlpatterns = [
     path("corpora/dialogue/<int:pk>/compare/", comparisons.compare_page, name="compare"),
     path("corpora/dialogue/<int:pk>/compare.<str:form>", comparisons.compare_file, name="compare-file"),
     path("profile/<int:pk>/", comparisons.profile_continuation, name="profile-continuation"),
+    path("run-sets/<int:pk>/report/", studies.run_set_report, name="run-set-report"),
     path("studies/new/", studies.new, name="new-study"),
     path("studies/<int:pk>/", studies.show, name="study"),
     path("studies/<int:pk>/report/", reports.report, name="report"),

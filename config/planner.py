@@ -13,8 +13,10 @@ def analyse_tables(*tables: str) -> None:
     """Update the planner's statistics of tables that have just grown, including the transaction's own rows.
 
     Until the server does so by itself, up to a minute later, it plans with a table's previous size: after a
-    first import that is zero, and a report over such tables takes minutes.
+    first import that is zero, and a report over such tables takes minutes. A table that another transaction
+    is updating so is skipped: its lock lasts until that transaction ends, and a small request would wait for
+    a large import, or meet a deadlock with it.
     """
     with connection.cursor() as cursor:
         for table in tables:
-            cursor.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table)))
+            cursor.execute(sql.SQL("ANALYZE (SKIP_LOCKED) {}").format(sql.Identifier(table)))

@@ -54,10 +54,10 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
         labels.rater_of_person(user=person, simulated=True)
     workers = [people[name] for name in (*PEOPLE, CARELESS)]
     study = _study(corpus, by=by, annotators=[*visitors, *workers])
-    _work(people[CARELESS], study, _answer_carelessly)
+    work_through(people[CARELESS], study, _answer_carelessly)
     for name, rater in PEOPLE.items():
-        _work(people[name], study, _answers(rater))
-    _spread_times(study)
+        work_through(people[name], study, _answers(rater))
+    spread_times(study)
     _add_messages(study, by=by, people=people, visitor=visitors[0])
     _add_join_link(study, by=by)
     _decide(study, by=by, judge=people[JUDGE])
@@ -71,8 +71,8 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
     )
     campaigns.open(by=by, campaign=pairs)
     for name in list(PEOPLE)[:2]:
-        _work(people[name], pairs, _preference_answers(PEOPLE[name]))
-    _spread_times(pairs)
+        work_through(people[name], pairs, _preference_answers(PEOPLE[name]))
+    spread_times(pairs)
     return True
 
 
@@ -123,7 +123,7 @@ def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
     return campaign
 
 
-def _work(person: User, campaign: Campaign, answer: Answer) -> None:
+def work_through(person: User, campaign: Campaign, answer: Answer) -> None:
     """Accept the introductory steps, and answer all assigned tasks until none is left."""
     while True:
         seat, hold = labelling.start(by=person, campaign=campaign.pk)
@@ -139,7 +139,7 @@ def _work(person: User, campaign: Campaign, answer: Answer) -> None:
             return
 
 
-def _spread_times(campaign: Campaign) -> None:
+def spread_times(campaign: Campaign) -> None:
     """Spread submission times over yesterday and today: about half a minute a task."""
     done = list(campaign.assignments.filter(state=Assignment.State.SUBMITTED).order_by("pk"))
     for number, assignment in enumerate(done):
@@ -156,7 +156,7 @@ def _answers(rater: SimulatedRater) -> Answer:
     """Return the answer function of a simulated person: no errors on tasks with a key known as such."""
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
-        reply = build.BY_TEXT[_last_line(screen.parts)]
+        reply = build.BY_TEXT[last_line(screen.parts)]
         is_test = Assignment.objects.filter(pk=hold.assignment, occasion__in=KEYED[:4]).exists()
         helpful = reply.helpful if is_test else rater.rates(reply.text, "helpful", reply.helpful)
         answers: dict[str, Any] = {"helpful": helpful, "talks_down": int(reply.talks_down)}
@@ -176,7 +176,7 @@ def _preference_answers(rater: SimulatedRater) -> Answer:
     """
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
-        replies = [build.BY_TEXT[_last_line(side.parts)] for side in screen.sides]
+        replies = [build.BY_TEXT[last_line(side.parts)] for side in screen.sides]
         first, second = (rater.rates(reply.text, "helpful", reply.helpful) for reply in replies)
         if first == second:
             return {"preference": "tie" if first > 2 else "both_bad"}
@@ -185,7 +185,7 @@ def _preference_answers(rater: SimulatedRater) -> Answer:
     return answer
 
 
-def _last_line(parts: Sequence[Part]) -> str:
+def last_line(parts: Sequence[Part]) -> str:
     """Return the text of the rated turn: the last line."""
     return [line.text for part in parts for line in part.lines][-1]
 

@@ -17,15 +17,17 @@ from jobs import access, job_actions
 from jobs.bulk_acts import JOB_ACTS, RUN_ACTS
 from jobs.kinds import KINDS
 from jobs.models import Job
+from jobs.models.job import Lane
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
-    """A job: `done` of `total` units of its kind, its `result`, and the `error` if it failed."""
+    """A job: its `lane` (short, long), `done` of `total` units of its kind, its `result`, and the `error` if
+    it failed."""
 
     class Meta:
         model = Job
         fields = (
-            *("id", "kind", "subject", "state", "done", "total", "note", "result", "error"),
+            *("id", "kind", "lane", "subject", "state", "done", "total", "note", "result", "error"),
             *("attempts", "created_at", "started_at", "finished_at"),
         )
 
@@ -45,6 +47,7 @@ JOBS = Filters(
     {
         "state": one_of("state", Job.State.values),
         "kind": one_of("kind", KINDS),
+        "lane": one_of("lane", Lane.values),
         "text": holds("subject"),
         "since": since("created_at"),
     },
@@ -84,7 +87,7 @@ def change_jobs(request: Request) -> Any:
 
 @api.post(RUN_ACTS.input, BulkOutcomeSerializer)
 def change_runs(request: Request) -> Any:
-    """Pause or resume several runs: each is changed or refused by itself."""
+    """Pause, resume, cancel or retry several runs: each is changed or refused by itself."""
     return RUN_ACTS.change(by=api.user(request), **api.data(request))
 
 

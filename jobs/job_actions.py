@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from config.models import Event
 from jobs.errors import JobError
-from jobs.kinds import JOBS, KINDS
+from jobs.kinds import JOBS, KINDS, lane_of
 from jobs.models import Job
 from jobs.queue.waking import wake
 
@@ -43,7 +43,9 @@ def start(*, kind: str, subject: str, by: User | None, params: Mapping[str, Any]
         return active
     try:
         with transaction.atomic():
-            job = Job.objects.create(kind=kind, subject=subject, params=dict(params or {}), created_by=by)
+            job = Job.objects.create(
+                kind=kind, lane=lane_of(kind), subject=subject, params=dict(params or {}), created_by=by
+            )
     except IntegrityError:  # another request was faster
         return Job.objects.get(kind=kind, subject=subject, state__in=ACTIVE)
     _log(by, "start job", job)

@@ -1,7 +1,7 @@
 """Tables of job kinds, run kinds, queues and sweeps: all background work is listed here; suites add to them.
 
 A job kind is a module with a `JOB`, and one line here. Modules are listed by import path, because this
-package is the lowest layer and imports none of them; a worker loads a module when it needs it.
+package is the lowest layer and imports none of them; workers load them when they have work.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from jobs.errors import JobCancelled, JobInterrupted, JobLost
 from jobs.models import Call, Job, Run
+from jobs.models.job import Lane
 from jobs.tables import Table, added
 
 # Progress of a job: written outside its transaction, so that others see it, with a check whether to continue.
@@ -99,6 +100,10 @@ KINDS: Table[str] = Table(
     },
 )
 """Module with the `JOB` of each job kind."""
+
+SHORT = frozenset({"report", "plan", "profile", "counts", "gold", "export", "nearest", "invitations"})
+"""Kinds of short jobs, for which a person waits. All others, of suites too, are long: they take as long as a
+corpus or a model needs."""
 
 QUEUES: dict[str, str] = {
     CALLS: "jobs.calls.queue",
@@ -192,10 +197,21 @@ class Queue(Protocol):
         """Take back work with expired leases; return the number of pieces."""
 
 
+def lane_of(key: str) -> Lane:
+    """Return the lane of a job kind."""
+    return Lane.SHORT if key in SHORT else Lane.LONG
+
+
 def kind_of(key: str) -> JobKind:
     """Return a job kind. KeyError for a kind that is not in the table."""
     kind: JobKind = import_module(KINDS[key]).JOB
     return kind
+
+
+def load_kinds() -> None:
+    """Load the modules of all job kinds."""
+    for key in KINDS:
+        kind_of(key)
 
 
 def run_kind(key: str) -> RunKind:

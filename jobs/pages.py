@@ -79,7 +79,7 @@ def change_jobs(request: HttpRequest) -> HttpResponse:
 @require_POST
 @researcher_only
 def change_runs(request: HttpRequest) -> HttpResponse:
-    """Researchers: pause or resume the selected runs."""
+    """Researchers: pause, resume, cancel or retry the selected runs."""
     return RUN_ACTS.change_and_return(request)
 
 

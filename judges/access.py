@@ -9,11 +9,16 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from judges.errors import JudgeError
-from judges.models import Prompt
+from judges.models import Prompt, RunSet
 from judges.prompts import versions
 from judges.prompts.versions import Version
 
 LARGEST = 2**31 - 1
+
+
+def run_set(pk: int) -> RunSet:
+    """Return a run set. Researchers may see every set."""
+    return get_object_or_404(RunSet.objects.select_related("corpus", "campaign", "created_by"), pk=pk)
 
 
 def prompt(name: str) -> Prompt:

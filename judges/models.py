@@ -311,6 +311,61 @@ class PromptVersion(models.Model):
         return self.origin == self.Origin.PROPOSED and self.adopted_at is None
 
 
+# Run sets: runs that are started and followed together.
+
+
+class RunSet(models.Model):
+    """Runs of several judges and metrics over one corpus or campaign, started and followed together.
+
+    `digest` is the hash of its content (judges, metrics, endpoints and selections): the same content is the
+    same set, which resumes. Settings that may change while a run goes on, such as caps, are no part of it.
+    """
+
+    name = models.CharField(max_length=120)
+    digest = models.CharField(max_length=64, unique=True)
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="run_sets")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.SET_NULL, related_name="run_sets"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "name"], name="run_set_name_once"),
+            models.CheckConstraint(condition=~Q(name=""), name="run_set_has_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RunSetMember(models.Model):
+    """A run of a set, or the job that starts it over a large corpus: its result then names the run.
+
+    A run may belong to several sets. `label` names the judge and its endpoint, or the metric.
+    """
+
+    run_set = models.ForeignKey(RunSet, on_delete=models.CASCADE, related_name="members")
+    position = models.PositiveIntegerField()
+    label = models.CharField(max_length=300)
+    run = models.ForeignKey("jobs.Run", null=True, on_delete=models.CASCADE, related_name="memberships")
+    job = models.ForeignKey("jobs.Job", null=True, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        ordering = ["run_set", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["run_set", "position"], name="run_set_position_once"),
+            models.CheckConstraint(
+                condition=Q(run__isnull=False) | Q(job__isnull=False), name="run_set_member_starts"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
 __all__ = [
     "Bench",
     "BenchTarget",
@@ -321,5 +376,7 @@ __all__ = [
     "Prompt",
     "PromptText",
     "PromptVersion",
+    "RunSet",
+    "RunSetMember",
     "Trial",
 ]

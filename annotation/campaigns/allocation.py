@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, multimode, stdev
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 Value = float | str
 Answers = Sequence[Sequence[Value]]
@@ -244,7 +244,7 @@ def _is_answer(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, list | tuple)
 
 
@@ -319,8 +319,8 @@ def deviations(
     Raises QueueError where that has too few items, too.
     """
     differences: dict[str, list[float]] = {}
-    for stratum, answers, people in pilot:
-        differences.setdefault(stratum, []).append(_difference(answers, people, level))
+    for name, answers, people in pilot:
+        differences.setdefault(name, []).append(_difference(answers, people, level))
     pooled = [difference for rows in differences.values() for difference in rows]
     estimated: dict[str, Deviation] = {}
     for stratum in queue.strata:

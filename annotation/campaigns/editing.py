@@ -314,6 +314,8 @@ def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
         _follow_scheme(campaign, lock_scheme_version(changes["scheme"]))
     if "corpus" in changes and "speakers" not in changes:
         campaign.speakers = []
+    if "corpus" in changes and "review" not in changes:
+        campaign.review = None
     systems = changes.get("systems", () if "corpus" in changes else None)
     if systems is not None:
         if any(system.corpus_id != campaign.corpus_id for system in systems):

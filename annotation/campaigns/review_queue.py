@@ -112,6 +112,9 @@ def _draw(campaign: Campaign, parameters: dict[str, Any]) -> DrawnItems:
         cursor.execute(POPULATION, parameters)
         population = cursor.fetchall()
     judged = _answers(parameters | {"judges": list(queue.judges), "people": False})
+    if not any(pk in judged for pk, is_closed, _ in population if not is_closed):
+        names = " or ".join(queue.judges)
+        raise QueueError(f"Of what can be rated here, {names} answered “{question.key}” about nothing yet.")
     keys: dict[str, dict[int, str]] = {stratum.name: {} for stratum in queue.strata}
     for pk, is_closed, key in population:
         if not is_closed:

@@ -383,10 +383,8 @@ def inclusion(campaign: Campaign) -> dict[int, tuple[float, str]] | None:
 
     A probability lies above 0 and is at most 1. None where the items were not drawn with known probabilities.
     """
-    rows = SampledItem.objects.filter(campaign=campaign, probability__isnull=False)
-    by_item = {
-        item: (p, stratum) for item, p, stratum in rows.values_list("item_id", "probability", "stratum")
-    }
+    rows = SampledItem.objects.filter(campaign=campaign).values_list("item_id", "probability", "stratum")
+    by_item = {item: (p, stratum) for item, p, stratum in rows if p is not None}
     return by_item or None
 
 

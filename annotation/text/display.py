@@ -166,6 +166,13 @@ def money(amount: Decimal | float, currency: str) -> str:
     return f"{amount:,.{6 if abs(amount) < SMALL else 4}f} {currency}".replace("-", MINUS)
 
 
+def duration(seconds: float) -> str:
+    """Format a duration in seconds, in minutes from two minutes on, and in hours from two hours on."""
+    if seconds < 120:
+        return f"{round(seconds)} s"
+    return f"{round(seconds / 60):,} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
+
+
 # Differences between two texts: line by line, and word by word inside changed lines (pure).
 
 Pieces = tuple[tuple[str, bool], ...]

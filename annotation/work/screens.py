@@ -212,8 +212,9 @@ def _seen(
         last = NO_LAST if head.turn is None else head.turn
         place = {"continuation": head.continuation, "dialogue": head.dialogue, "last": last}
         speakers = list(head.speakers) if head.item is None else []
-        place |= {"items": head.items if head.item is None else None}
-        cursor.execute(TURNS, place | {"speakers": speakers, "static": head.mode == "static"})
+        items = None if head.items is None or head.item is not None else list(head.items)
+        about = {"speakers": speakers, "items": items}
+        cursor.execute(TURNS, place | about | {"static": head.mode == "static"})
         return head, [_row(*row, assignment=assignment) for row in cursor.fetchall()], []
 
 

@@ -57,6 +57,7 @@ from config import api
 from config.lists import Filters, holds, numbered, since, with_name
 from config.openapi import files
 from jobs.models.job import Job
+from judges.access import run_set
 
 Plain = serializers.Serializer[Any]
 
@@ -317,6 +318,13 @@ def create_study(request: Request) -> Study:
     """Make a study."""
     with refused_as("definition", end=""):
         return study_actions.create(by=api.user(request), **api.data(request))
+
+
+@api.post(gives=StudySerializer)
+def run_set_report(request: Request, pk: int) -> Study:
+    """Return the study of a run set's judges and metrics with all people, made on first use; its report is at
+    `studies/{id}/report/`."""
+    return study_actions.of_run_set(run_set=run_set(pk), by=api.user(request))
 
 
 @api.get(StudySerializer, permission=IsStudyResearcher)

@@ -46,6 +46,7 @@ urlpatterns = [
         name="api-preferences",
     ),
     path("corpora/<int:pk>/turns-and-whole/", route(comparisons.turns_and_whole), name="api-turns-and-whole"),
+    path("run-sets/<int:pk>/report/", route(studies.run_set_report), name="api-run-set-report"),
     path("studies/", route(studies.list_studies, studies.create_study), name="api-studies"),
     path("studies/<int:pk>/", route(studies.show_study), name="api-study"),
     path("studies/<int:pk>/report/", route(studies.report), name="api-report"),

@@ -64,7 +64,7 @@ TITLES = {
 """Kinds of files that can be ordered, with their names on pages."""
 LONG, WIDE = "long", "wide"
 SHAPES: dict[str, Callable[[Scope, ExportPart], ExportQuery | RowTable]] = {
-    LONG: label_export.labels,
+    LONG: label_export.labels_file,
     WIDE: wide_labels,
 }
 """Shapes of a file of labels: a row for each label, or a column for each rater."""

@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from django.contrib.auth.models import User
@@ -188,6 +188,20 @@ def labels(scope: Scope, export_part: ExportPart | None = None, *, with_text: bo
     SELECT * FROM chosen JOIN placed USING (item_id)) AS l {LABEL_TABLES}"""  # noqa: S608  (own SQL)
     columns = (*LABEL_COLUMNS, TEXT) if with_text else LABEL_COLUMNS
     return ExportQuery(columns, rest, (*params, *part, *question_columns, *rater_columns))
+
+
+def labels_file(scope: Scope, export_part: ExportPart) -> ExportQuery:
+    """Return the labels of a scope for a file; those of a campaign with a review queue with its design.
+
+    `inclusion_probability` and `stratum` are empty for items that were not drawn.
+    """
+    query = labels(scope, export_part)
+    if scope.campaign is None or scope.campaign.review_strata is None:
+        return query
+    place = f"y.campaign_id = {int(scope.campaign.pk)} AND y.item_id = l.item_id"
+    cell = f"(SELECT {{}} FROM annotation_sampleditem y WHERE {place})"  # noqa: S608  (own SQL)
+    probability = Column("inclusion_probability", cell.format("y.probability"), "number")
+    return replace(query, columns=(*query.columns, probability, Column("stratum", cell.format("y.stratum"))))
 
 
 MEDIA = {key: form.media for key, form in FORMATS.items()} | {

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from django import forms
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
@@ -45,7 +46,8 @@ from calibration.statistics.panels import RULES
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS
 from calibration.statistics.table import described
 from calibration.studies import study_actions as studies
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
+from judges.access import run_set
 
 # Fields of a study's form for levels above items.
 
@@ -546,6 +548,18 @@ def _create_study(
     except CalibrationError as error:
         form.add_error(None, str(error))
         return None
+
+
+@require_POST
+@researcher_only
+def run_set_report(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: the report on the judges and metrics of a run set; its study is made on first use."""
+    try:
+        study = studies.of_run_set(run_set=run_set(pk), by=user_of(request))
+    except CalibrationError as error:
+        messages.error(request, f"{str(error)[0].upper()}{str(error)[1:]}.")
+        return redirect("run-set", pk)
+    return redirect("report", study.pk)
 
 
 @require_GET

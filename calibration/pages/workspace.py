@@ -106,6 +106,7 @@ def judges(request: HttpRequest, name: str) -> HttpResponse:
         "page": page,
         "rows": [(run, *_calls(states.get(run.pk, {}))) for run in page],
         "acts": RUN_ACTS.acts,
+        "run_sets": corpus.run_sets.select_related("campaign").annotate(n_runs=Count("members")),
         "benches": corpus.benches.select_related("campaign").annotate(tried=tried).order_by("-pk"),
     }
     return render(request, "corpora/judges.html", context)

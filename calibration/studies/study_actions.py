@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotation.corpora import splits
+from annotation.corpora.splits import TRAINING
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Rater, TestLook
 from calibration.errors import CalibrationError, DefinitionError, StudyError
@@ -30,6 +31,8 @@ from jobs.kinds import JobKind
 from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
 from jobs.webhook_events import VERDICT_CHANGED, tell
+from judges.models import RunSet
+from judges.runs.run_sets import runs_of
 
 NAME_LIMIT = 120
 EVERYONE = {"leave_out": False}
@@ -108,6 +111,39 @@ def automatic(
             return study_made
     except IntegrityError:  # made by another request at the same moment
         return Study.objects.get(**fields)
+
+
+def of_run_set(*, run_set: RunSet, by: User | None) -> Study:
+    """Return the study that compares the judges and metrics of a run set with people, created on first use.
+
+    Its raters are those of the set that have labels, and all people and answer keys; once another rater has
+    labels, a new study includes it. Raises StudyError while none of the set's raters has a label.
+    """
+    members = list(runs_of(run_set).select_related("rater"))
+    part = TRAINING if any(run.scope.get("part") == TRAINING for run in members) else ""
+    counted = offered(scope_of(run_set.corpus, run_set.campaign, part))
+    ids = {run.rater_id for run in members}
+    machines = (Rater.Kind.JUDGE, Rater.Kind.METRIC)
+    answering = {rater for _, rater in counted.counts}
+    raters = [
+        rater
+        for rater in counted.raters.values()
+        if rater.id in answering and (rater.id in ids or rater.kind not in machines)
+    ]
+    if not any(rater.id in ids for rater in raters):
+        raise StudyError(f"no judge or metric of the run set {run_set.name} has a label yet")
+    definition: dict[str, Any] = {"raters": sorted(rater.name for rater in raters)}
+    definition |= {"split": part} if part else {}
+    corpus, campaign = run_set.corpus, run_set.campaign
+    saved = Study.objects.filter(corpus=corpus, campaign=campaign, automatic=False)
+    study = saved.filter(definition=definition).first()
+    if study is not None:
+        return study
+    title = f"Run set {run_set.name}"
+    names = set(Study.objects.filter(name__startswith=title).values_list("name", flat=True))
+    numbered = (f"{title} ({number})" for number in range(2, len(names) + 3))
+    name = next(text for text in (title, *numbered) if text not in names)
+    return create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=by)
 
 
 def default_part(study: Study) -> str:

@@ -293,7 +293,8 @@ OPTIONS = {
     "port": str(PORT),
     "unix_socket_permissions": "0700",
     "cluster_name": DATABASE,
-    "max_connections": "100",
+    # Enough for 64 web processes with a connection in each of their 14 threads, and for the workers.
+    "max_connections": "1000",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
     "random_page_cost": "1.1",

@@ -33,11 +33,20 @@ class Worker(models.Model):
         return self.name
 
 
+class Lane(models.TextChoices):
+    """Lanes of the queue of jobs: a worker serves them side by side, so that no short job waits for a long
+    one. `jobs.kinds.SHORT` lists the kinds of short jobs."""
+
+    SHORT = "short"
+    LONG = "long"
+
+
 class Job(models.Model):
     """A background job: its kind and parameters, requester, progress, and result.
 
     `kind` is a key of `jobs.kinds.KINDS`, `params` the parameters of that kind (plain JSON, mostly ids),
-    `subject` describes its object: a kind and subject have at most one active job. Claimed with a lease
+    `subject` describes its object: a kind and subject have at most one active job. `lane` follows from the
+    kind. Claimed with a lease
     (`lease_expires`, renewed by the heartbeat); a job whose worker was lost is retried, up to `max_attempts`
     times in all. `done` of `total` is its progress in units of its kind, with a short `note`. `result` is its
     result, `error` one line with the reason of a failure. `cancel_asked` ends a running job at its next step.
@@ -51,6 +60,7 @@ class Job(models.Model):
         CANCELLED = "cancelled"
 
     kind = models.CharField(max_length=30)
+    lane = models.CharField(max_length=5, choices=Lane, default=Lane.LONG, db_default=Lane.LONG)
     subject = models.CharField(max_length=300)
     params = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
@@ -83,12 +93,13 @@ class Job(models.Model):
                 condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
                 name="job_state_known",
             ),
+            models.CheckConstraint(condition=Q(lane__in=["short", "long"]), name="job_lane_known"),
             models.CheckConstraint(
                 condition=~Q(state="running") | Q(lease_expires__isnull=False), name="job_lease_has_end"
             ),
         ]
         indexes = [
-            models.Index(fields=["id"], condition=Q(state="queued"), name="job_queued"),
+            models.Index(fields=["lane", "id"], condition=Q(state="queued"), name="job_queued"),
             models.Index(fields=["lease_expires"], condition=Q(state="running"), name="job_leases"),
         ]
 

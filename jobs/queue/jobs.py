@@ -1,11 +1,11 @@
-"""Queue of single jobs: claim a job, run it in a thread, store its end, take back lost jobs."""
+"""Queue of single jobs: claim jobs by lane, run each in a thread, store its end, take back lost jobs."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from config.trouble import FULL, temporary_trouble
 from jobs.errors import JobCancelled, JobInterrupted, JobLost, JobRefused
-from jobs.kinds import Progress, kind_of, never
+from jobs.kinds import Lane, Progress, kind_of, load_kinds, never
 from jobs.models import Job
 from jobs.queue import timing
 
@@ -42,30 +42,86 @@ def waiting(queue: str) -> str:
 
 
 def work(_queue: str, *, seconds: float, heartbeat: Heartbeat, stopping: Callable[[], bool] = never) -> int:
-    """Run queued jobs, the oldest first, until none is left, time is up or `stopping`; return their number.
+    """Run queued jobs until none is left, time is up or `stopping`; return their number.
 
-    A job in progress when time is up still finishes.
+    The lanes are served side by side, each one job at a time, the oldest first: a worker runs at most one job
+    a lane. A job in progress when time is up still finishes; while it is a long one, short ones still begin.
     """
+    load_kinds()  # before there are two threads: an import reads its file in a fork
     until, count = time.monotonic() + seconds, 0
-    while not stopping() and time.monotonic() < until:
-        job = claim(worker=heartbeat.name)
-        if job is None:
-            break
-        heartbeat.hold([job.pk])
+    lanes = {lane: _Lane(lane) for lane in Lane.values}
+    try:
+        while True:
+            for lane in lanes.values():
+                lane.settle(heartbeat, stopping)
+            has_time = time.monotonic() < until
+            for lane in lanes.values():
+                may_begin = has_time or (lane.key == Lane.SHORT and lanes[Lane.LONG].job is not None)
+                if may_begin and not stopping() and lane.begin(heartbeat, stopping):
+                    count += 1
+            busy = [lane.work for lane in lanes.values() if lane.work is not None]
+            if busy:
+                wait(busy, timeout=timing.LANE_POLL, return_when=FIRST_COMPLETED)
+            elif stopping() or not any(lane.rests for lane in lanes.values()):
+                return count
+            else:
+                time.sleep(timing.LANE_POLL)
+    finally:
+        for lane in lanes.values():
+            lane.close(heartbeat)
+
+
+class _Lane:
+    """One lane of a worker: its job in progress, in a thread of its own."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.job: Job | None = None
+        self.work: Future[None] | None = None
+        self._rests_until = 0.0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"lane-{key}")
+
+    @property
+    def rests(self) -> bool:
+        """Whether it waits for a temporary problem to pass."""
+        return time.monotonic() < self._rests_until
+
+    def begin(self, heartbeat: Heartbeat, stopping: Callable[[], bool]) -> bool:
+        """Claim a job and begin it; False if the lane is occupied, rests, or has no queued job."""
+        if self.job is not None or self.rests:
+            return False
+        self.job = claim(worker=heartbeat.name, lane=self.key)
+        if self.job is None:
+            return False
+        heartbeat.hold([self.job.pk])
+        self.work = self._thread.submit(_do_and_close, self.job, heartbeat.name, stopping)
+        return True
+
+    def settle(self, heartbeat: Heartbeat, stopping: Callable[[], bool]) -> None:
+        """Store the end of a finished job, if its run did not; after a temporary problem the lane rests."""
+        if self.job is None or self.work is None or not self.work.done():
+            return
+        job, error = self.job, self.work.exception()
         try:
-            met_trouble = _in_thread(job, heartbeat.name, stopping)
+            if settle(job, heartbeat.name, error, stopping):
+                self._rests_until = time.monotonic() + timing.TROUBLE_PAUSE
         finally:
             heartbeat.let_go([job.pk])
-        count += 1
-        if met_trouble:
-            _pause(stopping)
-    return count
+            self.job = self.work = None
+
+    def close(self, heartbeat: Heartbeat) -> None:
+        """Wait for the job in progress, and end the thread."""
+        self._thread.shutdown()
+        if self.job is not None:
+            heartbeat.let_go([self.job.pk])
 
 
 @transaction.atomic
-def claim(*, worker: str) -> Job | None:
-    """Lease the oldest queued job to a worker and return it, None if there is none."""
+def claim(*, worker: str, lane: str | None = None) -> Job | None:
+    """Lease the oldest queued job (of a lane, if one is named) to a worker; None if there is none."""
     waiting = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(state=Job.State.QUEUED)
+    if lane is not None:
+        waiting = waiting.filter(lane=lane)
     job = waiting.order_by("pk").first()
     if job is None:
         return None
@@ -77,14 +133,11 @@ def claim(*, worker: str) -> Job | None:
     return job
 
 
-def _in_thread(job: Job, worker: str, stopping: Callable[[], bool]) -> bool:
-    """Run a job in a thread of its own; an error in it fails only that job.
+def settle(job: Job, worker: str, error: BaseException | None, stopping: Callable[[], bool] = never) -> bool:
+    """Store how a job ended that raised `error`, None if it stored its end itself; it fails only that job.
 
     Returns whether it met a temporary problem, so that the next try should wait.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix=f"job-{job.pk}") as pool:
-        future: Future[None] = pool.submit(_do_and_close, job, worker, stopping)
-        error = future.exception()
     if isinstance(error, JobLost):
         logger.warning("%s went to another worker", job)
     elif sentence := temporary_trouble(error):

@@ -8,6 +8,8 @@ from django.conf import settings
 
 POLL = 1.0
 """Poll interval of an idle worker that nothing wakes."""
+LANE_POLL = 0.25
+"""Interval in which a worker with a job in one lane looks for jobs of the other."""
 SWEEP_EVERY = 15.0
 """Interval of the search for work of lost workers."""
 TROUBLE_PAUSE = 15.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
@@ -14,7 +13,6 @@ from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import turn_numbers
 from config import api
 from config.lists import Filters, numbered, one_of, since, with_name
@@ -23,8 +21,6 @@ from jobs.api import JobAnswer, accepted
 from jobs.calls import batch_actions
 from jobs.calls.batch_actions import of_run
 from jobs.endpoints.parameter_inputs import (
-    parameter_serializer_fields,
-    parameters_from_data,
     serializer_field,
 )
 from jobs.errors import ERROR_KINDS
@@ -33,14 +29,9 @@ from jobs.models.run import Call, Run
 from jobs.progress import progress
 from jobs.runs import CAPS, PAUSES
 from judges.drafts import DRAFT
-from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS, Protocol
-from judges.runs.estimates import Estimate, estimate, unanswered
-from judges.runs.lookup import PARTS, Availability, availability, corpus_named, endpoint_named, selection_of
-from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
-from judges.runs.run_actions import start_judge, start_metrics
-from judges.runs.selection import Selection, settings_of
+from judges.runs.lookup import Availability, availability, corpus_named
 
 # Request and response bodies about caps, estimates and spending.
 
@@ -186,87 +177,6 @@ class CallSerializer(serializers.ModelSerializer[Call]):
         )
 
 
-class NewRunSerializer(serializers.Serializer[Any]):
-    """A new run: a protocol (with its endpoint) or a metric, on a corpus or a campaign by name."""
-
-    corpus = api.optional_text()
-    campaign = api.optional_text()
-    systems = api.texts()
-    include_self = serializers.BooleanField(default=False)
-    samples = serializer_field(SAMPLE_COUNT)
-    part = serializers.ChoiceField(
-        choices=PARTS,
-        default="",
-        allow_blank=True,
-        help_text="dev or test of the split, or training, which is left out where it is not named",
-    )
-    open_test = api.optional_text(
-        max_length=LONGEST_PURPOSE,
-        help_text="what test is opened for; a judge's run that covers test items of a split in use needs it, "
-        "once per judge",
-    )
-    metric = api.optional_text()
-    protocol = api.optional_text()
-    variant = api.optional_text()
-    prompt = api.optional_text(
-        help_text="A version of a prompt as name@number, in place of a protocol and variant."
-    )
-    scheme = api.optional_text(
-        help_text="For a protocol that takes any scheme: key or key@version. Over a campaign, its own."
-    )
-    endpoint = api.optional_text()
-    shows = api.texts()
-    budget = serializer_field(BUDGET)
-    use_cache = serializers.BooleanField(
-        default=None,
-        allow_null=True,
-        help_text="Take the reply that an equal request of another run got; null: yes, or as the run has it.",
-    )
-    mode = serializers.ChoiceField(
-        choices=Run.Mode.choices,
-        default=None,
-        allow_null=True,
-        help_text="Ask one by one, at once, or in the provider's batches, within a day; null: at once, or as "
-        "the run has it.",
-    )
-    needs = serializers.DictField(
-        child=serializers.CharField(),
-        default=dict,
-        help_text="Per need of the protocol, the name (or fingerprint) of the judge or metric that it reads.",
-    )
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require either a metric, or a protocol or a prompt."""
-        if bool(attrs["metric"]) == bool(attrs["protocol"] or attrs["prompt"]):
-            raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
-        return attrs | {"parameters": parameters_from_data(attrs)}
-
-    def get_fields(self) -> dict[str, Any]:
-        """Return the fields above, one for each sampling parameter, and the caps."""
-        return super().get_fields() | parameter_serializer_fields() | cap_fields()
-
-
-class UnansweredSerializer(serializers.Serializer[Any]):
-    """Calls known beforehand to have no answer."""
-
-    calls = serializers.IntegerField()
-    reason = serializers.CharField()
-    about = serializers.BooleanField(help_text="told from a part of the calls")
-
-
-class EstimateSerializer(TakenSerializer):
-    """Estimate of a judge's run: calls to make, approximate tokens, and the receiver of the text."""
-
-    calls = serializers.IntegerField()
-    done = serializers.IntegerField()
-    dialogues = serializers.IntegerField()
-    about = serializers.BooleanField(
-        help_text="calls and dialogues are estimated from a part of a large corpus"
-    )
-    mode = serializers.ChoiceField(choices=Run.Mode.choices)
-    unanswered = UnansweredSerializer(many=True)
-
-
 class NeedSerializer(serializers.Serializer[Any]):
     """Another rater's answers that a protocol reads."""
 
@@ -327,71 +237,6 @@ def all_runs(request: Request) -> QuerySet[Run]:
     """Researchers: list all runs except those of drafts, latest first."""
     rows = Run.objects.exclude(kind=DRAFT).prefetch_related("batches").order_by("-id")
     return rows.select_related("rater", "corpus", "campaign", "endpoint")
-
-
-@api.post(NewRunSerializer, RunSerializer, status=201, responses={202: JobAnswer})
-def start(request: Request) -> Run | Response:
-    """Start a run, or resume the run of the same judge or metric with the same selection.
-
-    202 with the id of a job if starting takes a while; the job's result names the run.
-    """
-    started = _start(api.user(request), api.data(request))
-    return accepted(started) if isinstance(started, Job) else started
-
-
-@api.post(NewRunSerializer, EstimateSerializer)
-def estimate_run(request: Request) -> Any:
-    """Estimate calls, tokens and cost of a judge's run; nothing is sent or stored."""
-    return EstimateSerializer(_estimate(api.user(request), api.data(request)).as_json()).data
-
-
-def _estimate(by: User, data: dict[str, Any]) -> Estimate:
-    result = estimate(_judge(by, data), _selection(by, data), data["mode"]) if _is_judge(data) else None
-    if result is None:
-        gaps = unanswered(_judge(by, data), _selection(by, data)) if _is_judge(data) else ()
-        lacking = "".join(f" Of all, {gap.sentence()}." for gap in gaps)
-        raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
-    return result
-
-
-def _start(by: User, data: dict[str, Any]) -> Run | Job:
-    selection = _selection(by, data)
-    if data["metric"]:
-        return start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
-    judge, settings = _judge(by, data), settings_of(data)
-    return start_judge(
-        by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
-    )
-
-
-def _judge(by: User, data: dict[str, Any]) -> Judge:
-    endpoint = endpoint_named(data["endpoint"], by) if data["endpoint"] else None
-    return Judge(
-        data["protocol"],
-        data["variant"],
-        endpoint,
-        data["parameters"],
-        shows=tuple(data["shows"]),
-        budget=data["budget"],
-        needs=data["needs"],
-        prompt=data["prompt"],
-        scheme=data["scheme"],
-    )
-
-
-def _is_judge(data: dict[str, Any]) -> bool:
-    return bool(data["protocol"] or data["prompt"])
-
-
-def _selection(by: User, data: dict[str, Any]) -> Selection:
-    return selection_of(
-        corpus=data["corpus"],
-        campaign=data["campaign"],
-        systems=data["systems"],
-        include_self=data["include_self"],
-        samples=data["samples"] or (_judge(by, data).usual_samples() if _is_judge(data) else 1),
-        part=data["part"],
-    )
 
 
 @api.get(RunSerializer)

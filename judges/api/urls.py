@@ -3,11 +3,15 @@
 from django.urls import URLPattern, path
 
 from config.api import route
-from judges.api import endpoints, prompts, raters, runs
+from judges.api import endpoints, new_runs, prompts, raters, run_sets, runs
 
 urlpatterns: list[URLPattern] = [
-    path("runs/", route(runs.all_runs, runs.start), name="api-runs"),
-    path("runs/estimate/", route(runs.estimate_run), name="api-estimate-run"),
+    path("runs/", route(runs.all_runs, new_runs.start), name="api-runs"),
+    path("runs/estimate/", route(new_runs.estimate_run), name="api-estimate-run"),
+    path("run-sets/", route(run_sets.all_sets, new_runs.start_set), name="api-run-sets"),
+    path("run-sets/estimate/", route(new_runs.estimate_set), name="api-estimate-run-set"),
+    path("run-sets/<int:pk>/", route(run_sets.show_set), name="api-run-set"),
+    path("run-sets/<int:pk>/changes/", route(run_sets.change_set), name="api-change-run-set"),
     path("runs/<int:pk>/", route(runs.run), name="api-run"),
     path("runs/<int:pk>/cancel/", route(runs.cancel), name="api-cancel-run"),
     path("runs/<int:pk>/retry/", route(runs.retry), name="api-retry-run"),

@@ -14,6 +14,7 @@ from jobs import runs
 from jobs.models import Call, Run
 from jobs.runs import AGAIN
 from judges.errors import JudgeError
+from judges.models import RunSet
 from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, selection_of, summary
 from judges.runs.selection import Selection
 
@@ -57,8 +58,17 @@ class RunCommand(DatabaseCommand):
             part=options["part"],
         )
 
-    def drive(self, started: Sequence[Run], options: dict[str, Any]) -> list[dict[str, Any]]:
-        """Drive runs to their end and return their summaries."""
+    def finish(
+        self,
+        started: Sequence[Run],
+        options: dict[str, Any],
+        run_set: RunSet | None = None,
+        many: bool = False,
+    ) -> None:
+        """Drive runs to their end and print their summaries; exit with a line about failures, if any.
+
+        The last line is a run's summary, or with `many`, or of a set, an object with `runs`.
+        """
         if options["retry_failed"]:
             if not Call.objects.filter(run__in=started, state__in=AGAIN).exists():
                 self.stderr.write(NOTHING_FAILED)
@@ -66,21 +76,22 @@ class RunCommand(DatabaseCommand):
         bar = None if options["quiet"] else sys.stderr
         ended = Drive(started, wait=options["wait"], bar_to=bar).to_the_end()
         summaries = [summary(run) for run in started]
+        about = {"run_set": run_set.pk, "name": run_set.name} if run_set else {}
+        rows = about | {"runs": summaries}
+        self.stdout.write(json.dumps(rows if run_set or many else summaries[0]))
         if not ended:
-            self.stdout.write(json.dumps(summaries[0] if len(summaries) == 1 else {"runs": summaries}))
             raise CommandError("Interrupted. Run the same command again to resume.", returncode=INTERRUPTED)
-        return summaries
+        self._fail(summaries)
 
-    def fail(self, summaries: Sequence[dict[str, Any]]) -> None:
-        """Exit with a line about the failures, if there are any."""
-        for run_summary in summaries:
-            if run_summary["state"] != Run.State.DONE:
-                why = (
-                    run_summary["error"]
-                    or run_summary["pause_reason"]
-                    or f"the run is {run_summary['state']}"
-                )
-                raise CommandError(f"Run {run_summary['run']} of {run_summary['rater']}: {why}")
+    def _fail(self, summaries: Sequence[dict[str, Any]]) -> None:
+        failures = [
+            f"Run {row['run']} of {row['rater']}: "
+            f"{row['error'] or row['pause_reason'] or 'the run is ' + row['state']}"
+            for row in summaries
+            if row["state"] != Run.State.DONE
+        ]
+        if failures:
+            raise CommandError(" ".join(failures))
 
 
 # Command option for the raters whose answers a judge reads.

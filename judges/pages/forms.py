@@ -34,7 +34,8 @@ from judges.runs.lookup import Availability, availability, part_choices, split_f
 from judges.runs.material import machines
 from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.plans import scheme_ref as ref
-from judges.runs.selection import Selection
+from judges.runs.run_sets import NAME_LIMIT
+from judges.runs.selection import PlannedJudge, Selection
 
 # Form fields for a protocol's bindings: the scheme that it asks, and the raters whose answers it reads.
 
@@ -201,15 +202,6 @@ class JudgeGroup:
     folded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedJudge:
-    """A judge of a run that is being set up, with what the run covers."""
-
-    label: str
-    judge: Judge
-    selection: Selection
-
-
 def metric_choices() -> list[tuple[str, str]]:
     """Return every metric by its key."""
     return [(key, f"{metric.title} ({key})") for key, metric in METRICS.items()]
@@ -240,6 +232,13 @@ class SelectionForm(forms.Form):
         required=False,
         label="Part",
         help_text="A judge is developed on dev and measured on test. Training is left out unless chosen.",
+    )
+    set_name = forms.CharField(
+        required=False,
+        max_length=NAME_LIMIT,
+        label="Name of the run set",
+        help_text="Several runs that start together are a set with one page and one report. Empty: named "
+        "after its judges or metrics.",
     )
 
     def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None = None, **kwargs: Any) -> None:
@@ -413,8 +412,8 @@ class JudgeForm(RunForm, SelectionForm):
         for choice in self._selected():
             for endpoint in self.selected_endpoints() if choice.protocol.network else [None]:
                 judge = self._judge(choice, endpoint)
-                label = f"{choice.label} at {endpoint.name}" if endpoint else choice.label
-                planned.append(PlannedJudge(label, judge, self.selection(judge.usual_samples())))
+                selection = self.selection(judge.usual_samples())
+                planned.append(PlannedJudge(choice.label, judge, selection))
         return planned
 
     def _judge(self, choice: JudgeChoice, endpoint: Endpoint | None) -> Judge:

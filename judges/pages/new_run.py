@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -15,21 +14,21 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.models import Campaign, Corpus
-from annotation.text.display import money
 from config.files import row_id
 from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
 from jobs.models import Job, Run
 from judges.errors import JudgeError
-from judges.pages.forms import JudgeForm, MetricForm, PlannedJudge, judge_choices
+from judges.pages.forms import JudgeForm, MetricForm, judge_choices
 from judges.pages.prompts import NewPromptForm
 from judges.pages.runs import sync_endpoints
 from judges.prompts import prompt_actions, requests, versions
 from judges.prompts.requests import Request
 from judges.protocols import Asking
-from judges.runs.estimates import Estimate, Unanswered, estimate, unanswered
+from judges.runs.estimates import Forecast, SetEstimate, estimate_set
 from judges.runs.lookup import language_warning
-from judges.runs.run_actions import start_judges, start_metrics
+from judges.runs.run_actions import start_judge, start_metrics
+from judges.runs.run_sets import start_run_set
 from judges.runs.selection import judge_needs_opening, settings_of
 
 Target = tuple[Corpus, Campaign | None]
@@ -212,15 +211,6 @@ def _prompt_name(posted: QueryDict) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
-    """A judge before its run: its estimate (None: it asks no model), and what it cannot answer."""
-
-    planned: PlannedJudge
-    estimate: Estimate | None
-    unanswered: tuple[Unanswered, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RequestExample:
     """The requests of one of the judges about an item, or why there is none; `choices`: judges to look at."""
 
@@ -241,32 +231,30 @@ def _review_or_start(request: HttpRequest, about: dict[str, Any], form: JudgeFor
                 form.add_error("open_test", refusal)
                 return None
         if "confirmed" not in request.POST:
-            forecasts = [_forecast(row, form.cleaned_data["mode"]) for row in planned]
-            if any(forecast.estimate or forecast.unanswered for forecast in forecasts):
-                return _review(request, about, forecasts)
-        started = start_judges(
-            by=user_of(request),
-            planned=[(row.judge, row.selection) for row in planned],
-            settings=settings_of(form.cleaned_data),
-            open_test=opening,
+            together = estimate_set(planned, form.cleaned_data["mode"])
+            if any(forecast.estimate or forecast.unanswered for forecast in together.forecasts):
+                return _review(request, about, together)
+        by, settings = user_of(request), settings_of(form.cleaned_data)
+        selection, name = planned[0].selection, form.cleaned_data["set_name"]
+        if len(planned) == 1:
+            judge = planned[0].judge
+            run = start_judge(by=by, judge=judge, selection=selection, settings=settings, open_test=opening)
+            return _started(request, run)
+        run_set = start_run_set(
+            by=by, planned=planned, selection=selection, name=name, settings=settings, open_test=opening
         )
     except JobError as error:
         form.add_error(None, str(error))
         return None
-    return _started(request, started)
+    return redirect("run-set", run_set.pk)
 
 
-def _forecast(planned: PlannedJudge, mode: str) -> Forecast:
-    forecast = estimate(planned.judge, planned.selection, mode)
-    gaps = forecast.unanswered if forecast else unanswered(planned.judge, planned.selection)
-    return Forecast(planned, forecast, gaps)
-
-
-def _review(request: HttpRequest, about: dict[str, Any], forecasts: list[Forecast]) -> HttpResponse:
+def _review(request: HttpRequest, about: dict[str, Any], together: SetEstimate) -> HttpResponse:
     aside = ("csrfmiddlewaretoken", "confirmed", "look", "item")
     entered = [
         (name, value) for name, values in request.POST.lists() if name not in aside for value in values
     ]
+    forecasts = together.forecasts
     estimates = [forecast.estimate for forecast in forecasts if forecast.estimate]
     receivers = {
         row.endpoint: row for row in sorted(estimates, key=lambda row: row.dialogues if row.sends else 0)
@@ -274,24 +262,13 @@ def _review(request: HttpRequest, about: dict[str, Any], forecasts: list[Forecas
     context = about | {
         "forecasts": forecasts,
         "receivers": list(receivers.values()),
-        "total": _total(estimates),
+        "together": together,
         "entered": entered,
         "unsaved": _unsaved_prompt(request.POST, about),
         "example": _example(request, forecasts, about["campaign"]),
         "counted": requests.COUNTED,
     }
     return render(request, "judges/confirm.html", context)
-
-
-def _total(estimates: Sequence[Estimate]) -> str:
-    """Return the cost of several judges together, by currency; empty for one, or where a cost is unknown."""
-    sending = [row for row in estimates if row.sends]
-    if len(sending) < 2 or any(row.cost is None for row in sending):
-        return ""
-    sums: dict[str, Decimal] = {}
-    for row in sending:
-        sums[row.currency] = sums.get(row.currency, Decimal(0)) + (row.cost or 0)
-    return " and ".join(money(cost, currency) for currency, cost in sums.items())
 
 
 def _example(
@@ -316,13 +293,12 @@ def _example(
     return RequestExample(choices, current, key or item.key, previews)
 
 
-def _started(request: HttpRequest, started: Sequence[Run | Job]) -> HttpResponse:
-    """Redirect to the started run, the judges of the corpus, or the jobs that start them."""
-    first = started[0]
-    if isinstance(first, Job):
+def _started(request: HttpRequest, started: Run | Job) -> HttpResponse:
+    """Redirect to the started run, or to the job that starts it."""
+    if isinstance(started, Job):
         messages.info(request, "The run is being prepared and then starts; it appears under Judges.")
         return redirect("jobs")
-    return redirect("run", first.pk) if len(started) == 1 else redirect("corpus-judges", first.corpus.name)
+    return redirect("run", started.pk)
 
 
 # Metrics.
@@ -332,10 +308,12 @@ def _metrics(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
     form = MetricForm(request.POST or None, **about, prefix="metric")
     if form.is_valid():
         try:
-            started = start_metrics(
-                by=user_of(request), keys=form.selected_keys(), selection=form.selection()
-            )
-            return _started(request, started)
+            by, keys, selection = user_of(request), form.selected_keys(), form.selection()
+            if len(keys) == 1:
+                return _started(request, start_metrics(by=by, keys=keys, selection=selection)[0])
+            name = form.cleaned_data["set_name"]
+            run_set = start_run_set(by=by, metrics=keys, selection=selection, name=name)
+            return redirect("run-set", run_set.pk)
         except JobError as error:
             form.add_error(None, str(error))
     context = about | {"metric": form, "language_warning": language_warning(about["corpus"])}

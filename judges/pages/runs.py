@@ -36,6 +36,7 @@ from judges.drafts import DRAFT
 from judges.pages.forms import AdoptForm, CapsForm
 from judges.prompts import versions
 from judges.runs.lookup import has_model
+from judges.runs.run_sets import sets_of
 
 CALL_FILTERS = (
     ("failed", "Failed or tried again", "No call failed."),
@@ -64,6 +65,7 @@ def one_run(
     context |= {"prompt": versions.of_spec(run.identity), "facts": _facts(run)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
+    context["run_sets"] = sets_of(run)
     context["report"] = "" if state.moving or run.is_empty or not state.done else _report_of(run)
     status = 422 if caps or adopting else 200
     return render(request, "judges/run.html", context, status=status)

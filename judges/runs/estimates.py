@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -15,7 +15,7 @@ from django.db.models.fields.json import KeyTextTransform
 
 from annotation.kinds import COMPARING
 from annotation.models import Continuation, Item, Rater
-from annotation.text.display import money
+from annotation.text.display import duration, many, money
 from jobs import runs
 from jobs.endpoints.costs import cost, share_of
 from jobs.endpoints.wire import literal
@@ -30,7 +30,7 @@ from judges.runs import run_actions
 from judges.runs import selection as sampled
 from judges.runs.material import answers_for_needs, case_of, load, with_compared
 from judges.runs.plans import MOST_SAMPLES, Asker, Judge, RaterPlan, asker_of
-from judges.runs.selection import Covered, Selection, continuations
+from judges.runs.selection import Covered, PlannedJudge, Selection, continuations
 
 # Calls of a judge's run that cannot be answered, estimated before it starts, with the reasons.
 
@@ -405,3 +405,141 @@ def _mean_reply_tokens(plan: RaterPlan, protocol: Asking) -> float:
     return (
         float(seen["written"] / seen["n"]) if seen["n"] and seen["written"] else float(protocol.reply_tokens)
     )
+
+
+# Estimates of a set before it starts.
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A judge before its run: its estimate (None: it asks no model), and its calls without an answer."""
+
+    planned: PlannedJudge
+    estimate: Estimate | None
+    unanswered: tuple[Unanswered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetEstimate:
+    """Estimate of a set: calls, tokens, cost and time of all judges that ask a model.
+
+    `costs` are sums by currency; `unpriced` counts runs whose endpoint has no prices, which are in none.
+    `seconds` is the duration if the endpoints are asked side by side, None if it cannot be estimated; it
+    follows from the mean reply time of the `timed` calls that these endpoints have answered before.
+    """
+
+    forecasts: tuple[Forecast, ...]
+    calls: int
+    done: int
+    tokens_in: int
+    tokens_out: int
+    costs: dict[str, Decimal]
+    unpriced: int
+    seconds: int | None
+    timed: int
+
+    @property
+    def price(self) -> str:
+        """The cost in words."""
+        return costs_in_words(self.costs, self.unpriced)
+
+    @property
+    def time(self) -> str:
+        """The duration in words, with its basis."""
+        if self.seconds is None:
+            return "not known: no earlier calls at these endpoints tell how long a reply takes"
+        return (
+            f"about {duration(self.seconds)}, from the mean reply time of {many(self.timed, 'earlier call')}"
+        )
+
+
+def forecast(planned: PlannedJudge, mode: str | None) -> Forecast:
+    """Estimate a judge's run; saves nothing. Raises JobError in the same cases as starting."""
+    result = estimate(planned.judge, planned.selection, mode)
+    gaps = result.unanswered if result else unanswered(planned.judge, planned.selection)
+    return Forecast(planned, result, gaps)
+
+
+def estimate_set(planned: Sequence[PlannedJudge], mode: str | None = None) -> SetEstimate:
+    """Estimate the runs of a set; saves and sends nothing. Raises JobError in the same cases as starting."""
+    forecasts = tuple(forecast(row, mode) for row in planned)
+    rows = [row.estimate for row in forecasts if row.estimate]
+    costs: dict[str, Decimal] = {}
+    for row in rows:
+        if row.cost is not None:
+            costs[row.currency] = costs.get(row.currency, Decimal(0)) + row.cost
+    seconds, timed = _duration(forecasts)
+    return SetEstimate(
+        forecasts,
+        calls=sum(row.calls for row in rows),
+        done=sum(row.done for row in rows),
+        tokens_in=sum(row.tokens_in for row in rows),
+        tokens_out=sum(row.tokens_out for row in rows),
+        costs=costs,
+        unpriced=sum(row.cost is None and bool(row.sends) for row in rows),
+        seconds=seconds,
+        timed=timed,
+    )
+
+
+def _duration(forecasts: Sequence[Forecast]) -> tuple[int | None, int]:
+    """Return the seconds that asking takes, and the number of earlier calls that this follows from.
+
+    Per endpoint: calls x mean reply time / concurrent requests, or the time that its limits per minute impose
+    if that is longer; endpoints are asked side by side. None without earlier calls, and for batches.
+    """
+    requests: dict[int, tuple[Endpoint, int, int]] = {}
+    for row in forecasts:
+        result, endpoint = row.estimate, row.planned.judge.endpoint
+        if result is None or endpoint is None or not result.sends:
+            continue
+        if result.mode == Run.Mode.BATCH:
+            return None, 0
+        _, calls, tokens = requests.get(endpoint.pk, (endpoint, 0, 0))
+        tokens += result.tokens_in + result.tokens_out
+        requests[endpoint.pk] = (endpoint, calls + result.sends, tokens)
+    sums = CallCount.objects.filter(run__endpoint__in=list(requests)).values("run__endpoint")
+    means = {
+        row["run__endpoint"]: (row["latency"] / row["n"] / 1000, row["n"])
+        for row in sums.annotate(latency=Sum("latency_ms"), n=Sum("timed"))
+        if row["n"]
+    }
+    if not requests or set(means) != set(requests):
+        return None, 0
+    longest = 0.0
+    for pk, (endpoint, calls, tokens) in requests.items():
+        seconds = calls * float(means[pk][0]) / max(endpoint.concurrency, 1)
+        if endpoint.requests_per_minute:
+            seconds = max(seconds, calls * 60 / endpoint.requests_per_minute)
+        if endpoint.tokens_per_minute:
+            seconds = max(seconds, tokens * 60 / endpoint.tokens_per_minute)
+        longest = max(longest, seconds)
+    return round(longest), sum(n for _, n in means.values())
+
+
+def costs_in_words(costs: Mapping[str, Decimal], unpriced: int) -> str:
+    """Return costs by currency in words, with the number of runs whose cost is not known."""
+    text = " and ".join(money(cost, currency) for currency, cost in costs.items())
+    if not unpriced:
+        return text or "nothing"
+    rest = f"not known for {unpriced} run{'' if unpriced == 1 else 's'} without prices"
+    return f"{text}; {rest}" if text else "not known: no endpoint has prices"
+
+
+def estimate_as_json(of_set: SetEstimate) -> dict[str, Any]:
+    """Return the estimate of a set as plain data."""
+    costs = [{"currency": currency, "cost": float(cost)} for currency, cost in of_set.costs.items()]
+    names = ("calls", "done", "tokens_in", "tokens_out", "unpriced", "seconds", "timed")
+    return {
+        **{name: getattr(of_set, name) for name in names},
+        "costs": costs,
+        "runs": [
+            {
+                "title": row.planned.label,
+                "samples": row.planned.selection.samples,
+                "estimate": row.estimate.as_json() if row.estimate else None,
+                "unanswered": [gap.as_json() for gap in row.unanswered],
+            }
+            for row in of_set.forecasts
+        ],
+    }

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -159,7 +160,7 @@ NOTHING_FAILED = "--retry-failed: nothing has failed or was cancelled"
 
 
 class Drive:
-    """Drives runs of one queue to their end; Ctrl-C and SIGTERM leave them resumable.
+    """Drives runs to their end; Ctrl-C and SIGTERM leave them resumable.
 
     Obstacles are printed to stderr, once: workers without the run's key, a batch that the endpoint refuses.
     """
@@ -198,13 +199,17 @@ class Drive:
             pass
 
     def _work(self) -> None:
-        queue = self.runs[0].queue
-        with Heartbeat(queue) as heartbeat:
+        with ExitStack() as stack:
+            queues = sorted({run.queue for run in self.runs})
+            heartbeats = {queue: stack.enter_context(Heartbeat(queue)) for queue in queues}
             while not self._stop.is_set() and self._active():
-                counts = work(
-                    queue, seconds=SLICE, heartbeat=heartbeat, stopping=self._stop.is_set, only=self.ids
-                )
-                if not counts.done + counts.failed:
+                finished = 0
+                for queue, heartbeat in heartbeats.items():
+                    counts = work(
+                        queue, seconds=SLICE, heartbeat=heartbeat, stopping=self._stop.is_set, only=self.ids
+                    )
+                    finished += counts.done + counts.failed
+                if not finished:
                     # The remaining calls wait for their time, or are held by another worker.
                     claims.sweep()
                     self._stop.wait(_PAUSE)

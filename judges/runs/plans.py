@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -210,6 +210,14 @@ class Judge:
         """Return the default number of samples. Raises JudgeError."""
         protocol, variant = self._protocol_and_variant(self._own_prompt())
         return protocol.samples_of(variant)
+
+    def at(self, endpoints: Sequence[Endpoint]) -> list[Judge]:
+        """Return the judge at each of some endpoints, or itself without any if it asks no model. Raises
+        JudgeError."""
+        protocol, _ = self._protocol_and_variant(self._own_prompt())
+        if not protocol.network:
+            return [replace(self, endpoint=None)]
+        return [replace(self, endpoint=endpoint) for endpoint in endpoints] or [self]
 
     def _own_prompt(self) -> Version | None:
         """Return the version of the prompt, None for the protocol's own text."""

@@ -162,15 +162,17 @@ def start_judge(
     selection: Selection,
     settings: RunSettings | None = None,
     open_test: str = "",
+    in_jobs: bool = True,
 ) -> Run | Job:
     """Start a judge over a small corpus and return its run; for a larger corpus start a job.
 
-    `open_test` is the reason for opening test for this judge if the run covers it. Raises JobError for
-    inconsistent settings, before any job is started.
+    `open_test` is the reason for opening test for this judge if the run covers it. Without `in_jobs` the run
+    starts here, however large the corpus is. Raises JobError for inconsistent settings, before any job is
+    started.
     """
     require_use(by, judge.endpoint)
     plan = judge.plan(selection.campaign)
-    if _is_small(selection.corpus):
+    if not in_jobs or _is_small(selection.corpus):
         return start(by=by, plan=plan, selection=selection, settings=settings, open_test=open_test)
     open_or_refuse(rater=plan.rater, selection=selection, by=by, reason=open_test)
     if not 1 <= selection.samples <= MOST_SAMPLES:
@@ -181,27 +183,14 @@ def start_judge(
     return _job(by, about, selection, {"judge": judge_fields | {"shows": list(judge.shows)}, "settings": how})
 
 
-@transaction.atomic
-def start_judges(
-    *,
-    by: User | None,
-    planned: Sequence[tuple[Judge, Selection]],
-    settings: RunSettings | None = None,
-    open_test: str = "",
-) -> list[Run | Job]:
-    """Start several judges, all of them or none; see `start_judge`."""
-    return [
-        start_judge(by=by, judge=judge, selection=selection, settings=settings, open_test=open_test)
-        for judge, selection in planned
-    ]
-
-
-def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection) -> list[Run] | list[Job]:
+def start_metrics(
+    *, by: User | None, keys: Sequence[str], selection: Selection, in_jobs: bool = True
+) -> list[Run] | list[Job]:
     """Start metrics over a small corpus and return their runs; for a larger corpus start a job each.
 
-    Raises JudgeError for an unknown key, before any job is started.
+    `in_jobs` as for `start_judge`. Raises JudgeError for an unknown key, before any job is started.
     """
-    if _is_small(selection.corpus):
+    if not in_jobs or _is_small(selection.corpus):
         plans = metric_plans(keys, selection.corpus)
         return [start(by=by, plan=plan, selection=selection) for plan in plans]
     check_keys(keys)

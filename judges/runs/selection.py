@@ -23,6 +23,7 @@ from annotation.models import Campaign, Corpus, Item, ItemMember, Rater, Task
 from annotation.models.corpora import Continuation, Split
 from annotation.records import SELF
 from jobs import runs
+from jobs.endpoints import parameters
 from jobs.models import Run
 from judges.errors import JudgeError
 from judges.runs.plans import CONTINUATION, Judge, RaterPlan
@@ -136,6 +137,33 @@ def _of_part(rows: QuerySet[Continuation], selection: Selection) -> QuerySet[Con
         return rows
     clusters = selection.split.clusters.filter(part=selection.part).values("cluster")
     return rows.filter(dialogue__cluster__in=clusters)
+
+
+# A judge with what its run covers, before it starts.
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJudge:
+    """A judge of a run that is being set up: its title without its endpoint, and what its run covers."""
+
+    title: str
+    judge: Judge
+    selection: Selection
+
+    @property
+    def label(self) -> str:
+        """The title with the endpoint, if the judge asks one."""
+        return f"{self.title} at {self.judge.endpoint.name}" if self.judge.endpoint else self.title
+
+
+def title_of(judge: Judge) -> str:
+    """Return the title of a judge that is being set up: its prompt, or its protocol and variant, and the
+    sampling parameters that are set."""
+    settings = parameters.name_suffix(parameters.checked(judge.parameters))
+    if judge.prompt:
+        return f"{judge.prompt}{settings}"
+    variant = f" ({judge.variant.replace('_', ' ')})" if judge.variant else ""
+    return f"{judge.protocol}{variant}{settings}"
 
 
 # Whether a judge's run covers test items, and whether test was opened for that judge.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
@@ -231,6 +234,15 @@ def test_a_queue_cannot_be_combined_with_another_sample(corpus: Corpus) -> None:
             factories.campaign(corpus, opened=False, review=queue(REST), **more)
 
 
+def test_a_draft_that_moves_to_another_corpus_loses_its_queue(corpus: Corpus) -> None:
+    other = factories.corpus("other")
+    factories.dialogue(other, turns=1)
+    campaign = reviewing(corpus, LOW, REST)
+    editing.change(by=factories.user(researcher=True), campaign=campaign, corpus=other)
+    campaign.refresh_from_db()
+    assert (campaign.corpus, campaign.review) == (other, None)
+
+
 def test_the_api_sets_shows_and_removes_a_queue(client, corpus: Corpus) -> None:
     client.force_login(factories.user(researcher=True))
     body = {"name": "reviewed", "corpus": "talks", "scheme": "comperdial_turn", "review": queue(LOW, REST)}
@@ -310,3 +322,20 @@ def test_annotators_do_not_see_what_the_judge_said(client, corpus: Corpus) -> No
     work = client.post(reverse("api-work-next", args=[campaign.pk])).content.decode()
     assert "score at most" not in work
     assert "stratum" not in work
+
+
+def test_labels_of_the_campaign_are_exported_with_their_probability_and_stratum(
+    client, corpus: Corpus
+) -> None:
+    client.force_login(factories.user(researcher=True))
+    campaign, other = reviewing(corpus, LOW, REST, opened=True), factories.campaign(corpus)
+    columns = {}
+    for place in (campaign, other):
+        answer = client.get(reverse("api-export-labels", args=["csv"]), {"campaign": place.pk})
+        columns[place] = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    rows = columns[campaign]
+    design = {(row["value"], row["inclusion_probability"], row["stratum"]) for row in rows}
+    low = {("1", "1", "score at most 2"), ("2", "1", "score at most 2")}
+    assert design == low | {(value, "0.5", "rest") for value in ("3", "4", "5")}
+    assert len(rows) == 14
+    assert "stratum" not in columns[other][0]

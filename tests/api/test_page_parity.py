@@ -123,6 +123,9 @@ retry-job: api-retry-job
 new-run: api-runs api-estimate-run api-protocols api-metrics api-prompt-request api-prompts
 run: api-run api-calls api-batches
 run-progress: api-run
+run-set: api-run-sets api-run-set api-estimate-run-set
+change-run-set: api-change-run-set
+run-set-report: api-run-set-report
 cancel-run: api-cancel-run
 pause-run: api-pause-run
 resume-run: api-resume-run

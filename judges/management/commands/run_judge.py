@@ -11,23 +11,29 @@ from jobs.endpoints.parameter_inputs import add_parameters, option, parameters_f
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.runs import CAPS, PAUSES
+from judges.errors import JudgeError
 from judges.management.run_options import RunCommand, add_needs, needs_from_options
+from judges.models import RunSet
 from judges.protocols import PROTOCOLS
 from judges.runs import run_actions
-from judges.runs.estimates import estimate, unanswered
+from judges.runs.estimates import SetEstimate, estimate_as_json, estimate_set
 from judges.runs.lookup import endpoint_named
 from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
-from judges.runs.selection import Selection, judge_needs_opening, settings_of
+from judges.runs.run_sets import runs_of, start_run_set
+from judges.runs.selection import PlannedJudge, judge_needs_opening, settings_of, title_of
 
 
 class Command(RunCommand):
-    """Start or resume a judge's run and drive it to its end."""
+    """Start or resume the run of a judge, or a run set of several judges, and drive it to its end."""
 
     help = (
         "Run a judge over a corpus or a campaign, with a progress bar. The command does the work itself, "
         "together with any workers that run. The same command again resumes: nothing finished is asked or "
-        "paid for twice. The last line of the output is one JSON object; the exit status is 1 where a call "
-        "failed. Protocols: " + "; ".join(f"{p.key} ({p.title})" for p in PROTOCOLS.values()) + "."
+        "paid for twice. Several judges or endpoints are a run set: each judge asks each endpoint, and a run "
+        "that fails leaves the others. The last line of the output is one JSON object; the exit status is 1 "
+        "where a call failed. Protocols: "
+        + "; ".join(f"{p.key} ({p.title})" for p in PROTOCOLS.values())
+        + "."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -40,6 +46,13 @@ class Command(RunCommand):
             metavar="NAME@N",
             help="a version of a prompt, with its protocol and variant",
         )
+        judge_group.add_argument(
+            "--judge",
+            action="append",
+            default=[],
+            metavar="PROTOCOL[:VARIANT]|NAME@N",
+            help="a protocol, or a version of a prompt; may be repeated, for a run set",
+        )
         parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
         parser.add_argument(
             "--scheme",
@@ -47,7 +60,19 @@ class Command(RunCommand):
             metavar="KEY[@VERSION]",
             help="whose questions a rubric asks; over a campaign its own by default",
         )
-        parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
+        parser.add_argument(
+            "--endpoint",
+            action="append",
+            default=[],
+            help="name of the endpoint to ask; may be repeated, for a run set",
+        )
+        parser.add_argument(
+            "--set",
+            dest="set_name",
+            default="",
+            metavar="NAME",
+            help="name of the run set; by default that of its judges",
+        )
         parser.add_argument("--samples", **option(SAMPLE_COUNT))
         parser.add_argument(
             "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
@@ -76,50 +101,93 @@ class Command(RunCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print the counts."""
         try:
-            judge, selection = self._prepare_run(options)
-            run_estimate = estimate(judge, selection, options["mode"])
-            lacking = run_estimate.unanswered if run_estimate else unanswered(judge, selection)
+            planned = self._planned(options)
+            is_set = len(planned) > 1 or bool(options["set_name"])
+            together = estimate_set(planned, options["mode"])
             if options["estimate"]:
-                nothing = {"calls": 0, "unanswered": [gap.as_json() for gap in lacking]}
-                self.stdout.write(json.dumps(run_estimate.as_json() if run_estimate else nothing))
+                self.stdout.write(json.dumps(estimate_as_json(together) if is_set else _single(together)))
                 return
-            if run_estimate is not None:
-                self.stderr.write(run_estimate.sentence())
-            elif lacking:
-                self.stderr.write("".join(f"Of all calls, {gap.sentence()}." for gap in lacking))
-            if options["open_test"] and not judge_needs_opening(judge, selection):
+            self._report(together, is_set)
+            opens = any(judge_needs_opening(row.judge, row.selection) for row in planned)
+            if options["open_test"] and not opens:
                 self.stderr.write("--open-test: this run opens no test that is closed to the judge")
-            run = run_actions.start(
-                by=None,
-                plan=judge.plan(selection.campaign),
-                selection=selection,
-                settings=settings_of(options),
-                open_test=options["open_test"],
-            )
+            started, run_set = self._start(planned, options, is_set)
         except JobError as error:
             raise CommandError(str(error)) from None
-        summaries = self.drive([run], options)
-        self.stdout.write(json.dumps(summaries[0]))
-        self.fail(summaries)
+        self.finish(started, options, run_set)
 
-    def _prepare_run(self, options: dict[str, Any]) -> tuple[Judge, Selection]:
-        judge = Judge(
-            options["protocol"],
-            options["variant"],
-            endpoint_named(options["endpoint"]) if options["endpoint"] else None,
-            parameters_from_options(options),
-            tuple(options["show"]),
-            options["budget"],
-            needs=needs_from_options(options),
-            prompt=options["prompt"],
-            scheme=options["scheme"],
+    def _planned(self, options: dict[str, Any]) -> list[PlannedJudge]:
+        """Return each judge of the options at each endpoint."""
+        endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]
+        if options["judge"] and options["variant"]:
+            raise JudgeError("--variant goes with --protocol: write --judge PROTOCOL:VARIANT.")
+        references = [_reference(text) for text in dict.fromkeys(options["judge"])]
+        planned = []
+        for fields in references or [{name: options[name] for name in ("protocol", "variant", "prompt")}]:
+            judge = Judge(
+                **fields,
+                parameters=parameters_from_options(options),
+                shows=tuple(options["show"]),
+                budget=options["budget"],
+                needs=needs_from_options(options),
+                scheme=options["scheme"],
+            )
+            samples = judge.usual_samples() if options["samples"] is None else options["samples"]
+            selection = self.selection(options, samples)
+            planned += [PlannedJudge(title_of(judge), row, selection) for row in judge.at(endpoints)]
+        return planned
+
+    def _report(self, together: SetEstimate, is_set: bool) -> None:
+        """Write what the runs take to stderr."""
+        for row in together.forecasts:
+            name = f"{row.planned.label}: " if is_set else ""
+            if row.estimate is not None:
+                self.stderr.write(f"{name}{row.estimate.sentence()}")
+            elif row.unanswered:
+                gaps = "".join(f"Of all calls, {gap.sentence()}." for gap in row.unanswered)
+                self.stderr.write(f"{name}{gaps}")
+        if is_set:
+            self.stderr.write(
+                f"Together {together.calls:,} calls, cost {together.price}; time {together.time}."
+            )
+
+    def _start(
+        self, planned: list[PlannedJudge], options: dict[str, Any], is_set: bool
+    ) -> tuple[list[Run], RunSet | None]:
+        """Start the run, or the set and all its runs."""
+        settings, reason = settings_of(options), options["open_test"]
+        if not is_set:
+            (row,) = planned
+            plan = row.judge.plan(row.selection.campaign)
+            run = run_actions.start(
+                by=None, plan=plan, selection=row.selection, settings=settings, open_test=reason
+            )
+            return [run], None
+        run_set = start_run_set(
+            by=None,
+            planned=planned,
+            selection=planned[0].selection,
+            name=options["set_name"],
+            settings=settings,
+            open_test=reason,
+            in_jobs=False,
         )
-        return judge, self.selection(options, self._samples(judge, options))
+        return list(runs_of(run_set)), run_set
 
-    def _samples(self, judge: Judge, options: dict[str, Any]) -> int:
-        """Return the requested number of samples, else the judge's default."""
-        samples: int | None = options["samples"]
-        return judge.usual_samples() if samples is None else samples
+
+def _reference(text: str) -> dict[str, Any]:
+    """Return the fields of a judge named as PROTOCOL[:VARIANT], or as NAME@N for a prompt."""
+    protocol, _, variant = text.partition(":")
+    if protocol in PROTOCOLS:
+        return {"protocol": protocol, "variant": variant}
+    return {"prompt": text}
+
+
+def _single(together: SetEstimate) -> dict[str, Any]:
+    """Return the estimate of a single run as plain data."""
+    (row,) = together.forecasts
+    nothing = {"calls": 0, "unanswered": [gap.as_json() for gap in row.unanswered]}
+    return row.estimate.as_json() if row.estimate else nothing
 
 
 def add_settings(parser: CommandParser, how: str = "--mode") -> None:

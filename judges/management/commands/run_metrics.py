@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -14,6 +13,7 @@ from judges.runs import run_actions
 from judges.runs.lookup import availability
 from judges.runs.metric_calls import metric_plans
 from judges.runs.plans import RaterPlan
+from judges.runs.run_sets import runs_of, start_run_set
 from judges.runs.selection import Selection
 
 
@@ -29,7 +29,14 @@ class Command(RunCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the metrics and the options of the selection."""
-        parser.add_argument("--metrics", required=True, help="metric keys, a,b,c")
+        parser.add_argument("--metrics", required=True, help="metric keys, a,b,c; several are a run set")
+        parser.add_argument(
+            "--set",
+            dest="set_name",
+            default="",
+            metavar="NAME",
+            help="name of the run set; by default that of its metrics",
+        )
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,12 +48,16 @@ class Command(RunCommand):
             selection = self.selection(options)
             plans = metric_plans(keys, selection.corpus)
             self._warn(plans, selection)
-            started = [run_actions.start(by=None, plan=plan, selection=selection) for plan in plans]
+            if len(plans) == 1 and not options["set_name"]:
+                started, run_set = [run_actions.start(by=None, plan=plans[0], selection=selection)], None
+            else:
+                run_set = start_run_set(
+                    by=None, metrics=keys, selection=selection, name=options["set_name"], in_jobs=False
+                )
+                started = list(runs_of(run_set))
         except JobError as error:
             raise CommandError(str(error)) from None
-        summaries = self.drive(started, options)
-        self.stdout.write(json.dumps({"runs": summaries}))
-        self.fail(summaries)
+        self.finish(started, options, run_set, many=True)
 
     def _warn(self, plans: list[RaterPlan], selection: Selection) -> None:
         """Warn of metrics that will have no value here, or barely meaningful ones."""
