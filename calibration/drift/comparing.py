@@ -283,8 +283,8 @@ def sentence(state: str, questions: Sequence[Mapping[str, Any]], margin: float) 
     if state == STABLE:
         return f"The judge is stable on all {n} questions, within a margin of {number(margin, 2)}."
     return (
-        f"Nobody can say yet: stable on {counts[STABLE]} of {n} questions, and on the others the anchors are "
-        f"too few to show a change of {number(margin, 2)} or to rule one out."
+        f"It cannot be said yet: stable on {counts[STABLE]} of {n} questions, and on the others the anchors "
+        f"are too few to show a change of {number(margin, 2)} or to rule one out."
     )
 
 
@@ -292,8 +292,8 @@ def next_step(state: str, rows: Sequence[Recomparison]) -> str:
     """Say what to do next."""
     if state == MOVED:
         return (
-            "Do not pool its new answers with the old ones. Compare the judge with people again as it answers "
-            "now, or pin a model version that the provider keeps."
+            "Do not pool its new answers with the old ones. Compare the judge with people again, as it "
+            "answers now, or pin a model version that the provider keeps."
         )
     if state == STABLE:
         return "Nothing to do: ask again when the provider announces a change, or on a schedule."

@@ -1,13 +1,18 @@
-"""Drift of judges: anchors stay fixed, a recheck is paired with the first run and never counts as main labels."""
+"""Drift of judges: anchors stay fixed, and a recheck is paired with the first run and never counts as it."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from io import StringIO
+from pathlib import Path
 from threading import Barrier, Thread
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.corpora import splits
@@ -15,12 +20,14 @@ from annotation.models import Corpus, Item, Label, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
 from calibration.drift import anchor_actions
 from calibration.drift.comparing import run_pairs
+from calibration.drift.monitor import monitor
 from calibration.errors import DriftRefused
 from calibration.gold.derivation import gold_or_job
 from calibration.models import AnchorItem, AnchorSet, Recheck
 from calibration.ratings.scope import scope_of
 from calibration.studies import inputs, study_actions
-from jobs.models import Endpoint
+from jobs.models import Endpoint, WebhookEvent
+from jobs.webhooks import add
 from judges.runs.plans import MOST_SAMPLES, Judge
 from tests import factories
 from tests.fake_llm import ErrorModel, FakeLLM
@@ -94,7 +101,7 @@ def test_a_recheck_asks_the_model_again_and_nothing_reads_its_labels(fake: FakeL
     scope, study = scope_of(corpus, None), study_actions.automatic(corpus=corpus, campaign=None, by=None)
     before, n_asked = set(scope.labels().values_list("pk", flat=True)), len(fake.bodies)
     hashed = inputs.read(study, "all").hash
-    version = Question.objects.filter(labels__rater=rater).first().version
+    version = Question.objects.filter(labels__rater=rater, key="overall").first().version
     about = {"corpus": corpus, "campaign": None, "scheme_version": version, "options": {}, "raters": []}
     gold = gold_or_job(by=None, rule="mean", **about)
     recheck = asked_again(anchors, rater)
@@ -131,7 +138,9 @@ def test_items_of_the_test_part_are_never_anchors(fake: FakeLLM) -> None:
     test = set(split.clusters.filter(part="test").values_list("cluster", flat=True))
     anchors = anchor_actions.create(by=None, name="anchors", corpus=corpus)
     used = set(anchors.items.values_list("item__continuation__dialogue__cluster", flat=True))
-    assert used and test and not used & test
+    assert used
+    assert test
+    assert not used & test
 
 
 def test_a_due_time_starts_one_recheck_whatever_the_number_of_workers(fake: FakeLLM) -> None:
@@ -194,3 +203,112 @@ def test_a_judge_at_another_server_is_not_asked_again(fake: FakeLLM) -> None:
     Endpoint.objects.update(base_url="http://127.0.0.1:1/v1")
     with pytest.raises(DriftRefused, match="never changes its server"):
         anchor_actions.recheck(by=None, anchors=anchors, rater=rater)
+
+
+def test_the_pages_lead_from_anchors_to_the_comparison(fake: FakeLLM, researcher: Client) -> None:
+    fake.model = ORDINARY
+    corpus, rater = judged_corpus(fake, 40)
+    sent = {"name": "<b>anchors</b>", "margin": 0.1, "seed": 0, "size": ""}
+    page = researcher.post(reverse("corpus-drift", args=[corpus.name]), sent, follow=True)
+    anchors = AnchorSet.objects.get()
+    assert "&lt;b&gt;anchors" in page.content.decode()
+    assert "<b>anchors" not in page.content.decode()
+    shown = researcher.get(reverse("anchor-set", args=[anchors.pk]), {"judge": rater.pk}).content.decode()
+    assert "120 calls" in shown
+    act = reverse("anchor-set-act", args=[anchors.pk, "recheck"])
+    page = researcher.post(act, {"judge": rater.pk}, follow=True).content.decode()
+    assert "The comparison follows when the run has ended" in page
+    finish()
+    work_off()
+    recheck = Recheck.objects.get()
+    page = researcher.get(reverse("recheck", args=[recheck.pk])).content.decode()
+    assert "The judge is stable on all" in page
+    assert "Holm over all questions" in page
+    schedule = reverse("anchor-set-act", args=[anchors.pk, "schedule"])
+    page = researcher.post(schedule, {"every_days": 7, "judges": [rater.pk]}, follow=True).content.decode()
+    assert "Next on" in page
+    anchors.refresh_from_db()
+    assert list(anchors.scheduled.all()) == [rater]
+    refused = researcher.post(reverse("anchor-set-act", args=[anchors.pk, "delete"]), follow=True)
+    assert "the set stays" in refused.content.decode()
+
+
+def test_the_api_does_what_the_pages_do(fake: FakeLLM, researcher: Client) -> None:
+    corpus, rater = judged_corpus(fake)
+    made = post(researcher, "api-anchor-sets", [], name="anchors", corpus=corpus.pk, size=120)
+    anchors = made.json()
+    assert (anchors["items"], anchors["judges"]) == (120, [rater.name])
+    estimate = post(researcher, "api-estimate-recheck", [anchors["id"]], judge=rater.name).json()
+    assert estimate["calls"] == 120
+    started = post(researcher, "api-rechecks", [anchors["id"]], judge=rater.name)
+    assert started.status_code == 201
+    finish()
+    work_off()
+    recheck = researcher.get(reverse("api-recheck", args=[started.json()["id"]])).json()
+    assert recheck["state"] == "stable"
+    assert {row["state"] for row in recheck["result"]["questions"]} == {"stable"}
+    listed = researcher.get(reverse("api-rechecks", args=[anchors["id"]])).json()
+    assert [row["id"] for row in listed["results"]] == [recheck["id"]]
+    address = reverse("api-anchor-set", args=[anchors["id"]])
+    scheduled = researcher.patch(address, {"every_days": 3}, content_type="application/json").json()
+    assert scheduled["scheduled"] == [rater.name]
+    assert researcher.delete(address).status_code == 400
+    unknown = post(researcher, "api-rechecks", [anchors["id"]], judge="nobody")
+    assert "No judge" in unknown.content.decode()
+
+
+def test_the_command_exits_with_1_where_a_judge_has_moved(fake: FakeLLM, tmp_path: Path) -> None:
+    fake.model = ORDINARY
+    corpus, rater = judged_corpus(fake)
+    anchors = anchor_actions.create(by=None, name="anchors", corpus=corpus)
+    add(by=factories.user("root", administrator=True), url="https://hooks.example/", events=["judge.moved"])
+    out = StringIO()
+    call_command("recheck", "anchors", quiet=True, stdout=out)
+    assert '"state": "stable"' in out.getvalue()
+    fake.model = CARELESS
+    junit = tmp_path / "junit.xml"
+    with pytest.raises(CommandError, match="has moved"):
+        call_command("recheck", "anchors", judge=[rater.name], junit=junit, quiet=True, stdout=StringIO())
+    assert 'failures="1"' in junit.read_text()
+    work_off()
+    [event] = WebhookEvent.objects.filter(kind="judge.moved")
+    assert event.data["rater"] == rater.pk
+    assert set(event.data) == {"anchors", "recheck", "rater", "corpus", "questions", "moved"}
+    assert anchors.rechecks.count() == 2
+
+
+def test_answers_over_time_raise_the_alarm_after_a_change(fake: FakeLLM, researcher: Client) -> None:
+    corpus, rater = judged_corpus(fake, 160)
+    question = Question.objects.get(
+        labels__rater=rater, key="overall", labels__item__turn__text__startswith="line 0.0"
+    )
+    labels = Label.objects.filter(rater=rater, question=question)
+    early = monitor(corpus=corpus, rater=rater, question=question, n_baseline=100)
+    assert early.figures.alarm is None
+    assert "No change in 60 clusters" in early.sentence
+    with pytest.raises(DriftRefused, match="A baseline has"):
+        monitor(corpus=corpus, rater=rater, question=question, n_baseline=5)
+    values = {label.item_id: label.number for label in labels}
+    other = Rater.objects.create(kind="judge", name="changed", fingerprint="changed", spec={})
+    order = Item.objects.filter(pk__in=values).order_by("continuation__dialogue__pk", "pk")
+    clusters = order.values_list("pk", "continuation__dialogue__pk")
+    first = clusters[0][1]
+    answers = [
+        Answer(pk, question.pk, values[pk] if dialogue < first + 100 else 1.0) for pk, dialogue in clusters
+    ]
+    record(rater=other, answers=answers, occasion=Occasion.MAIN)
+    changed = monitor(corpus=corpus, rater=other, question=question, n_baseline=100)
+    assert changed.figures.direction == "down"
+    assert changed.figures.alarm < 30
+    address = reverse("judge-monitor", args=[corpus.name])
+    page = researcher.get(address, {"judge": other.pk, "question": question.pk}).content.decode()
+    assert "Alarm: the rate is below" in page
+    assert "<svg" in page
+    sent = {"judge": "changed", "question": "overall"}
+    shown = researcher.get(reverse("api-judge-monitor", args=[corpus.pk]), sent).json()
+    assert shown["alarm"] == changed.figures.alarm
+    assert shown["series"][-1]["n"] == 60
+
+
+def post(client: Client, route: str, arguments: list[int], **data: Any) -> Any:
+    return client.post(reverse(route, args=arguments), data, content_type="application/json")
