@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,15 @@ from calibration.drift.comparing import compare
 from calibration.errors import DriftRefused
 from calibration.models import AnchorSet, Recheck
 from calibration.reports.requirements import Check, Requirement, junit
+from config.commands import DatabaseCommand
+from jobs import runs
 from jobs.errors import JobError
-from judges.management.run_options import RunCommand
+from jobs.models import Run
+from judges.management.run_options import INTERRUPTED
+from judges.runs.lookup import Drive
 
 
-class Command(RunCommand):
+class Command(DatabaseCommand):
     """Ask judges again, drive their runs to the end, compare, and exit with 1 if one has moved."""
 
     help = (
@@ -63,9 +68,18 @@ class Command(RunCommand):
             started = [anchor_actions.recheck(by=None, anchors=anchors, rater=rater) for rater in judges]
         except (DriftRefused, JobError) as error:
             raise CommandError(str(error)) from None
-        summaries = self.drive([recheck.run for recheck in started], options)
+        started_runs = [recheck.run for recheck in started]
+        if options["retry_failed"]:
+            started_runs = [runs.retry_failed(by=None, run=run) for run in started_runs]
+        bar = None if options["quiet"] else sys.stderr
+        if not Drive(started_runs, wait=options["wait"], bar_to=bar).to_the_end():
+            raise CommandError("Interrupted. Run the same command again to resume.", returncode=INTERRUPTED)
         self._compare(started, options)
-        self.fail(summaries)
+        for run in started_runs:
+            run.refresh_from_db()
+            if run.state != Run.State.DONE:
+                why = run.error or run.pause_reason or f"the run is {run.state}"
+                raise CommandError(f"Run {run.pk} of {run.name}: {why}")
 
     def _compare(self, started: list[Recheck], options: dict[str, Any]) -> None:
         """Compare, print, and write --junit. Raises CommandError if a judge has moved."""
