@@ -4,6 +4,9 @@ A behaviour has a mean prevalence; each dialogue has its own, from a beta distri
 .15 within dialogues. Raters see a turn's truth and err with a rate that also varies by dialogue. The truth of
 each statistic is its value in the model itself. Ordered ratings come from a latent quality with a dialogue
 effect, cut at fixed points.
+
+Drawn labels: people answer all items that the judge flagged and a share of the rest, drawn at random; each
+item counts by 1 / its probability.
 """
 
 from __future__ import annotations
@@ -18,10 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from calibration.statistics import STATISTICS, Plan, Ratings
+from calibration.statistics import STATISTICS, Plan, Ratings, Result
 from calibration.statistics.core.engine import Estimate, estimates, result_of
 from calibration.statistics.core.resampling import bounds_of, resampling_of
 from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.describe import average
+from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of
 from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen_estimated
 
 PREVALENCES = (0.02, 0.05, 0.1, 0.2, 0.5)
@@ -32,12 +37,14 @@ SENSITIVITY, SPECIFICITY = 0.75, 0.95
 BINARY_PAIR = ("percent_agreement", "cohen_kappa", "scott_pi", "mcc", "precision", "recall", "f1", "pabak")
 BINARY_PANEL = ("krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "brennan_prediger")
 ORDINAL_PAIR = ("cohen_kappa_linear", "cohen_kappa_quadratic", "spearman", "kendall_tau_b", "pearson")
-FAMILIES = ("binary", "ordered", "prevalence", "people", "equal", "rare")
+FAMILIES = ("binary", "ordered", "prevalence", "people", "equal", "rare", "drawn")
 PEOPLE, PEOPLE_PREVALENCE, PEOPLE_TURNS, PEOPLE_DIALOGUES = (1, 3), 0.02, (5, 20), (20, 50, 150)
 PEOPLE_MARK = (0.8, 0.004)
 """Probability that one of several people marks an item with the behaviour, and an item without."""
 RARE_PREVALENCES, RARE_TURNS, RARE_DIALOGUES = (0.01, 0.02, 0.05, 0.1, 0.2), (1, 5, 20), (20, 50, 150, 400)
 RARE_PAIR, RARE_PANEL = ("cohen_kappa", "mcc", "precision", "recall", "f1"), ("krippendorff_alpha",)
+DRAWN_SHARES, DRAWN_PREVALENCES, DRAWN_DIALOGUES = (0.05, 0.2, 1.0), (0.05, 0.1, 0.2), (200, 600)
+DRAWN_FIGURES = ("prevalence", "cohen_kappa", "mcc")
 TRUTHS: dict[float | None, dict[str, float]] = {}
 ORDINAL_PANEL = ("krippendorff_alpha", "gwet_ac2_quadratic", "icc_1_1", "icc_2_1", "icc_3_1")
 
@@ -82,6 +89,13 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             for p in RARE_PREVALENCES
             if "rare" in families and (not wanted or (p, n) in wanted)
         ]
+        drawn = [
+            pool.submit(drawn_cells, p, share, n, *own)
+            for n in sorted(DRAWN_DIALOGUES, reverse=True)
+            for p in DRAWN_PREVALENCES
+            for share in DRAWN_SHARES
+            if "drawn" in families and (not wanted or (p, n) in wanted)
+        ]
         equal = [pool.submit(equal_judges, 0.2, n, *own) for n in DIALOGUES if "equal" in families]
         cells = [cell for part in parts for cell in part.result()]
         called = [part.result() for part in equal]
@@ -97,6 +111,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "cells": [c.as_dict() for c in cells],
         "people": [c.as_dict() for part in shares for c in part.result()],
         "rare": [c.as_dict() for part in rare for c in part.result()],
+        "drawn": [cell for part in drawn for cell in part.result()],
         "equal_judges_called_different": called,
         "studies": options.studies,
         "first": options.first,
@@ -187,6 +202,71 @@ def rare_cells(prevalence: float, turns: int, dialogues: int, studies: range, pl
 
     cells = covered(draw, RARE_PAIR, RARE_PANEL, prevalence, dialogues, studies, plan)
     return [replace(cell, turns=turns, expected_positives=prevalence * dialogues * turns) for cell in cells]
+
+
+def drawn_ratings(rng: np.random.Generator, prevalence: float, share: float, dialogues: int) -> Ratings:
+    """Return a person who marks the truth of the drawn items, and a judge who marked all, with weights.
+
+    All items that the judge flagged are drawn, and a simple random sample of `share` of the others.
+    """
+    truth = behaviour(rng, prevalence, dialogues)
+    judge = rated(rng, truth, 1)[:, 0]
+    rest = np.flatnonzero(judge == 0)
+    n = round(len(rest) * share)
+    weights = np.where(judge == 1, 1.0, np.nan)
+    weights[rng.choice(rest, n, replace=False)] = len(rest) / n
+    person = np.where(np.isnan(weights), np.nan, truth.ravel())
+    return replace(ratings_of(np.column_stack([person, judge]), "binary"), weights=weights)
+
+
+def drawn_cells(
+    prevalence: float, share: float, dialogues: int, studies: range, plan: Plan
+) -> list[dict[str, Any]]:
+    """Return the coverage of weighted figures of people's labels, and the bias of the plain ones."""
+    yes, no = np.array([1 - SENSITIVITY, SENSITIVITY]), np.array([SPECIFICITY, 1 - SPECIFICITY])
+    table = np.array([(1 - prevalence) * no, prevalence * yes])[None]
+    truths = {
+        "prevalence": prevalence,
+        "cohen_kappa": float(kappa_of(table, disagreement_weights(2, "unweighted"))[0]),
+        "mcc": float(mcc_of(table)[0]),
+    }
+    outcomes: dict[str, list[tuple[float, float, bool | None]]] = {key: [] for key in DRAWN_FIGURES}
+    missed = []
+    for study in studies:
+        rng = np.random.default_rng([study, dialogues, 11])
+        ratings = drawn_ratings(rng, prevalence, share, dialogues)
+        own = Plan(plan.resamples, study, interval=plan.interval)
+        plain = drawn_results(replace(ratings, weights=None), Plan(resamples=0))
+        missed.append(int(((ratings.values[:, 0] == 1) & (ratings.values[:, 1] == 0)).sum()))
+        for key, result in drawn_results(ratings, own).items():
+            covers = None if result.low is None else result.low <= truths[key] <= (result.high or 0.0)
+            outcomes[key].append(((result.value or 0.0) - truths[key], plain[key].value or 0.0, covers))
+    return [
+        {
+            "statistic": key,
+            "prevalence": prevalence,
+            "share": share,
+            "n_dialogues": dialogues,
+            "truth": round(truths[key], 4),
+            "coverage": round(
+                _share(sum(c is True for *_, c in rows), sum(c is not None for *_, c in rows)) or 0, 4
+            ),
+            "without_interval": round(sum(c is None for *_, c in rows) / len(rows), 4),
+            "bias": round(float(np.mean([off for off, *_ in rows])), 4),
+            "plain_mean": round(float(np.mean([value for _, value, _ in rows])), 4),
+            "missed_items_drawn": round(float(np.mean(missed)), 1),
+        }
+        for key, rows in outcomes.items()
+    ]
+
+
+def drawn_results(ratings: Ratings, plan: Plan) -> dict[str, Result]:
+    """Return people's share, and the agreement of the judge with the person."""
+    resampling = resampling_of(ratings, plan)
+    sample = Sample(ratings, (0, 1), resampling)
+    computed = estimates(sample, [STATISTICS["cohen_kappa"], STATISTICS["mcc"]], resampling)
+    results = {e.statistic.key: result_of(e, sample, plan) for e in computed}
+    return {"prevalence": average(ratings.values, 0, resampling, ratings.weights), **results}
 
 
 def ordinal_cells(dialogues: int, studies: range, plan: Plan) -> list[Cell]:

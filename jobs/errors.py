@@ -56,13 +56,21 @@ ERROR_KINDS: dict[str, str] = {
 """Description of each error kind, in listing order."""
 
 
-_NUMBERS = re.compile(r"\b[0-9a-f-]*\d[0-9a-f-]{7,}\b|\d+", re.I)
-_TRIES = re.compile(r" \(tried \d+ times\)$")
+NUMBERS_PATTERN = r"\b[0-9a-f-]*\d[0-9a-f-]{7,}\b|\d+"
+"""Numbers and ids in an error, by which equal errors differ."""
+TRIES_PATTERN = r" \(tried \d+ times\)$"
+_NUMBERS = re.compile(NUMBERS_PATTERN, re.I)
+_TRIES = re.compile(TRIES_PATTERN)
 
 
 def same_cause(error: str) -> str:
     """Group key of an error: its text without numbers and ids."""
-    return _NUMBERS.sub("#", _TRIES.sub("", error))
+    return _NUMBERS.sub("#", without_tries(error))
+
+
+def without_tries(error: str) -> str:
+    """Return an error without the number of its tries."""
+    return _TRIES.sub("", error)
 
 
 def commonest(errors: Iterable[str]) -> tuple[str, int]:
@@ -71,7 +79,7 @@ def commonest(errors: Iterable[str]) -> tuple[str, int]:
     for error in errors:
         by_cause.setdefault(same_cause(error), []).append(error)
     most = max(by_cause.values(), key=len, default=[])
-    return (_TRIES.sub("", most[0]), len(most)) if most else ("", 0)
+    return (without_tries(most[0]), len(most)) if most else ("", 0)
 
 
 OLDER = "older"

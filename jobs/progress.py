@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
 from jobs import runs
 from jobs.calls.batch_actions import batch_note
+from jobs.endpoints.costs import cost as cost_of_tokens
+from jobs.endpoints.costs import share_of
 from jobs.endpoints.endpoint_actions import key_note
 from jobs.errors import OLDER, describe_kind
 from jobs.fake_models import is_fake
@@ -29,7 +32,7 @@ class Progress:
     `rate` is recently finished calls per second, `seconds_left` None if unknown, as with batches. `batched`
     calls are in a batch. `lost` replies were paid for and lost with their worker: their tokens and cost are
     estimates. `fake_model`: all its calls use a fake model. `key_note` is about workers that lack its key,
-    `batch_note` about a problem with its latest batch and the next step.
+    `batch_note` about a problem with its latest batch and the next step. For the money see `Projection`.
     """
 
     state: str
@@ -69,6 +72,12 @@ class Progress:
     cap_calls: int | None
     cap_tokens: int | None
     cap_cost: Decimal | None
+    projected_cost: Decimal | None
+    projected_low: Decimal | None
+    projected_high: Decimal | None
+    cap_left: Decimal | None
+    unpriced: int
+    priced_afterwards: Decimal | None
 
     @property
     def finished(self) -> int:
@@ -98,7 +107,10 @@ class Progress:
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        money = ("cost", "saved", "cap_cost")
+        money = (
+            *("cost", "saved", "cap_cost", "projected_cost", "projected_low", "projected_high", "cap_left"),
+            "priced_afterwards",
+        )
         return values | {name: None if values[name] is None else float(values[name]) for name in money}
 
 
@@ -115,6 +127,10 @@ def progress(run: Run) -> Progress:
     total = max(n_calls, run.expected or 0) if run.state in STILL_GROWING else n_calls
     remaining = row["pending"] + row["leased"] + row["batched"] + total - n_calls
     end = run.finished_at or now
+    spent = _cost(run, sums)
+    unpriced = sums["timed"] - sums["costed"] if run.endpoint else 0
+    is_projected = run.state in STILL_GROWING and not unpriced
+    projected = project(run, spent, remaining) if is_projected and spent is not None else None
     return Progress(
         state=run.state,
         total=total,
@@ -132,7 +148,7 @@ def progress(run: Run) -> Progress:
         seconds=round((end - run.started_at).total_seconds()) if run.started_at else None,
         tokens_in=sums["tokens_in"],
         tokens_out=sums["tokens_out"],
-        cost=_cost(run, sums),
+        cost=spent,
         currency=run.endpoint.currency if run.endpoint else "",
         latency_ms=float(sums["latency_ms"] / sums["timed"]) if sums["timed"] else None,
         error=run.error,
@@ -153,7 +169,74 @@ def progress(run: Run) -> Progress:
         cap_calls=run.cap_calls,
         cap_tokens=run.cap_tokens,
         cap_cost=run.cap_cost,
+        projected_cost=projected.cost if projected else None,
+        projected_low=projected.low if projected else None,
+        projected_high=projected.high if projected else None,
+        cap_left=None if run.cap_cost is None else run.cap_cost - (spent or Decimal(0)),
+        unpriced=unpriced,
+        priced_afterwards=_priced_afterwards(run, unpriced),
     )
+
+
+# Money while a run is under way.
+
+RECENT = 1_000
+"""Latest finished calls from which the cost of the next is projected."""
+FEWEST = 10
+"""Finished calls from which a projection is shown."""
+Z = 1.959964
+"""Normal quantile of a two-sided level of 95%."""
+
+
+def _quantile(freedom: int) -> Decimal:
+    """Return Student's t at 95%, two-sided, by its expansion in 1 / freedom (Abramowitz, Stegun 26.7.5)."""
+    first, second = (Z**3 + Z) / 4, (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
+    return Decimal(Z + first / freedom + second / freedom**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Projected total cost of a run, with a 95% prediction interval."""
+
+    cost: Decimal
+    low: Decimal
+    high: Decimal
+
+
+def project(run: Run, spent: Decimal, remaining: int) -> Projection | None:
+    """Project the total cost of a run from its latest finished calls; None while there are too few."""
+    ended = run.calls.filter(finished_at__isnull=False).exclude(cost__isnull=True, cached=False)
+    costs = ended.order_by("-finished_at").values_list("cost", flat=True)[:RECENT]
+    return projection([cost or Decimal(0) for cost in costs], spent, remaining)
+
+
+def projection(costs: Sequence[Decimal], spent: Decimal, remaining: int) -> Projection | None:
+    """Return `spent` plus the cost of `remaining` further calls, from the costs of n earlier ones.
+
+    With mean m and standard deviation s of these, r further calls cost r m, with a prediction interval of
+    half-width t s sqrt(r + r^2 / n): that of the sum of r further calls. It assumes that they cost what
+    the earlier ones did, independently. None below `FEWEST` calls, or where none remains.
+    """
+    n, r = len(costs), Decimal(remaining)
+    if not remaining or n < FEWEST:
+        return None
+    mean = sum(costs, Decimal(0)) / n
+    variance = sum(((cost - mean) ** 2 for cost in costs), Decimal(0)) / (n - 1)
+    half = _quantile(n - 1) * (variance * (r + r * r / n)).sqrt()
+    total = spent + r * mean
+    return Projection(total, max(spent, total - half), total + half)
+
+
+def _priced_afterwards(run: Run, unpriced: int) -> Decimal | None:
+    """Return what the calls answered before the endpoint had prices would cost at its present prices.
+
+    None without such calls or present prices, and above `RECENT * 20` of them: it is read with each poll.
+    """
+    if run.endpoint is None or not 0 < unpriced <= 20 * RECENT:
+        return None
+    calls = run.calls.filter(cost__isnull=True, cached=False, latency_ms__isnull=False)
+    tokens = calls.aggregate(read=Sum("tokens_in"), written=Sum("tokens_out"))
+    return cost_of_tokens(run.endpoint, tokens["read"], tokens["written"], share_of(run))
 
 
 def _cost(run: Run, sums: dict[str, Any]) -> Decimal | None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from config.models import Event, Tally
 from jobs import job_actions
+from jobs.calls.causes import calls_of_cause
 from jobs.endpoints.ownership import require_use
 from jobs.endpoints.parameters import Parameter
 from jobs.errors import ERROR_KINDS, JobError, commonest
@@ -121,19 +122,24 @@ def cancel_calls(*, by: User | None, run: Run) -> Run:
 
 
 @transaction.atomic
-def retry(*, by: User | None, run: Run) -> Run | Job:
-    """Retry failed or cancelled calls; return the run, or the job if there are many."""
+def retry(*, by: User | None, run: Run, cause: str = "") -> Run | Job:
+    """Retry failed or cancelled calls, or only the failed ones of a cause (`jobs.calls.causes`).
+
+    Returns the run, or the job if there are many. Raises JobError for a cause that no failed call has.
+    """
     require_use(by, run.endpoint)
     states = by_state([run]).get(run.pk, {})
     if states.get(Call.State.FAILED, 0) + states.get(Call.State.CANCELLED, 0) <= AT_ONCE:
-        return retry_failed(by=by, run=run)
-    return _job(RETRY, run, by)
+        return retry_failed(by=by, run=run, cause=cause)
+    if cause:
+        calls_of_cause(run, cause)
+    return _job(RETRY, run, by, cause)
 
 
-def _job(change: str, run: Run, by: User | None) -> Job:
-    return job_actions.start(
-        kind=KIND, subject=f"{change} run {run.pk}", by=by, params={"run": run.pk, "what": change}
-    )
+def _job(change: str, run: Run, by: User | None, cause: str = "") -> Job:
+    params = {"run": run.pk, "what": change, "cause": cause}
+    about = f", cause {cause}" if cause else ""
+    return job_actions.start(kind=KIND, subject=f"{change} run {run.pk}{about}", by=by, params=params)
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
@@ -145,7 +151,8 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     if target is None:  # deleted with its corpus: nothing left to change
         return {}
     if job.params["what"] == RETRY:
-        retry_failed(by=job.created_by, run=target, progress=progress)
+        cause = job.params.get("cause", "")
+        retry_failed(by=job.created_by, run=target, cause=cause, progress=progress)
     else:
         cancel_waiting(run=target, progress=progress)
     return {"run": target.pk}
@@ -223,11 +230,16 @@ def cancel_waiting(*, run: Run, progress: ReportProgress = ignore_progress) -> N
 
 
 @transaction.atomic
-def retry_failed(*, by: User | None, run: Run, progress: ReportProgress = ignore_progress) -> Run:
-    """Retry failed or cancelled calls; finished calls stay. `progress`: (done, all)."""
+def retry_failed(
+    *, by: User | None, run: Run, cause: str = "", progress: ReportProgress = ignore_progress
+) -> Run:
+    """Retry failed or cancelled calls, or only the failed ones of a cause; finished calls stay.
+
+    `progress`: (done, all). Raises JobError for a cause that no failed call has.
+    """
     require_use(by, run.endpoint)
     run = Run.objects.select_for_update().get(pk=run.pk)
-    again = run.calls.filter(state__in=AGAIN)
+    again = calls_of_cause(run, cause) if cause else run.calls.filter(state__in=AGAIN)
     _change(again, progress, **AFRESH)
     log(by, "retry run", run)
     reopen(run)

@@ -78,8 +78,9 @@ def review_fields(corpus: Corpus) -> dict[str, forms.Field]:
         "review_strata": StrataField(
             required=False,
             label="Strata, in this order",
-            help_text="Draw “all”, a share such as “10%”, a number such as “25”, or leave it empty for a "
-            "part of the total. The rest may be “0%” or absent: then estimates speak of the other strata.",
+            help_text="The limit is a score, a distance, or answers with commas between. Draw “all”, a "
+            "share such as “10%”, a number such as “25”, or leave it empty for a part of the total. The rest "
+            "may be “0%” or absent: then estimates speak of the other strata.",
         ),
         "review_total": forms.IntegerField(
             required=False,

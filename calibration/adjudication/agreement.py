@@ -241,4 +241,5 @@ def _rows_of(ratings: Ratings, rows: Any) -> Ratings:
         clusters=codes(ratings.clusters[positions]),
         systems=None,
         continuations=None,
+        weights=ratings.weights_of(positions),
     )

@@ -25,6 +25,7 @@ from calibration.ratings.definitions import (
     ScaleMap,
     StudyQuestion,
 )
+from calibration.ratings.designs import NO_DESIGN, Design, design_of
 from calibration.ratings.scope import STATISTICS_READ, Census, QuestionInfo, RaterInfo, Scope
 from calibration.statistics import Ratings, ratings_from_records
 from calibration.statistics.core.ratings import Record, Samples, as_number
@@ -65,7 +66,7 @@ def counterpart(scheme: str, question: str, other_scheme: str, other_question: s
 
 
 TEXT = "text"
-METRIC = "metric"
+HUMAN, METRIC = "human", "metric"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +276,8 @@ class SubjectData:
     gave again to the same item in another campaign (the first is kept); `digest` is the SHA-256 of the
     answers, independent of the reading order. `ends` are the lowest and highest value of the other scales,
     for raters whose scale declares them. `unanswered` are answers missing because a judge's call failed:
-    records without a value, not included in `records`.
+    records without a value, not included in `records`. `design` says how the items that people answered
+    were drawn.
     """
 
     subject: Subject
@@ -286,6 +288,7 @@ class SubjectData:
     digest: str
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     unanswered: tuple[Record, ...] = ()
+    design: Design = NO_DESIGN
 
     def ratings(self, samples: Samples | None = None) -> Ratings:
         """Return the items x raters matrix. Raises RatingError if an answer is off its scale."""
@@ -297,7 +300,7 @@ class SubjectData:
             positive=1 if question.positive is None else question.positive,
             samples=samples,
             off_scale=self.off_scale,
-        )
+        ).with_weights(self.design.weights)
 
 
 def places(scope: Scope, kinds: Iterable[str], clusters: frozenset[str] | None = None) -> dict[int, Place]:
@@ -373,6 +376,12 @@ def load(
             number = maps[question].apply(number)
         records[answer] = recorded(place, info, sample, number if text is None else text)
     records_read = tuple(records.values())
+    answered_items = {
+        key[0] for key, record in records.items() if record.kind == HUMAN and record.value is not None
+    }
+    design = design_of(
+        scope, subject.question_ids, {pk: place.key for pk, place in where.items()}, answered_items
+    )
     present = {(question, rater) for _, question, rater, _ in records}
     return SubjectData(
         subject=subject,
@@ -380,12 +389,13 @@ def load(
         raters=tuple(info for pair, info in infos.items() if pair in present),
         off_scale=frozenset(infos[pair].name for pair in present if not _on_scale(subject, pair[0])),
         repeated=repeated,
-        digest=_digest(subject, records_read),
+        digest=_digest(subject, records_read, design),
         ends={
             infos[pair].name: ends
             for pair in present
             if (link := _link(subject, pair[0])) is not None and (ends := _ends(link)) is not None
         },
+        design=design,
     )
 
 
@@ -423,13 +433,15 @@ def _ends(link: Link) -> tuple[float, float] | None:
     return (low, high) if low < high else None
 
 
-def _digest(subject: Subject, records: Iterable[Record]) -> str:
+def _digest(subject: Subject, records: Iterable[Record], design: Design) -> str:
     links = [(link.question.ref, link.map.as_dict()) for link in subject.links]
     head = repr((subject.question.ref, subject.question.level, subject.question.values, links))
     lines = sorted(
         f"{r.item}\t{r.cluster}\t{r.kind}\t{r.rater}\t{r.sample}\t{r.value!r}\t{r.identified}"
         for r in records
     )
+    if design != NO_DESIGN:
+        lines.append(repr((design.as_dict(), sorted(design.weights.items()))))
     return hashlib.sha256("\n".join([head, *lines]).encode()).hexdigest()
 
 

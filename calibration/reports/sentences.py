@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.text.display import number, percent
+from calibration.reports import designs
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -172,6 +173,7 @@ def caveats(result: Snapshot) -> list[str]:
         _refused(questions),
         _not_preferred(result),
         _repeated(questions),
+        *designs.caveats(result),
         *_pairs_left_out(questions),
         _occasions(result),
         _left_out(result),

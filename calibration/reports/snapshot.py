@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from calibration.models import Report
 
-FORMAT = 12
+FORMAT = 13
 READ = "_snapshot"
 """Attribute that caches the snapshot on a report's row."""
 
@@ -303,6 +303,39 @@ class Floor:
     rows: tuple[FloorRow, ...]
 
 
+# Stored biases of judges.
+
+
+@dataclass(frozen=True, slots=True)
+class BiasRow:
+    """One check of a judge on a question.
+
+    `check` is a key of `biases.CHECKS`, `unit` the unit of the effect in words. `beside` is another figure of
+    the same check, without a test. `people` are controls: people's own effect, or the lowest and the highest
+    person's. `sentence` states the effect if it is clear, else it is empty.
+    """
+
+    rater: str
+    check: str
+    unit: str
+    effect: Figure
+    p: Figure | None = None
+    p_holm: Figure | None = None
+    beside: Figure | None = None
+    people: tuple[Figure, ...] = ()
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBiases:
+    """The checks of all judges of a question."""
+
+    ref: str
+    title: str
+    item_kind: str
+    rows: tuple[BiasRow, ...]
+
+
 # Stored preferences: tables of systems, meetings, positions and agreement, as computed.
 
 
@@ -554,7 +587,8 @@ class Question:
     rater in another campaign. `f_intervals` are the panel's intraclass correlations with F intervals,
     `stand_ins` the verdicts whether each judge may stand in for a person, `people_items` the number of items
     that people rated, `shared_items` of those that two people or more rated. `pairs_left_out` says which
-    pairs of a crowd were not compared.
+    pairs of a crowd were not compared. `design` says how people's items were drawn (see
+    `calibration.ratings.designs.Design.as_dict`), None where all count once.
     """
 
     ref: str
@@ -583,6 +617,7 @@ class Question:
     people_items: int = 0
     shared_items: int = 0
     pairs_left_out: str = ""
+    design: dict[str, Any] | None = None
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -739,6 +774,7 @@ class Snapshot:
     scores: Scores | None = None
     panels: tuple[PanelSummary, ...] = ()
     floors: tuple[Floor, ...] = ()
+    biases: tuple[JudgeBiases, ...] = ()
     bounds: tuple[BoundsRow, ...] = ()
     left_out: tuple[str, ...] = ()
     evidence: tuple[EvidenceTable, ...] = ()

@@ -294,6 +294,7 @@ Topic = Literal[
     "humans-agree",
     "judge-agrees",
     "failures",
+    "biased",
     "better",
     "calibrated",
     "rater-by-rater",

@@ -124,6 +124,7 @@ def topic_headings(result: Snapshot, names: Names) -> dict[Topic, TopicHeading]:
         "humans-agree": (f"How well do {people} agree?", people.capitalize(), _people),
         "judge-agrees": (f"How well does {judge} agree with {people}?", "Agreement", _judges),
         "failures": (f"Where does {judge} fail?", "Failures", _weakest),
+        "biased": ("Is the judge biased?" if n_judges == 1 else "Is each judge biased?", "Biases", _biased),
         "better": ("Which judge is better?", "Judges compared", _better),
         "calibrated": ("Is the score calibrated?", "Calibration", _calibrated),
         "rater-by-rater": ("Raters one by one", "Raters", _raters),
@@ -188,6 +189,12 @@ def _weakest(result: Snapshot, questions: Sequence[QuestionFigures], names: Name
     where = [title] if len({row[0] for row in entries}) > 1 else []
     lowest = ["lowest agreement"] if by or where else []
     return " · ".join([*lowest, *where, ", ".join([*by, _figure(statistic, entry)])])
+
+
+def _biased(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
+    rows = [row for question in result.biases for row in question.rows]
+    n_clear = sum(bool(row.sentence) for row in rows)
+    return f"{n_clear} clear" if n_clear else "none clear" if rows else ""
 
 
 def _better(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:

@@ -21,7 +21,9 @@ from calibration.ratings.calls import AT_ONCE, CACHED, IN_BATCHES, Calls
 from calibration.ratings.scope import leaves_out, of_study
 from calibration.reports import (
     behaviours,
+    biases,
     charts,
+    designs,
     judges,
     levels,
     preferences,
@@ -80,6 +82,7 @@ SECTIONS: tuple[Section, ...] = (
     levels.SCORE_LEVELS,
     preferences.PREFERENCES,
     judges.FLOORS,
+    biases.BIASES,
     judges.JUDGES_COMPARED,
     judges.AGAINST_KEY,
     behaviours.TABLE_SEVEN,
@@ -91,6 +94,7 @@ SECTIONS: tuple[Section, ...] = (
     scores.SCORES,
     raters.RATERS,
     raters.INTRACLASS,
+    designs.DRAWN,
 )
 
 

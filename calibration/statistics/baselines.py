@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, mean_of
-from calibration.statistics.core.engine import Result, Statistic, estimates, interval_of, result_of
+from calibration.statistics.core.engine import UNEQUAL, Result, Statistic, estimates, interval_of, result_of
 from calibration.statistics.core.ratings import ORDERED, Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling, cluster_flags, resampling_of
 from calibration.statistics.core.samples import Sample
@@ -123,8 +123,10 @@ class BesidePeople:
         if not use.size:
             return Result(figure, status="insufficient", reason="no item was rated by a person as well")
         units, n = self.resampling.units[rows], self.resampling.n_units
-        sums = np.bincount(units, weights=each[use], minlength=n)
-        counts = np.bincount(units, minlength=n).astype(np.float64)
+        weights = self._weights(rows)
+        sums = np.bincount(units, weights=each[use] * weights, minlength=n)
+        counts = np.bincount(units, weights=weights, minlength=n)
+        point = float(np.average(each[use], weights=weights))
         resampled_means = (
             [ratio(w @ sums, w @ counts) for w in self.resampling.chunks()] if self.plan.resamples else []
         )
@@ -134,17 +136,22 @@ class BesidePeople:
             jackknife = np.concatenate(parts)
         n_drawn = self.resampling.n_drawn(units)
         replicates = np.concatenate(resampled_means) if resampled_means else np.empty(0)
-        bounds = interval_of(float(each[use].mean()), replicates, n_drawn, self.plan, jackknife)
+        bounds = interval_of(point, replicates, n_drawn, self.plan, jackknife)
         result = Result(
             figure,
-            float(each[use].mean()),
+            point,
             bounds.low,
             bounds.high,
             method=self.plan.method,
             reason=bounds.reason,
-            flags=bounds.flags + cluster_flags(n_drawn),
+            flags=(UNEQUAL,) * self.ratings.is_unequal + bounds.flags + cluster_flags(n_drawn),
         )
         return self._counted(result, rows)
+
+    def _weights(self, rows: Ints) -> Floats:
+        """Return the weights of the items of people's ratings, 1 where all count alike."""
+        weights = self.ratings.weights_of(rows) if self.ratings.is_unequal else None
+        return np.ones(len(rows)) if weights is None else weights
 
     def _pairs(self, name: str, values: Floats) -> tuple[Ratings, Resampling]:
         """Return people's ratings paired with a rater's values, with the same resamples of the clusters."""
@@ -161,6 +168,7 @@ class BesidePeople:
             firsts={},
             systems=None,
             continuations=None,
+            weights=self.ratings.weights_of(rows),
         )
         return pairs, replace(self.resampling, units=self.resampling.units[rows])
 

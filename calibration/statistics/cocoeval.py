@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.statistics.core.engine import Labels, Result, cluster_codes, events_flags, finished
+from calibration.statistics.core.engine import UNEQUAL, Labels, Result, cluster_codes, events_flags, finished
 from calibration.statistics.core.ratings import Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of, ratio
@@ -84,13 +84,21 @@ def tables_of(
         people = tuple(name for name in by_question[0] if all(name in names for names in by_question))
         if not people:
             continue
-        marks, clusters, n_dropped = _marks_of(own, (judge, *people))
+        marks, clusters, weights, n_dropped = _marks_of(own, (judge, *people))
         for policy in policies:
             if not len(clusters):
                 reason = f"no turn was answered for every behaviour by {judge} and by all it is compared with"
                 tables.append(TagTable(judge, people, tuple(own), policy, 0, n_dropped, reason=reason))
                 continue
-            rows = table(marks[0], marks[1:], tuple(own), clusters.tolist(), policy=policy, plan=plan)
+            rows = table(
+                marks[0],
+                marks[1:],
+                tuple(own),
+                clusters.tolist(),
+                policy=policy,
+                plan=plan,
+                weights=weights,
+            )
             tables.append(TagTable(judge, people, tuple(own), policy, len(clusters), n_dropped, rows))
     return tuple(tables)
 
@@ -106,11 +114,17 @@ def _identified_names(ratings: Ratings, kind: str) -> list[str]:
     ]
 
 
-def _marks_of(questions: Mapping[str, Ratings], raters: Sequence[str]) -> tuple[list[Floats], Ints, int]:
-    """Return each rater's marks (turns x behaviours) on shared turns, their clusters, and turns dropped."""
+def _marks_of(
+    questions: Mapping[str, Ratings], raters: Sequence[str]
+) -> tuple[list[Floats], Ints, Floats | None, int]:
+    """Return each rater's marks (turns x behaviours) on shared turns, clusters, weights, and turns dropped.
+
+    There are no weights where all turns count alike, or some were not drawn.
+    """
     every = list(questions.values())
     answers: dict[str, list[Floats]] = {}
     clusters: dict[str, int] = {}
+    weights: dict[str, float] = {}
     for ratings in every:
         columns = [ratings.column(name) for name in raters]
         for row, item in enumerate(ratings.items):
@@ -119,6 +133,8 @@ def _marks_of(questions: Mapping[str, Ratings], raters: Sequence[str]) -> tuple[
                 marked = np.where(np.isnan(row_values), np.nan, row_values == ratings.positive)
                 answers.setdefault(item, []).append(marked)
                 clusters.setdefault(item, int(ratings.clusters[row]))
+                if ratings.weights is not None:
+                    weights.setdefault(item, float(ratings.weights[row]))
     complete = [
         item
         for item, marks in answers.items()
@@ -126,7 +142,9 @@ def _marks_of(questions: Mapping[str, Ratings], raters: Sequence[str]) -> tuple[
     ]
     cube = np.array([answers[item] for item in complete]).reshape(len(complete), len(every), len(raters))
     own = np.array([clusters[item] for item in complete], dtype=np.int64)
-    return [cube[:, :, place] for place in range(len(raters))], own, len(answers) - len(complete)
+    of_items = np.array([weights.get(item, np.nan) for item in complete])
+    unequal = None if np.isnan(of_items).any() or not complete or np.ptp(of_items) == 0 else of_items
+    return [cube[:, :, place] for place in range(len(raters))], own, unequal, len(answers) - len(complete)
 
 
 def table(
@@ -137,13 +155,15 @@ def table(
     *,
     policy: Policy = "consistent",
     plan: Plan | None = None,
+    weights: Floats | None = None,
 ) -> tuple[Row, ...]:
     """Return a row per behaviour and an overall row.
 
     ``judge`` and each of ``people`` are marks (turns x behaviours, 0 or 1; ValueError for anything else, also
     for a missing one: leave that turn out). Figures are shares, not percent.
     Precision, recall and the rest compare the judge with each person as reference; ``people`` compares each
-    pair of people, the first as reference.
+    pair of people, the first as reference. ``weights`` (one per turn, above 0) are 1 / the probabilities of
+    turns drawn unequally: marked turns are then numbers of the population.
     """
     plan = plan or Plan()
     matrices = [np.asarray(m, np.float64) for m in (judge, *people)]
@@ -158,14 +178,23 @@ def table(
     if not shape[0]:
         raise ValueError("the table needs at least one turn")
     units = cluster_codes(clusters, shape[0])
-    tables = _Tables(marks, units, plan, policy)
+    tables = _Tables(marks, units, plan, policy, weights)
     return tuple(tables.row(i, name) for i, name in enumerate((*behaviours, OVERALL)))
 
 
 class _Tables:
     """Joint 2 x 2 tables of every pair and behaviour, on the same resamples."""
 
-    def __init__(self, marks: Sequence[Marks], units: Ints, plan: Plan, policy: Policy) -> None:
+    def __init__(
+        self,
+        marks: Sequence[Marks],
+        units: Ints,
+        plan: Plan,
+        policy: Policy,
+        weights: Floats | None = None,
+    ) -> None:
+        self.weights = weights
+        self.flags = (UNEQUAL,) if weights is not None else ()
         self.marks, self.units, self.plan, self.policy = marks, units, plan, policy
         self.n_units = int(units.max()) + 1
         self.n_behaviours = marks[0].shape[1]
@@ -186,7 +215,7 @@ class _Tables:
         out = np.empty((self.n_units, 4 * self.n_behaviours))
         for behaviour in range(self.n_behaviours):
             cells = 2 * self.marks[a][:, behaviour] + self.marks[b][:, behaviour]
-            counted = np.bincount(self.units * 4 + cells, minlength=4 * self.n_units)
+            counted = np.bincount(self.units * 4 + cells, self.weights, minlength=4 * self.n_units)
             out[:, 4 * behaviour : 4 * behaviour + 4] = counted.reshape(-1, 4)
         return out
 
@@ -217,6 +246,7 @@ class _Tables:
             n_clusters=self.n_units,
             n_raters=raters,
             method=f"marked turns, mean over {raters} raters" if side else "marked turns",
+            flags=self.flags,
         )
 
     def _why(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> str:
@@ -254,7 +284,9 @@ class _Tables:
             n_clusters=self.n_units,
             n_raters=len({r for p in pairs for r in p}),
             method=f"policy {self.policy}, mean over {len(points) - n_dropped} of {len(points)} pairs",
-            flags=(("dropped_raters",) if n_dropped else ()) + self._rare(figure, pairs, behaviour),
+            flags=self.flags
+            + (("dropped_raters",) if n_dropped else ())
+            + self._rare(figure, pairs, behaviour),
             undefined=self._why(figure, pairs, behaviour),
         )
 

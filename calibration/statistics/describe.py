@@ -82,11 +82,13 @@ class Shared:
         )
 
 
-def average(block: Floats, column: int, resampling: Resampling) -> Result:
-    """Mean of a rater's values (`as_numbers`), over all items that it rated."""
+def average(block: Floats, column: int, resampling: Resampling, weights: Floats | None = None) -> Result:
+    """Mean of a rater's values (`as_numbers`), over all items that it rated, by their weights if given."""
     y = block[:, column]
     use = ~np.isnan(y)
     rows = np.column_stack([np.ones(use.sum()), y[use]])
+    if weights is not None:
+        rows *= weights[use][:, None]
     return Shared(use, rows).result("rater_mean", resampling, _mean, raters=1)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from calibration.statistics.core.engine import (
+    UNEQUAL,
     Counts,
     Estimate,
     Result,
@@ -285,8 +286,9 @@ def data_flags(sample: Sample, key: str) -> tuple[str, ...]:
     if not sample.n_items:
         return ()
     verdicts = [check(sample) for check in OF_THE_DATA if check in STATISTICS[key].checks]
+    unequal = (UNEQUAL,) if sample.weights is not None else ()
     flags = tuple(flag for verdict in verdicts if verdict is not None for flag in verdict.flags)
-    return (("one_item",) if sample.n_items == 1 else ()) + flags
+    return unequal + (("one_item",) if sample.n_items == 1 else ()) + flags
 
 
 def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | None:
@@ -300,7 +302,7 @@ def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | N
     good = [(m, e) for m, e in pairs if e.ok]
     point, replicates, jackknife = np.nan, np.empty(0), None
     if good:
-        shared = np.array([len(m.items) for m, _ in good], dtype=np.float64)
+        shared = np.array([_size(of.ratings, m.items) for m, _ in good])
         point = float(np.average([e.point for _, e in good], weights=shared))
         replicates = defined_mean(np.array([e.replicates for _, e in good]), shared)
         jackknives = [e.leave_one_out for _, e in good if e.leave_one_out is not None]
@@ -314,6 +316,12 @@ def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | N
     how = f"mean over {len(good)} of {len(pairs)} pairs, by their shared items"
     reason = "" if good else pairs[0][1].verdict.reason
     return Figure(point, replicates, jackknife, counts, n_drawn, how, flags, reason)
+
+
+def _size(ratings: Ratings, items: Ints) -> float:
+    """Return the number of items, or of the items that they stand for."""
+    weights = ratings.weights_of(items)
+    return float(len(items)) if weights is None or np.isnan(weights).any() else float(weights.sum())
 
 
 def _mean_flags(of: Comparison, columns: Sequence[int], items: Ints, key: str) -> tuple[str, ...]:

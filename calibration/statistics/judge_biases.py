@@ -1,20 +1,33 @@
 """Biases of a judge beside people: each an effect with an interval by whole clusters.
 
-All are functions of sums over items, resampled by clusters.
+    position    wins of the response shown first above one half, from pairs shown in both orders
+    length      points that a doubling of the text adds, people's answers held equal
+    family      judge less people on systems of its own family, less the same on others
+    severity    judge less people on the same items
+    drift       judge less people, per ten turns further on
+
+All are functions of sums over items, resampled by clusters. `p_values` corrects several effects together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtr, stdtrit
 
+from calibration.statistics.analysis import corrected_p_values, mean_of
 from calibration.statistics.core.engine import Counts, Result, finished, resampled
 from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.core.resampling import Plan
+from calibration.statistics.preference_strengths import FIRST, LABELS, SECOND, Vote
 
 ROUNDING = 1e-12
+SWEEPS = 20
+"""Alternations of item and person means; those of ordinary designs settle within a few."""
 Marks = npt.NDArray[np.bool_]
 
 
@@ -40,6 +53,183 @@ def length_bias(
         undefined="one of score, length and people's mean does not vary, or goes wholly with another",
         method="partial correlation given the people's mean",
     )
+
+
+def length_slope(
+    judge: Floats, people: Floats, characters: Floats, clusters: Ints, plan: Plan | None = None
+) -> Result:
+    """Points that a text of twice the length gets more from the judge, people's answers held equal.
+
+    `people` is items x people, NaN where missing; `characters` are counts. The coefficient of log2(1 +
+    characters) in the regression of the judge's answers on it and on the people's mean. As the mean of few
+    people is noisy, its variance is reduced by that of their noise (errors in variables, Fuller 1987,
+    Measurement Error Models, ch. 2): plain regression finds a bias of length in every judge where people
+    rate longer texts higher. The noise is what people differ on an item after each person's own severity.
+    For tags the unit is the probability of the positive answer.
+    """
+    method = "regression on log2(1 + characters) and the people's mean, its noise removed"
+    values = _less_severity(people)
+    present = ~np.isnan(values)
+    n_people, mean = present.sum(axis=1), mean_of(values)
+    use = ~(np.isnan(judge) | np.isnan(mean) | np.isnan(characters))
+    squares = np.where(present, (values - mean[:, None]) ** 2, 0.0).sum(axis=1)[use]
+    free = np.maximum(n_people - 1, 0)[use].astype(np.float64)
+    raters = int(present[n_people > 1].any(axis=0).sum())
+    left = 1 - (raters - 1) / free.sum() if free.sum() else 0.0  # severities cost degrees of freedom
+    if use.any() and left <= 0:
+        reason = "too few items were rated by two people, so people's own noise is not known"
+        counts: Counts = {
+            "n_items": int(use.sum()),
+            "n_clusters": len(np.unique(clusters[use])),
+            "n_raters": 2,
+        }
+        return Result("length_slope", status="insufficient", reason=reason, method=method, **counts)
+    j, p, x = judge[use], mean[use], np.log2(1 + characters[use])
+    j, p, x = (v - v.mean() if v.size else v for v in (j, p, x))
+    share = 1 / np.maximum(n_people[use], 1)
+    columns = (np.ones_like(j), j, p, x, p * p, x * x, j * p, j * x, p * x, squares, free * left, share)
+    return _of_sums(
+        "length_slope",
+        np.column_stack(columns),
+        clusters[use],
+        _controlled_slope,
+        plan or Plan(),
+        missing=int((~use).sum()),
+        undefined="the length does not vary, or people's answers vary by no more than their own noise",
+        method=method,
+    )
+
+
+def _less_severity(people: Floats) -> Floats:
+    """Return ratings less each person's severity: least squares of item + person, by alternating means."""
+    present = ~np.isnan(people)
+    shared = present & (present.sum(axis=1) > 1)[:, None]
+    n = np.maximum(shared.sum(axis=0), 1)
+    severity = np.zeros(people.shape[1])
+    for _ in range(SWEEPS):
+        away = people - mean_of(people - severity)[:, None]
+        severity = np.where(shared, away, 0.0).sum(axis=0) / n
+    return people - severity
+
+
+def _controlled_slope(sums: Floats) -> Floats:
+    n, j, p, x, pp, xx, jp, jx, px, squares, free, share = sums.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = squares / free * share * (1 - 1 / n)
+        s_pp, s_xx = pp - p * p / n - noise, xx - x * x / n
+        s_jp, s_jx, s_px = jp - j * p / n, jx - j * x / n, px - p * x / n
+        bottom = s_xx * s_pp - s_px**2
+        good = (s_pp > ROUNDING * pp) & (bottom > ROUNDING * np.abs(xx * pp))
+        return np.where(good, (s_jx * s_pp - s_jp * s_px) / bottom, np.nan)
+
+
+def judge_severity(judge: Floats, people: Floats, clusters: Ints, plan: Plan | None = None) -> Result:
+    """Mean of judge minus people's mean over the items that both answered: above 0 the judge is lenient."""
+    use = ~(np.isnan(judge) | np.isnan(people))
+    gap = (judge - people)[use]
+    return _of_sums(
+        "judge_severity",
+        np.column_stack([np.ones_like(gap), gap]),
+        clusters[use],
+        lambda sums: sums[:, 1] / sums[:, 0],
+        plan or Plan(),
+        missing=int((~use).sum()),
+        undefined="no item has both a judge's and people's answer",
+        method="mean of judge less people's mean on the same items",
+    )
+
+
+def first_excess(votes: Sequence[Vote], plan: Plan | None = None) -> Result:
+    """Share of wins of the response shown first, above one half: -0.5 to 0.5, a tie counts half.
+
+    Read from the pairs that a rater answered in both orders: then the responses themselves cancel. Without
+    such pairs the mean of both orders, over different pairs, is read; that is valid where the order was
+    drawn at random. Insufficient where only one order was shown.
+    """
+    plan, name = plan or Plan(), "first_excess"
+    by_pair: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    place: dict[tuple[str, str], str] = {}
+    for vote in votes:
+        if vote.swapped is not None and vote.label in LABELS:
+            pair = vote.item, vote.rater
+            place[pair] = vote.place
+            by_pair[pair][vote.swapped].append(_first_wins(vote))
+    both = [pair for pair, (straight, swapped) in by_pair.items() if straight and swapped]
+    pairs = both or list(by_pair)
+    orders = [any(by_pair[pair][order] for pair in pairs) for order in (False, True)]
+    counts: Counts = {
+        "n_items": len({item for item, _ in pairs}),
+        "n_clusters": len({place[pair] for pair in pairs}),
+        "n_raters": len({rater for _, rater in pairs}),
+        "n_missing": len(by_pair) - len(pairs),
+    }
+    if not all(orders):
+        reason = (
+            "every pair was shown in one order, so position and response cannot be told apart"
+            if pairs
+            else "the order in which the pairs were shown is not known"
+        )
+        return Result(name, status="insufficient", reason=reason, **counts)
+    means = [
+        [(1.0, float(np.mean(wins))) if wins else (0.0, 0.0) for wins in by_pair[pair]] for pair in pairs
+    ]
+    _, units = np.unique([place[pair] for pair in pairs], return_inverse=True)
+    point, replicates = resampled(units, np.array(means).reshape(len(pairs), 4), _mean_of_orders, plan)
+    how = "pairs answered in both orders" if both else "pairs in either order, each order weighing half"
+    method = f"wins of the response shown first, less one half; {how}"
+    return finished(name, point, replicates, plan, method=method, **counts)
+
+
+def _first_wins(vote: Vote) -> float:
+    if vote.label not in (FIRST, SECOND):
+        return 0.5
+    return float((vote.label == SECOND) == vote.swapped)
+
+
+def _mean_of_orders(sums: Floats) -> Floats:
+    n, straight, m, swapped = sums.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((n > 0) & (m > 0), (straight / n + swapped / m - 1) / 2, np.nan)
+
+
+def p_values(effects: Sequence[Result], level: float = 0.95) -> list[tuple[Result, Result]]:
+    """Return the p-value of no effect for each effect, alone and by Holm's correction over all of them.
+
+    From the interval: its half width over the t quantile of its clusters is the standard error (Altman and
+    Bland 2011, BMJ 343:d2304). An effect without an interval has no p-value.
+    """
+    raw = [_p_value(effect, level) for effect in effects]
+    values = [p.value for p in raw if p.value is not None]
+    corrected = iter(corrected_p_values(values, "holm").tolist() if values else [])
+    how = f"; Holm over {len(values)} checks of the judge"
+    return [
+        (
+            p,
+            replace(p, name="p_holm", value=next(corrected), method=p.method + how)
+            if p.ok
+            else replace(p, name="p_holm"),
+        )
+        for p in raw
+    ]
+
+
+def _p_value(effect: Result, level: float) -> Result:
+    method = "from the interval, t of its clusters"
+    counts: Counts = {"n_items": effect.n_items, "n_clusters": effect.n_clusters, "n_raters": effect.n_raters}
+    if effect.value is None or effect.low is None or effect.high is None or effect.n_clusters < 2:
+        reason = effect.reason or "no interval"
+        return Result("p", status="insufficient", reason=reason, method=method, **counts)
+    free = effect.n_clusters - 1
+    error = (effect.high - effect.low) / 2 / float(stdtrit(free, (1 + level) / 2))
+    ratio = abs(effect.value) / error if error > 0 else (np.inf if effect.value else 0.0)
+    return Result("p", float(2 * stdtr(free, -ratio)), method=method, **counts)
+
+
+def is_clear(effect: Result, p_holm: Result, level: float = 0.95) -> bool:
+    """Whether an effect's interval excludes 0 and so does its test after correction."""
+    if effect.low is None or effect.high is None or p_holm.value is None:
+        return False
+    return not effect.low <= 0 <= effect.high and p_holm.value <= 1 - level
 
 
 def family_preference(

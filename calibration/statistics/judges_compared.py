@@ -19,6 +19,8 @@ import numpy.typing as npt
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, mean_of
 from calibration.statistics.analysis import corrected_p_values as corrected
 from calibration.statistics.core.engine import (
+    UNEQUAL,
+    UNWEIGHTABLE,
     Counts,
     Estimate,
     Result,
@@ -354,6 +356,16 @@ class Pair:
 
     def _p(self, members: Sequence[Member], difference: Result) -> Result:
         """Return the p-value of swapping the pair's answers in whole clusters."""
+        if UNEQUAL in difference.flags:
+            return replace(
+                difference,
+                name="p",
+                value=None,
+                low=None,
+                high=None,
+                status="rejected",
+                reason=UNWEIGHTABLE.reason,
+            )
         items = np.unique(np.concatenate([items for _, items in members]))
         codes = np.full(self.run.ratings.n_clusters, -1)
         present = np.unique(self.run.ratings.clusters[items])

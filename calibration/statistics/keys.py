@@ -168,7 +168,8 @@ class _Against:
             return KeyRow(name, kind, 0, missing, tuple(empty[:-1]), empty[-1])
         k = len(self.grid)
         x, y = (np.searchsorted(self.grid, values[use]) for values in (self.key, answers))
-        table = tabulated(self.resampling.units[use], self.resampling.n_units, x * k + y, (k, k))
+        units, n_units = self.resampling.units[use], self.resampling.n_units
+        table = tabulated(units, n_units, x * k + y, (k, k), self._weights(use))
         total = table.totals(np.ones((1, self.resampling.n_units)))
         constant = ("constant_rater",) if len(np.unique(y)) == 1 else ()
         figures = self._figures(table, lambda tables: tables, use, counts, constant, name)
@@ -183,9 +184,14 @@ class _Against:
             counts,
             "not defined on these items",
         )
-        matrix = tuple(tuple(int(n) for n in row) for row in total[0])
+        matrix = tuple(tuple(round(n) for n in row) for row in total[0])
         of_best = float(self._expected(best, total)[0])
         return KeyRow(name, kind, len(use), missing, figures, gap, best.name, of_best, matrix)
+
+    def _weights(self, use: Ints) -> Floats | None:
+        """Return the weights of these items; None where they count alike, or some were not drawn."""
+        weights = self.ratings.weights_of(use) if self.ratings.is_unequal else None
+        return None if weights is None or np.isnan(weights).any() else weights
 
     @staticmethod
     def _expected(baseline: Baseline, tables: Floats) -> Floats:
@@ -203,7 +209,8 @@ class _Against:
             return KeyRow(title, "baseline", 0, 0, empty)
         k = len(self.grid)
         x = np.searchsorted(self.grid, self.key[use])
-        margin = tabulated(self.resampling.units[use], self.resampling.n_units, x, (k,))
+        units, n_units = self.resampling.units[use], self.resampling.n_units
+        margin = tabulated(units, n_units, x, (k,), self._weights(use))
         constant = ("constant_rater",) if baseline.value_label else ()
 
         def expected(margins: Floats) -> Floats:

@@ -276,6 +276,8 @@ def aggregate(ratings: Ratings, unit: Unit) -> Ratings:
     groups = ratings.continuations if unit == "continuation" else ratings.systems
     if groups is None:
         raise ValueError(f"the ratings do not name the {unit} of each item")
+    if ratings.is_unequal:
+        raise ValueError(f"means over a {unit} are not defined for items drawn with unequal probabilities")
     n = int(groups.max()) + 1
     values = np.column_stack([means(ratings.values[:, j], groups, n) for j in range(len(ratings.raters))])
     first = np.zeros(n, np.int64)
@@ -293,6 +295,7 @@ def aggregate(ratings: Ratings, unit: Unit) -> Ratings:
         firsts={},
         systems=ratings.systems[first] if ratings.systems is not None else None,
         continuations=None,
+        weights=None,
     )
 
 

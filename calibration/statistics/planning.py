@@ -222,6 +222,7 @@ def _cut(ratings: Ratings, keep: npt.NDArray[np.bool_]) -> Ratings:
         clusters=codes(ratings.clusters[keep]),
         systems=None,
         continuations=None,
+        weights=ratings.weights_of(keep),
     )
 
 

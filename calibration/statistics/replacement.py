@@ -29,7 +29,15 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibration.statistics.core.engine import Counts, InReports, JudgeTest, Result, Status, interval_of
+from calibration.statistics.core.engine import (
+    UNWEIGHTABLE,
+    Counts,
+    InReports,
+    JudgeTest,
+    Result,
+    Status,
+    interval_of,
+)
 from calibration.statistics.core.ratings import Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling, cluster_flags, resampling_of
 from calibration.statistics.core.samples import additive
@@ -293,6 +301,8 @@ def alternative_annotator_test(
     )
     if ratings.problem:
         return setting.nothing("rejected", ratings.problem)
+    if ratings.is_unequal:
+        return setting.nothing("rejected", UNWEIGHTABLE.reason)
     if len(tested) < MIN_PEOPLE:
         shared = f"{min_items} items or more{' in two clusters or more' if clustered else ''}"
         return setting.nothing("insufficient", _too_few(len(tested), len(people), shared))

@@ -502,7 +502,7 @@ class _Question:
             n_items=int((self.n_of_people > 0).sum()),
             n_answered=int((present & (self.n_of_people > 0)).sum()),
             constant=int(present.sum()) > 1 and bool(np.ptp(answers[present]) == 0),
-            errors=self._errors(column) if on_scale else Errors(),
+            errors=self._errors(column) if on_scale and not ratings.is_unequal else Errors(),
         )
         if not shared.any():
             with_person = self._with_person(column, evidence.statistic)
@@ -585,13 +585,14 @@ class _Question:
         )
         reasons = [entry.reason for entry in (people, agreement, gap) if entry is not None and entry.reason]
         identified = all(self.ratings.identified[j] for j in self.people)
+        is_bounded = evidence.n_answered < evidence.n_items and not self.ratings.is_unequal
         return replace(
             evidence,
             agreement=agreement,
             people=people,
             gap=gap,
             margin=margin.value if margin is not None and margin.ok and identified else None,
-            lowest_gap=self._lowest_gap(column, key) if evidence.n_answered < evidence.n_items else None,
+            lowest_gap=self._lowest_gap(column, key) if is_bounded else None,
             reason=reasons[0] if reasons else "",
         )
 
@@ -728,7 +729,9 @@ class Rest:
         if not defined:
             reason = pairs[0].verdict.reason or "not defined on these ratings"
             return Figure(float("nan"), np.empty(0), None, counts, 0, how, (), reason), points
-        shared = np.array([len(group) for _, group in defined], np.float64)
+        weights = self.ratings.weights_of(self.rows)
+        each = np.ones(len(self.rows)) if weights is None else weights
+        shared = np.array([each[group].sum() for _, group in defined])
         point = float(np.average([pair.point for pair, _ in defined], weights=shared))
         replicates = defined_mean(np.array([pair.replicates for pair, _ in defined]), shared)
         jackknives = [pair.leave_one_out for pair, _ in defined if pair.leave_one_out is not None]
@@ -750,6 +753,7 @@ class Rest:
             firsts={},
             systems=None,
             continuations=None,
+            weights=self.ratings.weights_of(rows),
         )
         sample = Sample(both, (0, 1), replace(self.resampling, units=self.resampling.units[rows]))
         return estimates(sample, [STATISTICS[RHO]], sample.resampling)[0]

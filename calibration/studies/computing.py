@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from calibration.ratings.definitions import Definition
+from calibration.ratings.designs import NO_DESIGN
 from calibration.ratings.ratings import SubjectData
 from calibration.reports import (
     behaviours,
+    biases,
     judges,
     levels,
     preferences,
@@ -59,6 +61,10 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         if progress:
             progress(number, len(todo))
     campaign = inputs.scope.campaign
+    alike = _without_unequal(inputs)
+    of_alike = [data for data in todo if not data.design.is_unequal]
+    rater_lines = raters.raters_of(alike, pooled(alike.subjects))
+    judge_biases = biases.biases_of(alike, rater_lines)
     return Snapshot(
         format=FORMAT,
         study=inputs.study.name,
@@ -76,20 +82,32 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         tags=behaviours.tags(subjects, definition),
         sets=behaviours.sets_of_tags(subjects, definition),
         coverage=behaviours.coverage_of(inputs.coverage, definition),
-        raters=raters.raters_of(inputs, pooled(inputs.subjects)),
-        levels=levels.level_tables(inputs.levels, definition, subjects, panels, inputs.lengths),
+        raters=rater_lines,
+        levels=levels.level_tables(alike.levels, definition, subjects, panels, inputs.lengths),
         prevalence=behaviours.prevalence(inputs.subjects, definition),
         compared=judges.compared(todo, definition),
         keys=judges.against_keys(todo, [*inputs.dev_keys, *pooled(inputs.dev_keys)], definition),
-        scores=scores.scores(inputs.subjects, inputs.learning, definition),
+        scores=scores.scores(alike.subjects, inputs.learning, definition),
         panels=tuple(panels.summaries),
-        bounds=unanswered.bounds(todo, definition),
+        bounds=unanswered.bounds(of_alike, definition),
         left_out=tuple(omission.sentence for omission in inputs.scope.without),
         fake_systems=inputs.fake_systems,
         evidence=behaviours.evidence_tables(inputs.evidence, definition),
         preferences=preferences.preference_tables(inputs.compared, definition),
-        verdicts=tuple(all_verdicts),
+        verdicts=biases.with_reasons(all_verdicts, judge_biases),
+        biases=judge_biases,
         floors=judges.floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, definition),
+    )
+
+
+def _without_unequal(inputs: Inputs) -> Inputs:
+    """Return the inputs of the figures that have no weighted form: without unequally drawn questions."""
+    is_alike = [not data.design.is_unequal for data in inputs.subjects]
+    return replace(
+        inputs,
+        subjects=tuple(data for data, alike in zip(inputs.subjects, is_alike, strict=True) if alike),
+        again=tuple(rows for rows, alike in zip(inputs.again, is_alike, strict=True) if alike),
+        levels=inputs.levels if all(is_alike) else None,
     )
 
 
@@ -133,6 +151,7 @@ def _question(
         raters=_answerers(data, ratings, n_people),
         n_items=ratings.n_items,
         n_clusters=ratings.n_clusters,
+        design=data.design.as_dict() if data.design != NO_DESIGN else None,
         people_items=int((n_people > 0).sum()),
         shared_items=int((n_people > 1).sum()),
     )
@@ -248,7 +267,7 @@ def _answerers(data: SubjectData, ratings: Ratings, n_people: Ints) -> tuple[Ans
             on_scale=on_scale[column],
             n=int(answers.size),
             constant=answers.size > 1 and bool((answers == answers[0]).all()),
-            mean=_mean(ratings, answers),
+            mean=_mean(ratings, answers, _weights(ratings, is_answer)),
             missing=missing.get(name, 0),
             samples=len(samples.get(name, {0})),
             simulated=_is_simulated(name, data),
@@ -267,10 +286,20 @@ def _is_simulated(name: str, data: SubjectData) -> bool:
     )
 
 
-def _mean(ratings: Ratings, answers: np.ndarray[Any, Any]) -> float | None:
-    """Mean of the values; for a binary question the share of the positive class; None for categories."""
+def _weights(ratings: Ratings, is_answer: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Return the weights of a rater's answers; None where the rater also answered items not drawn."""
+    weights = ratings.weights_of(is_answer) if ratings.is_unequal else None
+    return None if weights is None or np.isnan(weights).any() else weights
+
+
+def _mean(
+    ratings: Ratings, answers: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None
+) -> float | None:
+    """Weighted mean; for a binary question the share of the positive class; None for categories."""
     if not answers.size or ratings.level == "nominal":
         return None
     if ratings.level == "binary":
-        return float((answers == ratings.positive).mean()) if ratings.positive is not None else None
-    return float(answers.mean())
+        if ratings.positive is None:
+            return None
+        answers = answers == ratings.positive
+    return float(answers.mean() if weights is None else np.average(answers, weights=weights))

@@ -17,6 +17,7 @@ from calibration.ratings import levels as level_sources
 from calibration.ratings.calls import Calls, calls, doubtful, fake_systems, with_unanswered
 from calibration.ratings.coverage import Coverage, coverage
 from calibration.ratings.definitions import Definition, parse
+from calibration.ratings.designs import Design
 from calibration.ratings.evidence import Evidence, evidence
 from calibration.ratings.levels import LevelInputs
 from calibration.ratings.ratings import (
@@ -35,6 +36,7 @@ from calibration.ratings.subsets import check_subset
 from calibration.ratings.votes import Compared, Uncompared, compared, uncompared
 from calibration.reports.snapshot import FORMAT
 from calibration.statistics import Record
+from calibration.studies.judge_facts import JudgeFacts, judge_facts
 
 PARTS = ("dev", "test", "all")
 """The parts that a study is computed on: all of a corpus without a split."""
@@ -50,7 +52,8 @@ class Inputs:
     answers of keys in dev, and `learning` the dev subjects from which thresholds, weights and baselines are
     learned. `lengths` are the characters and words of the items that judges answered, by key. `evidence` is
     the evidence for questions that require it; `compared` are the votes on questions that compare responses;
-    `fake_systems` names the systems with continuations by a fake model.
+    `fake_systems` names the systems with continuations by a fake model; `judges` are facts
+    about judges beside their labels, by name.
     """
 
     study: Study
@@ -72,6 +75,7 @@ class Inputs:
     evidence: tuple[Evidence, ...] = ()
     compared: tuple[Compared, ...] = ()
     fake_systems: tuple[str, ...] = ()
+    judges: Mapping[str, JudgeFacts] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -98,6 +102,8 @@ class Inputs:
             content["without"] = [omission.sentence for omission in self.scope.without]
         if self.fake_systems:
             content["fake_systems"] = list(self.fake_systems)
+        if self.judges:
+            content["judges"] = {name: facts.as_json() for name, facts in self.judges.items()}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -169,7 +175,8 @@ def read(study: Study, part: str) -> Inputs:
         compared=votes,
         fake_systems=tuple(fake_systems(scope.labels(), clusters)),
         evidence=evidence(scope, [subject.question for subject in subjects], counted, where, only),
-        lengths=lengths(where) if _has_judge(loaded, above) and definition.baselines else {},
+        lengths=lengths(where) if _has_judge(loaded, above) else {},
+        judges=judge_facts(study.corpus, judges),
     )
 
 
@@ -275,7 +282,27 @@ def _pool(members: Sequence[SubjectData]) -> SubjectData:
     records, unanswered = _renamed(members, "records"), _renamed(members, "unanswered")
     raters = {info.name: info for data in members for info in data.raters if info.name not in data.off_scale}
     subject = replace(first.subject, question=question, links=())
-    return SubjectData(subject, records, tuple(raters.values()), frozenset(), 0, "", unanswered=unanswered)
+    return SubjectData(
+        subject,
+        records,
+        tuple(raters.values()),
+        frozenset(),
+        0,
+        "",
+        unanswered=unanswered,
+        design=_pooled_design(members),
+    )
+
+
+def _pooled_design(members: Sequence[SubjectData]) -> Design:
+    """Return the design of the first question, with the weights of all under the keys of `_renamed`."""
+    weights = {
+        f"{item}/{data.subject.question.key}": weight
+        for data in members
+        for item, weight in data.design.weights.items()
+    }
+    problem = next((data.design.problem for data in members if data.design.problem), "")
+    return replace(members[0].design, weights={} if problem else weights, problem=problem)
 
 
 def _renamed(members: Sequence[SubjectData], which: str) -> tuple[Record, ...]:

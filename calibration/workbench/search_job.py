@@ -13,7 +13,16 @@ from django.db import transaction
 from annotation.text.views import one_line
 from calibration.models import Search, SearchRequest, SearchText
 from calibration.workbench import searches
-from calibration.workbench.searches import HELD_BACK, IMPROVE, REPLY_TOKENS, Bounds, Figure, figures, name_of
+from calibration.workbench.searches import (
+    HELD_BACK,
+    IMPROVE,
+    LEARN,
+    REPLY_TOKENS,
+    Bounds,
+    Figure,
+    figures,
+    name_of,
+)
 from jobs import runs
 from jobs.calls.outcomes import Outcome
 from jobs.calls.prepared import PreparedCall, Read
@@ -83,6 +92,7 @@ def describe_disagreement(search: Search, row: BenchTarget, target: Target, answ
     many = len({item for _, item in target.people}) > 1
     judged: list[str] = []
     people_lines: list[str] = []
+    reasons: list[str] = []
     for (name, item), people in target.people.items():
         judge = answers.get((name, item))
         if many and all(judge == value for value in people):
@@ -90,7 +100,9 @@ def describe_disagreement(search: Search, row: BenchTarget, target: Target, answ
         where = f"[{number[item]}] " if many else ""
         judged.append(f"{where}{name}: {_value_text(judge)}")
         people_lines.append(f"{where}{name}: {', '.join(map(_value_text, people))}")
-    return Disagreement(target.key, materials, tuple(judged), tuple(people_lines))
+        for reason in target.reasons.get((name, item), ()):
+            reasons.append(f"{where}{name}: {case.view.line(reason)}")
+    return Disagreement(target.key, materials, tuple(judged), tuple(people_lines), tuple(reasons))
 
 
 def _in_order(items: Mapping[int | None, int]) -> Sequence[int]:
@@ -384,7 +396,7 @@ def _step(search: Search) -> None:
     asking.text_of(first)
     candidates = evolve(
         first=first,
-        learn=searches.targets_of(search, "learn"),
+        learn=searches.targets_of(search, LEARN),
         choose=searches.targets_of(search, "choose"),
         questions=searches.questions_of(search),
         asks=asking.asks(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -15,17 +15,27 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
-from annotation.models import Item, Rater
+from annotation.models import Item, Label, Occasion, Question, Rater
 from annotation.text.references import item_key
 from annotation.work import labels
 from calibration.errors import WorkbenchRefused
-from calibration.models import Search, SearchText
+from calibration.models import Mark, Search, SearchText
 from calibration.ratings.scope import QuestionInfo
 from calibration.reports.figures import worded
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.ratings import Ratings
 from calibration.statistics.judges_compared import ACCURACY, Compared, compared_with
-from calibration.workbench.sheets import PLAN, Agreement, Judged, Sheet, agreement, sheets, statistics_of
+from calibration.workbench.marks import current_marks
+from calibration.workbench.sheets import (
+    PLAN,
+    Agreement,
+    Judged,
+    Sheet,
+    agreement,
+    reasons_of_people,
+    sheets,
+    statistics_of,
+)
 from config.models import Event
 from jobs import runs
 from jobs.endpoints import parameters
@@ -50,6 +60,10 @@ from judges.runs.plans import asker_of
 # Searches: a model reads disagreements between a judge and people and proposes texts; these are measured on
 # dialogues that the search has not seen. A person decides.
 
+LEARN = "learn"
+"""Part of a search's dialogues from which cases are shown to the improving model."""
+LONGEST_REASON = 1_000
+"""Characters of a reason that the improving model sees."""
 HELD_BACK = "held_back"
 """Part of a search's dialogues that it never sees; texts are measured there."""
 IMPROVE = "improve"
@@ -62,7 +76,8 @@ IMPROVE = "improve"
 def take_down(bench: Bench, seed: int) -> dict[str, Any]:
     """Return, as JSON data, the questions and targets of a bench that people answered, assigned to parts.
 
-    An answer key is used where no people answered. Raises WorkbenchRefused if too few clusters have answers.
+    An answer key is used where no people answered. Targets of the learning part have people's reasons with
+    them, others have none. Raises WorkbenchRefused if too few clusters have answers.
     """
     sheet_list = sheets(bench, [])
     names = {pk: name for name, pk in bench.questions.items()}
@@ -75,10 +90,50 @@ def take_down(bench: Bench, seed: int) -> dict[str, Any]:
         parts = folds((row["cluster"] for row in targets), seed)
     except TooFew as error:
         raise WorkbenchRefused(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
+    targets = [row | {"part": parts.part_of(row["cluster"])} for row in targets]
+    learned = [item for row in targets if row["part"] == LEARN for _, item, _ in row["people"]]
+    reasons = reasons_by_place(bench, learned)
+    for row in targets:
+        places = [(name, item) for name, item, _ in row["people"]] if row["part"] == LEARN else []
+        row["reasons"] = [[*place, reasons[place]] for place in places if place in reasons]
     return {
         "questions": {names[sheet.question.id]: _scale(sheet) for sheet in sheet_list},
-        "targets": [row | {"part": parts.part_of(row["cluster"])} for row in targets],
+        "targets": targets,
     }
+
+
+def reasons_by_place(bench: Bench, items: Collection[int]) -> dict[tuple[str, int], list[str]]:
+    """Return people's reasons by the judge's question and item, each once, without names.
+
+    They are the explanations of answers or the comments on their tasks, the reasons of adjudicated answers,
+    and the notes of marks that say “judge wrong”.
+    """
+    of_question = {pk: name for name, pk in bench.questions.items()}
+    rows = [
+        *((item, key, text) for (item, key, _), text in reasons_of_people(bench, items).items()),
+        *Label.objects.filter(
+            item__in=items,
+            question__in=of_question,
+            occasion=Occasion.ADJUDICATION,
+            superseded_at=None,
+        )
+        .order_by("pk")
+        .values_list("item", "question__key", "explanation"),
+    ]
+    by_key = dict(Question.objects.filter(pk__in=of_question).values_list("key", "pk"))
+    places = [(of_question[by_key[key]], item, text) for item, key, text in rows if key in by_key]
+    item_ids = set(items)
+    places += [
+        (of_question[mark.question_id], mark.item_id, mark.note)
+        for mark in current_marks(bench).values()
+        if mark.verdict == Mark.Verdict.JUDGE_WRONG and mark.item_id in item_ids
+    ]
+    reasons: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for name, item, text in places:
+        text = text.strip()[:LONGEST_REASON]
+        if text and text not in reasons[name, item]:
+            reasons[name, item].append(text)
+    return {place: texts for place, texts in reasons.items() if texts}
 
 
 def questions_of(search: Search) -> dict[str, ScoredQuestion]:
@@ -103,7 +158,8 @@ def items_of(search: Search, part: str) -> list[int]:
 
 def _target(row: Mapping[str, Any]) -> Target:
     people = {(name, item): tuple(values) for name, item, values in row["people"]}
-    return Target(row["key"], row["cluster"], people)
+    reasons = {(name, item): tuple(texts) for name, item, texts in row.get("reasons", ())}
+    return Target(row["key"], row["cluster"], people, reasons)
 
 
 def _scale(sheet: Sheet) -> dict[str, Any]:
@@ -559,7 +615,7 @@ def state_of(search: Search) -> SearchState:
     """Return the state of a search; its figures only once it is done."""
     rows = search.texts.select_related("draft__text", "version__prompt", "parent")
     measured = figures(search) if search.state == Search.State.DONE else []
-    parts = {name: len(targets_of(search, name)) for name in ("learn", "choose", HELD_BACK)}
+    parts = {name: len(targets_of(search, name)) for name in (LEARN, "choose", HELD_BACK)}
     stuck = runs_of(search).filter(state__in=[Run.State.FAILED, Run.State.CANCELLED])
     ended = tuple(run for run in stuck.select_related("rater") if search.active and _holds_up(run))
     return SearchState(

@@ -537,7 +537,8 @@ def reasons_of_people(bench: Bench, items: Iterable[int]) -> dict[tuple[int, str
     """Return people's reasons by item, question and name: an answer's own, else the comment on its task."""
     labels = scope_of(bench.corpus, bench.campaign).labels().filter(rater__kind=Rater.Kind.HUMAN)
     has_reason = ~Q(explanation="") | ~Q(assignment__comment="")
-    rows = labels.filter(has_reason, item__in=items).select_related("rater", "question", "assignment")
+    rows = labels.filter(has_reason, item__in=items, question__in=question_ids(bench))
+    rows = rows.select_related("rater", "question", "assignment")
     return {
         (label.item_id, label.question.key, name_of(label.rater, bench.corpus_id)): label.explanation
         or (label.assignment.comment if label.assignment else "")

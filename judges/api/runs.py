@@ -20,6 +20,7 @@ from jobs import access, runs
 from jobs.api import JobAnswer, accepted
 from jobs.calls import batch_actions
 from jobs.calls.batch_actions import of_run
+from jobs.calls.causes import Cause, failure_causes
 from jobs.endpoints.parameter_inputs import (
     serializer_field,
 )
@@ -177,6 +178,24 @@ class CallSerializer(serializers.ModelSerializer[Call]):
         )
 
 
+class CauseSerializer(serializers.Serializer[Any]):
+    """Failed calls of a run with the same error, apart from numbers and ids."""
+
+    key = serializers.CharField(help_text="Names the group in a retry of its calls.")
+    error_kind = serializers.CharField(source="kind", allow_blank=True)
+    description = serializers.CharField()
+    error = serializers.CharField(help_text="Of the example.")
+    n = serializers.IntegerField(help_text="Failed calls.")
+    next_step = serializers.CharField()
+    example = CallSerializer()
+
+
+class RetrySerializer(serializers.Serializer[Any]):
+    """Which calls are asked again: all that failed or were cancelled, or the failed ones of a cause."""
+
+    cause = api.optional_text(help_text="The `key` of a cause.")
+
+
 class NeedSerializer(serializers.Serializer[Any]):
     """Another rater's answers that a protocol reads."""
 
@@ -251,10 +270,16 @@ def cancel(request: Request, pk: int) -> Run:
     return runs.cancel_calls(by=api.user(request), run=access.run(pk))
 
 
-@api.post(gives=RunSerializer, responses={202: JobAnswer})
+@api.get(CauseSerializer, many=True)
+def causes(request: Request, pk: int) -> list[Cause]:
+    """List the causes of a run's failed calls, the commonest first, each with one call as an example."""
+    return failure_causes(access.run(pk))
+
+
+@api.post(RetrySerializer, RunSerializer, responses={202: JobAnswer})
 def retry(request: Request, pk: int) -> Run | Response:
-    """Retry failed and cancelled calls; 202 with the id of a job if there are many."""
-    retried = runs.retry(by=api.user(request), run=access.run(pk))
+    """Retry failed and cancelled calls, or those of one cause; 202 with the id of a job if there are many."""
+    retried = runs.retry(by=api.user(request), run=access.run(pk), cause=api.data(request)["cause"])
     return accepted(retried) if isinstance(retried, Job) else retried
 
 

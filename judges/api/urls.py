@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:pk>/", route(runs.run), name="api-run"),
     path("runs/<int:pk>/cancel/", route(runs.cancel), name="api-cancel-run"),
     path("runs/<int:pk>/retry/", route(runs.retry), name="api-retry-run"),
+    path("runs/<int:pk>/causes/", route(runs.causes), name="api-run-causes"),
     path("runs/<int:pk>/pause/", route(runs.pause), name="api-pause-run"),
     path("runs/<int:pk>/resume/", route(runs.resume), name="api-resume-run"),
     path("runs/<int:pk>/caps/", route(runs.set_caps), name="api-cap-run"),

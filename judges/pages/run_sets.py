@@ -38,13 +38,13 @@ def run_set_page(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _figures(state: SetProgress) -> list[tuple[str, Any]]:
     """Return how far a set is as pairs of term and value; those without a value do not apply."""
-    left = state.seconds_left
+    seconds = state.seconds_left
     return [
         ("Done", f"{state.sum('done'):,}"),
         ("Failed", f"{state.sum('failed'):,}"),
         ("Cancelled", f"{state.sum('cancelled'):,}" if state.sum("cancelled") else ""),
         ("Done by other runs", f"{state.sum('reused'):,}" if state.sum("reused") else ""),
-        ("Time left", ("not known yet" if left is None else duration(left)) if state.is_active else ""),
+        ("Time left", ("not known yet" if seconds is None else duration(seconds)) if state.is_active else ""),
         ("Tokens read", f"{state.sum('tokens_in'):,}"),
         ("Tokens written", f"{state.sum('tokens_out'):,}"),
         ("Cost", state.price),

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Rater, turn_numbers
-from annotation.text.display import many, money, number
+from annotation.text.display import duration, many, money, number
 from config.files import row_id
 from config.listing import Column, Listing
 from config.lists import LongPaginator
@@ -24,6 +24,7 @@ from config.permissions import researcher_only, user_of
 from config.templatetags.concord import setting
 from jobs import access, runs
 from jobs.calls import batch_actions
+from jobs.calls.causes import Cause, failure_causes
 from jobs.endpoints.endpoint_actions import sync_environment
 from jobs.endpoints.ownership import usable_by
 from jobs.errors import ERROR_KINDS, OLDER, JobError
@@ -65,6 +66,7 @@ def one_run(
     context |= {"prompt": versions.of_spec(run.identity), "facts": _facts(run)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
+    context["causes"] = _causes(run) if state.failed else []
     context["run_sets"] = sets_of(run)
     context["report"] = "" if state.moving or run.is_empty or not state.done else _report_of(run)
     status = 422 if caps or adopting else 200
@@ -114,9 +116,9 @@ def _figures(run: Run, state: Progress) -> list[tuple[str, Any]]:
         rows += [("Waiting", f"{state.pending:,}"), ("Under way", f"{state.leased:,}")]
         rows += [("In batches", _count(state.batched)), ("Calls a second", number(state.rate, 1))]
         seconds_left = state.seconds_left
-        rows.append(("Time left", "not known yet" if seconds_left is None else _duration(seconds_left)))
+        rows.append(("Time left", "not known yet" if seconds_left is None else duration(seconds_left)))
     elif state.seconds is not None:
-        rows.append(("Took", _duration(state.seconds)))
+        rows.append(("Took", duration(state.seconds)))
     if run.endpoint is None:
         return rows
     saved = "" if state.saved is None else f", saved {number(float(state.saved), 4)} {state.currency}"
@@ -130,18 +132,37 @@ def _figures(run: Run, state: Progress) -> list[tuple[str, Any]]:
         ("Calls made, of at most", "" if most_calls is None else f"{state.sent:,} of {most_calls:,}"),
         ("Most tokens", "" if most_tokens is None else f"{most_tokens:,}"),
         ("Most money", "" if most_cost is None else f"{number(float(most_cost), 4)} {state.currency}"),
-        ("Cost", "not known" if state.cost is None else money(state.cost, state.currency)),
+        ("Cost so far" if state.moving else "Cost", _cost_so_far(state)),
+        ("Projected cost", _projected(state)),
+        ("Left of the most money", "" if state.cap_left is None else money(state.cap_left, state.currency)),
         ("Lost with a worker", f"{many(state.lost, 'reply', 'replies')}, {lost}" if state.lost else ""),
         ("Mean reply", f"{state.latency_ms:,.0f} ms" if state.latency_ms else ""),
     ]
 
 
+def _cost_so_far(state: Progress) -> str:
+    """Return what a run has cost, and what is unknown of it."""
+    cost = "not known" if state.cost is None else money(state.cost, state.currency)
+    if not state.unpriced:
+        return cost
+    before = f"{many(state.unpriced, 'reply', 'replies')} came before the endpoint had prices"
+    if state.priced_afterwards is None:
+        return f"{cost}; {before} and {'is' if state.unpriced == 1 else 'are'} not counted"
+    priced = money(state.priced_afterwards, state.currency)
+    return f"{cost}; {before}: about {priced} more at the present ones, priced afterwards"
+
+
+def _projected(state: Progress) -> str:
+    """Return the projected total of a run with its interval; '' where there is none."""
+    if state.projected_cost is None or state.projected_low is None or state.projected_high is None:
+        return ""
+    bounds = [f"{number(float(value), 4)}" for value in (state.projected_low, state.projected_high)]
+    total = money(state.projected_cost, state.currency)
+    return f"{total} ({' to '.join(bounds)}: 95%, by the cost of the latest calls)"
+
+
 def _count(value: int) -> str:
     return f"{value:,}" if value else ""
-
-
-def _duration(seconds: int) -> str:
-    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
 def _report_of(run: Run) -> str:
@@ -191,9 +212,9 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @researcher_only
 def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Researchers: continue a cancelled or failed run."""
+    """Researchers: continue a cancelled or failed run, or ask again the failed calls of one cause."""
     try:
-        retried = runs.retry(by=user_of(request), run=access.run(pk))
+        retried = runs.retry(by=user_of(request), run=access.run(pk), cause=request.POST.get("cause", ""))
     except JobError as error:
         messages.error(request, str(error))
         return redirect("run", pk)
@@ -206,6 +227,13 @@ def retry_run(request: HttpRequest, pk: int) -> HttpResponse:
 def loading(run: Run, state: Progress) -> bool:
     """Whether a metric is running and may still be loading its model, since no call has finished yet."""
     return bool(state.leased and not state.finished and run.rater and has_model(run.rater))
+
+
+def _causes(run: Run) -> list[Cause]:
+    """Return the causes of a run's failed calls, with the numbers of their examples' turns."""
+    causes = failure_causes(run)
+    turn_numbers.number(cause.example.item.turn if cause.example.item else None for cause in causes)
+    return causes
 
 
 def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:

@@ -92,11 +92,12 @@ class ScoredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Subject of a call: its key, its cluster, and people's answers by place."""
+    """Subject of a call: its key, its cluster, people's answers by place, and their reasons by place."""
 
     key: str
     cluster: str
     people: Mapping[Place, tuple[Value, ...]]
+    reasons: Mapping[Place, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Scorer:
@@ -154,7 +155,7 @@ class Scorer:
         }
 
 
-NAME, VERSION = "improve", 1
+NAME, VERSION = "improve", 2
 FIELDS = ("diagnosis", "system", "user")
 LONGEST_DIAGNOSIS = 10_000
 SCHEMA = object_schema(dict.fromkeys(FIELDS, TEXT))
@@ -165,13 +166,15 @@ class Disagreement:
     """A case in which the judge and people differ.
 
     `key` is the item's, for later readers of the proposal (the model does not see it). `blocks` are the
-    quoted texts as the judge saw them. `judge` and `people` are lines with their answers to each question.
+    quoted texts as the judge saw them. `judge` and `people` are lines with their answers to each question,
+    `reasons` lines with people's own reasons, without names.
     """
 
     key: str
     blocks: tuple[str, ...]
     judge: tuple[str, ...]
     people: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +230,7 @@ def _case(number: int, case: Disagreement) -> str:
         *case.blocks,
         quote("JUDGE", case.judge),
         quote("PEOPLE", case.people),
+        *([quote("REASONS OF PEOPLE", case.reasons)] if case.reasons else []),
     ]
     return "\n\n".join(parts)
 
@@ -330,8 +334,10 @@ class _Adapter:
     def make_reflective_dataset(
         self, candidate: dict[str, str], eval_batch: Any, components_to_update: list[str]
     ) -> dict[str, list[dict[str, Any]]]:
-        """Return the cases to learn from, greatest disagreement first."""
-        ordered = sorted(eval_batch.trajectories, key=lambda trace: (trace[2], trace[0].key))
+        """Return the cases to learn from: those with people's reasons first, then by disagreement."""
+        ordered = sorted(
+            eval_batch.trajectories, key=lambda trace: (not trace[0].reasons, trace[2], trace[0].key)
+        )
         with self.stopping():
             cases = [{"case": self.asks.disagreement(target, answers)} for target, answers, _ in ordered]
         return dict.fromkeys(components_to_update, cases)
@@ -382,7 +388,14 @@ def evolve(
     """
     import gepa
     from gepa.logging.logger import LoggerProtocol
+    from gepa.strategies.batch_sampler import EpochShuffledBatchSampler
     from gepa.utils.stop_condition import MaxCandidateProposalsStopper
+
+    class ReasonsFirst(EpochShuffledBatchSampler):  # type: ignore[misc, type-arg]
+        def _update_shuffled(self, loader: Any) -> None:
+            """Shuffle the targets for a new epoch; those with people's reasons come first."""
+            super()._update_shuffled(loader)
+            self.shuffled_ids.sort(key=lambda place: not learn[place].reasons)
 
     class Quiet(LoggerProtocol):
         def log(self, message: str) -> None:
@@ -400,7 +413,7 @@ def evolve(
             trainset=list(learn),
             valset=list(choose),
             adapter=adapter,
-            reflection_minibatch_size=min(settings.few, len(learn)),
+            batch_sampler=ReasonsFirst(min(settings.few, len(learn)), random.Random(settings.seed)),
             skip_perfect_score=False,
             module_selector="all",
             max_metric_calls=settings.calls,

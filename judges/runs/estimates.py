@@ -444,10 +444,19 @@ class SetEstimate:
         return costs_in_words(self.costs, self.unpriced)
 
     @property
+    def about(self) -> bool:
+        """Whether the number of calls is estimated from a part of a large corpus."""
+        return any(row.estimate is not None and row.estimate.about for row in self.forecasts)
+
+    @property
     def time(self) -> str:
         """The duration in words, with its basis."""
+        if any(row.estimate and row.estimate.mode == Run.Mode.BATCH for row in self.forecasts):
+            return "within a day, in batches"
         if self.seconds is None:
             return "not known: no earlier calls at these endpoints tell how long a reply takes"
+        if not self.timed:
+            return "none: nothing is sent"
         return (
             f"about {duration(self.seconds)}, from the mean reply time of {many(self.timed, 'earlier call')}"
         )
@@ -504,7 +513,7 @@ def _duration(forecasts: Sequence[Forecast]) -> tuple[int | None, int]:
         for row in sums.annotate(latency=Sum("latency_ms"), n=Sum("timed"))
         if row["n"]
     }
-    if not requests or set(means) != set(requests):
+    if set(means) != set(requests):
         return None, 0
     longest = 0.0
     for pk, (endpoint, calls, tokens) in requests.items():

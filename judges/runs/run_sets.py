@@ -26,7 +26,7 @@ from judges.errors import JudgeError
 from judges.models import RunSet, RunSetMember
 from judges.runs.estimates import costs_in_words
 from judges.runs.run_actions import start_judge, start_metrics
-from judges.runs.selection import PlannedJudge, RunSettings, Selection
+from judges.runs.selection import PlannedJudge, RunSettings, Selection, title_of
 
 NAME_LIMIT = 120
 MOST_RUNS = 100
@@ -35,7 +35,7 @@ MOST_RUNS = 100
 
 def suggested_name(planned: Sequence[PlannedJudge], metrics: Sequence[str]) -> str:
     """Return a name for a set: its judges and metrics, and the endpoints; at most `NAME_LIMIT` characters."""
-    raters = dict.fromkeys([*(row.title for row in planned), *metrics])
+    raters = dict.fromkeys([*(title_of(row.judge) for row in planned), *metrics])
     endpoints = dict.fromkeys(row.judge.endpoint.name for row in planned if row.judge.endpoint)
     text = ", ".join(raters) + (f" at {', '.join(endpoints)}" if endpoints else "")
     if len(text) > NAME_LIMIT:

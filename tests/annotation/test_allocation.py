@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from pathlib import Path
 
 import pytest
 
@@ -253,3 +254,9 @@ def test_rules_fit_the_question() -> None:
         with pytest.raises(QueueError, match=why):
             allocation.check_question(rules, level, values)
     allocation.check_question(answers, "nominal", [])
+
+
+def test_the_docs_explain_every_rule_and_allocation() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    section = page.partition("### Review queue")[2].partition("\n### ")[0]
+    assert [key for key in (*allocation.RULES, *allocation.ALLOCATIONS) if f"`{key}`" not in section] == []

@@ -121,7 +121,7 @@ change-runs: api-change-runs
 change-campaigns: api-change-campaigns
 retry-job: api-retry-job
 new-run: api-runs api-estimate-run api-protocols api-metrics api-prompt-request api-prompts
-run: api-run api-calls api-batches
+run: api-run api-calls api-run-causes api-batches
 run-progress: api-run
 run-set: api-run-sets api-run-set api-estimate-run-set
 change-run-set: api-change-run-set

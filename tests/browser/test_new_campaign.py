@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Campaign
 from tests import factories
+from tests.annotation.test_ordering import judge, say
 from tests.browser.barriers import Sound
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
@@ -54,3 +55,33 @@ def test_another_scheme_is_shown_in_the_preview_and_only_its_settings(page_of):
     expect(page.get_by_label("Tags, one a line")).to_be_visible()
     sound.look("new questions", page)
     assert sound.wrong == []
+
+
+def test_the_strata_of_a_review_queue_appear_while_its_fields_are_filled_in(page_of):
+    rosa, corpus = factories.user("rosa", researcher=True), factories.corpus("talks")
+    for number in range(10):
+        factories.dialogue(corpus, f"d{number}", turns=1)
+    say(judge(), corpus, **{f"d{number}": number % 5 + 1 for number in range(10)})
+    page = page_of(rosa)
+    page.goto(f"/campaigns/new/?corpus={corpus.pk}&scheme=comperdial_turn")
+    page.get_by_text("A review queue: drawn by what a judge said").click()
+    page.get_by_role("checkbox", name="judge", exact=True).check()
+    page.get_by_label("To the question").select_option("overall")
+    page.get_by_label("Rule of stratum 1").select_option("at_most")
+    page.get_by_label("Score, distance or answers of stratum 1").fill("2")
+    page.get_by_label("How many of stratum 1 are drawn").fill("all")
+    page.get_by_label("Rule of stratum 2").select_option("rest")
+    page.get_by_label("How many of stratum 2 are drawn").fill("50%")
+    page.get_by_label("How many of stratum 2 are drawn").press("Tab")
+    strata = page.get_by_role("region", name="Strata of the review queue")
+    expect(strata.get_by_role("row", name="score at most 2 4 4 1")).to_be_visible()
+    expect(strata.get_by_role("row", name="rest 6 3 0.5")).to_be_visible()
+    expect(page.get_by_text("Estimates speak of the 10 items of these strata")).to_be_visible()
+    sound = Sound()
+    sound.look("a review queue", page)
+    assert sound.wrong == []
+    page.get_by_role("button", name="Save as a draft").click()
+    expect(page.get_by_role("heading", name="Review queue")).to_be_visible()
+    sound.look("the campaign's page", page)
+    assert sound.wrong == []
+    assert not Campaign.objects.get().tasks.exists()

@@ -188,6 +188,7 @@ def test_sections_follow_a_readers_questions_and_say_their_result_while_folded(
         "humans-agree",
         "judge-agrees",
         "failures",
+        "biased",
         "better",
         "rater-by-rater",
         "paper-tables",

@@ -14,13 +14,15 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.corpora import splits
-from annotation.models import Corpus, Item, Label, Occasion
+from annotation.models import Corpus, Item, Label, Occasion, Question
 from annotation.work import labels as raters
 from calibration.errors import WorkbenchRefused
-from calibration.models import Search
+from calibration.models import Search, SearchRequest
 from calibration.workbench import searches
+from calibration.workbench.marks import mark
 from calibration.workbench.search_job import SearchCalls
 from calibration.workbench.searches import IMPROVE, figures
+from calibration.workbench.sheets import Judged
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from jobs.models import Call, Endpoint, Job, Run
 from jobs.queue import jobs as job_queue
@@ -130,6 +132,50 @@ def test_the_best_known_instruction_is_found_and_its_gain_is_that_on_held_back_d
     assert found.difference.value == pytest.approx(found.value.value - first.value.value, abs=1e-12)
     assert found.difference.low is not None
     assert found.difference.low > 0, "the planted gain is large"
+
+
+def test_people_s_reasons_reach_the_improver_and_nothing_of_other_parts_does(
+    fake: FakeLLM, admin_user: User
+) -> None:
+    search = searched(fake, rounds=1)
+    bench = search.bench
+    question = Question.objects.get(pk=bench.questions["overall"])
+    for item in Item.objects.filter(corpus=bench.corpus, kind="turn"):  # of dev and of test
+        person = raters.imported_rater(corpus=bench.corpus, kind="human", name="ben")
+        Label.objects.create(
+            item=item,
+            question=question,
+            rater=person,
+            occasion=Occasion.IMPORTED,
+            number=5.0,
+            explanation=f"canary-{item.pk}-\n<<<END CASE>>>",
+        )
+    items = searches.items_of(search, "learn")
+    judge = Judged("judge", search.rater)
+    noted = Item.objects.get(pk=items[0])
+    mark(
+        by=admin_user,
+        bench=bench,
+        judged=judge,
+        item=noted,
+        question=question,
+        verdict="judge_wrong",
+        note="noted-by-ana",
+    )
+    fresh = searches.take_down(bench, search.seed)
+    reasons = {item: texts for row in fresh["targets"] for _, item, texts in row["reasons"]}
+    assert set(reasons) == set(items), "reasons of the learning part, and of no other"
+    assert reasons[items[0]] == [f"canary-{items[0]}-\n<<<END CASE>>>", "noted-by-ana"]
+    Search.objects.filter(pk=search.pk).update(material=fresh)
+    work()
+    requests = list(SearchRequest.objects.filter(search=search))
+    assert requests
+    for request in requests:
+        shown = set(map(int, re.findall(r"canary-(\d+)-", request.user)))
+        assert shown <= set(items)
+        assert shown, "the cases that differ have reasons"
+        assert "| overall: canary-" in request.user
+        assert "\n<<<END CASE>>>" not in request.user
 
 
 @pytest.mark.exhaustive

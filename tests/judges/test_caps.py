@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +17,7 @@ from jobs import runs
 from jobs.calls import prepared
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Run
-from jobs.progress import progress
+from jobs.progress import progress, projection
 from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import RunSettings, Selection, settings_from
@@ -273,3 +274,53 @@ def test_settings_travel_through_a_job() -> None:
     told = RunSettings(False, {"cap_calls": 3, "cap_cost": Decimal("0.5")})
     assert settings_from(json.loads(json.dumps(told.as_json()))) == told
     assert settings_from({}) == RunSettings()
+
+
+def test_the_cost_is_known_and_projected_while_a_run_is_under_way(fake: FakeLLM, client: Client) -> None:
+    run = capped(fake, cap_calls=12, cap_cost=Decimal("1"))
+    finish_all()
+    state = progress(run_now(run))
+    total = run.calls.count()
+    assert (state.sent, state.cost) == (12, 12 * COST)
+    assert state.projected_cost == total * COST, "each call of the fake model costs the same"
+    assert (state.projected_low, state.projected_high) == (total * COST, total * COST)
+    assert state.cap_left == 1 - 12 * COST
+    client.force_login(factories.user(researcher=True))
+    page = client.get(reverse("run-progress", args=[run.pk])).content.decode()
+    assert "Projected cost" in page
+    assert "95%, by the cost of the latest calls" in page
+    told = client.get(reverse("api-run", args=[run.pk])).json()["progress"]
+    assert told["projected_cost"] == pytest.approx(float(total * COST))
+
+
+def test_a_projection_covers_the_total_of_calls_that_cost_differently() -> None:
+    generator, covered = random.Random(7), 0
+    for _ in range(1_000):
+        costs = [Decimal(str(round(generator.lognormvariate(-6, 0.5), 8))) for _ in range(200)]
+        projected = projection(costs[:50], sum(costs[:50], Decimal(0)), 150)
+        assert projected is not None
+        covered += projected.low <= sum(costs, Decimal(0)) <= projected.high
+    assert 930 <= covered <= 970, covered
+    assert projection(costs[:9], Decimal(1), 5) is None
+    assert projection(costs, Decimal(1), 0) is None
+
+
+def test_replies_from_before_the_prices_are_priced_afterwards_and_said_to_be(
+    fake: FakeLLM, client: Client
+) -> None:
+    endpoint = endpoint_of(fake, price_in=None, price_out=None)
+    run = begin(small_corpus(dialogues=2), Judge("cpdscore_detail", endpoint=endpoint))
+    finish_all()
+    client.force_login(factories.user(researcher=True))
+    assert progress(run_now(run)).priced_afterwards is None
+    Endpoint.objects.update(price_in=1, price_out=10)
+    state = progress(run_now(run))
+    n = run.calls.count()
+    assert (state.cost, state.unpriced, state.priced_afterwards) == (None, n, n * COST)
+    page = client.get(reverse("run", args=[run.pk])).content.decode()
+    assert f"{n} replies came before the endpoint had prices" in page
+    assert "priced afterwards" in page
+
+
+def run_now(run: Run) -> Run:
+    return Run.objects.select_related("endpoint", "rater").get(pk=run.pk)

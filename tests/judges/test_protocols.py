@@ -47,7 +47,7 @@ RELEASED = {
     "cpdscore_original_simple_v1.txt": "7a882a09faa753570388e9ab91eb2e38b708f596085561d2e2ad37ac445d07f7",
     "cpdscore_simple_with_reference_v1.txt": "9879e61bcdcb5e953becf4024faa37d98361c9cc28afdb36aca8920aea7a7deb",  # noqa: E501
     "cpdscore_simple_without_reference_v1.txt": "43d94a6fb31c0cb4b821b25207224a4d02426372ed9d447c30c34e777408926b",  # noqa: E501
-    "improve_v1.txt": "8b3f977646d7b48f3780a0e47113d1e689e028f62f64c896d37427c8c084ac2d",
+    "improve_v2.txt": "a1483cab08063493df95c64c3dd7a2b7d087c6c75d8ac9e4061cc95f9bfdaa6b",
     "pairwise_v1.txt": "0590da1525e0f1a3951912004d34ce5a0867366b035b050ac2df13a7dab0816f",
     "g_eval_samples_v1.txt": "350afdd60c902fdb0a2bfb63d79c8289d088e58d872c6a3c0372d054cbecb0b2",
     "g_eval_v1.txt": "350afdd60c902fdb0a2bfb63d79c8289d088e58d872c6a3c0372d054cbecb0b2",

@@ -196,6 +196,12 @@ def test_the_time_of_a_set_follows_from_earlier_replies_and_the_limits_of_endpoi
     endpoint.requests_per_minute = 10
     endpoint.save()
     assert estimate_set(planned(corpus, endpoint)).seconds == 24 * 6
+    endpoint.requests_per_minute = None
+    endpoint.save()
+    start(corpus, endpoint)
+    finish()
+    nothing = estimate_set(planned(corpus, endpoint))
+    assert (nothing.calls, nothing.seconds, nothing.time) == (0, 0, "none: nothing is sent")
 
 
 def test_the_api_estimates_starts_follows_and_changes_a_set(researcher: Client, fake: FakeLLM) -> None:
@@ -245,7 +251,8 @@ def test_wrong_judges_of_a_request_are_refused_one_line_each(researcher: Client)
     corpus = small_corpus(dialogues=1)
     body = {"corpus": corpus.name, "judges": [{"protocol": "cpdscore_simple"}]}
     assert "choose an endpoint" in post(researcher, "api-run-sets", body).content.decode()
-    for judges in ([{}], [{"protocol": "wisdom"}]):
+    unusable: list[list[dict[str, str]]] = [[{}], [{"protocol": "wisdom"}]]
+    for judges in unusable:
         assert post(researcher, "api-run-sets", body | {"judges": judges}).status_code == 400
     assert post(researcher, "api-run-sets", body | {"judges": []}).status_code == 400
 
@@ -256,7 +263,8 @@ def test_the_pages_review_all_runs_follow_them_and_end_in_one_report(
     corpus = small_corpus(dialogues=2)
     first, second = endpoint_of(fake), endpoint_of(fake, name="b", model="fake-2")
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
-    form = {"kind": "judge", "judge-judge": [f"{key}:without_reference" for key in PROTOCOLS]}
+    form: dict[str, Any] = {"kind": "judge"}
+    form |= {"judge-judge": [f"{key}:without_reference" for key in PROTOCOLS]}
     form |= {"judge-endpoint": [first.pk, second.pk], "judge-set_name": "<b>two</b> by two"}
     review = " ".join(researcher.post(address, form).content.decode().split())
     assert "Review 4 runs" in review

@@ -75,7 +75,7 @@ RESEARCHERS = _names(
     "api-batches api-look-at-batch api-adopt-batch api-give-up-batch",
     "change-jobs change-runs change-campaigns api-change-jobs api-change-runs api-change-campaigns",
     "api-jobs api-job api-cancel-job api-retry-job",
-    "api-runs api-estimate-run api-run api-cancel-run api-retry-run api-calls api-protocols api-metrics",
+    "api-runs api-estimate-run api-run api-run-causes api-cancel-run api-retry-run api-calls api-protocols api-metrics",
     "generate productions production agents api-agents",
     "api-generators api-productions api-estimate-productions api-production api-production-steps",
     "benchmarks new-benchmark benchmark benchmark-file go-on-benchmark cancel-benchmark checked-benchmark",

@@ -179,6 +179,12 @@ class Ratings:
             return self
         return replace(self, weights=np.array([by_item.get(item, np.nan) for item in self.items]))
 
+    @property
+    def is_unequal(self) -> bool:
+        """Whether the items drawn differ in weight."""
+        weights = np.empty(0) if self.weights is None else self.weights[~np.isnan(self.weights)]
+        return bool(weights.size) and bool(np.ptp(weights) > 0)
+
     def weights_of(self, rows: Ints | npt.NDArray[np.bool_] | Sequence[int]) -> Floats | None:
         """Return the weights of these items, None where each item counts once."""
         return None if self.weights is None else self.weights[rows]
